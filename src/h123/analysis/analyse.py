@@ -30,6 +30,7 @@ from h123.analysis.document import (
 from h123.analysis.elsewhere import elsewhere
 from h123.analysis.failed_attempts import failed_attempts
 from h123.analysis.failures import failures
+from h123.analysis.first_bytes import with_reasons
 from h123.analysis.handshakes import handshakes, noted
 from h123.analysis.imported import costs
 from h123.analysis.interactions import interactions
@@ -71,7 +72,7 @@ def _analyse(folder: CampaignFolder) -> Verdicts:
     compared = compare(trials, plan, unknown=unknown)
     judged = judge(compared, rule, grounds)
     opened = handshakes(attempts, judged, study.compare.factor)
-    comparisons = project(noted(judged, opened), rule)
+    comparisons = with_reasons(project(noted(judged, opened), rule), attempts, study.compare.factor)
     events, choosing = folder.events(), _choosing(folder)
     pace = seconds_per_trial(events)
     asked = study.compare.as_published

@@ -38,6 +38,14 @@ class Withheld(TypedDict):
     why: str
 
 
+class Later(TypedDict):
+    """Why the first answers of one side, a or b, begin later than the other's."""
+
+    side: Literal["a", "b"]
+    round_trips: int
+    why: str
+
+
 class Projected(TypedDict):
     """What would decide a comparison."""
 
@@ -98,6 +106,8 @@ class Judged(Compared, Tested):
     twin: bool
     projection: NotRequired[Projected | None]
     """Of the campaign's comparisons."""
+    later: NotRequired[Later]
+    """Of first bytes, where packets show why."""
 
 
 class CostRow(Compared, Estimated):

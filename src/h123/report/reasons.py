@@ -20,11 +20,24 @@ def reason_lines(verdicts: Mapping[str, Any]) -> list[str]:
     """Sentences about what answers the question: in full where they are few, else of the decided ones, in short."""
     asked = [c for c in verdicts["comparisons"] if not c["twin"]]
     rows = list(_reasons(causes.cause_rows(verdicts), headline(asked), asked))
+    late = later_lines(asked)
     if len(rows) <= ENOUGH_TO_READ:
-        return [_beside(causes.sentence(row), row, asked) for row in rows]
-    short = list(_short(rows, asked))
+        return [*(_beside(causes.sentence(row), row, asked) for row in rows), *late]
+    short = [*_short(rows, asked), *late]
     more = len(short) - _MOST
     return [*short[:_MOST], *([f"{more} more reasons are in `h123 why` and in the report."] if more > 0 else [])]
+
+
+def later_lines(comparisons: Sequence[Row]) -> list[str]:
+    """Why the first answers of one side begin later: `On far, base takes one more round trip than new until ...`"""
+    return [_later(c) for c in comparisons if c.get("later") and c["verdict"] in _DIFFERENT and not c["twin"]]
+
+
+def _later(c: Row) -> str:
+    found = c["later"]
+    slow, quick = (level(c[side]) for side in (found["side"], "a" if found["side"] == "b" else "b"))
+    trips = "one more round trip" if found["round_trips"] == 1 else f"{found['round_trips']} more round trips"
+    return unbroken(opened(place(c["cell"]), f"{slow} takes {trips} than {quick} to its first byte: {found['why']}."))
 
 
 def _reasons(rows: Sequence[Row], headlines: Sequence[Row], comparisons: Sequence[Row]) -> Iterator[Row]:

@@ -32,7 +32,7 @@ from h123.report.gist import ENOUGH_TO_READ, gist
 from h123.report.looks import look_lines, width_lines
 from h123.report.outcomes import outcomes
 from h123.report.places import place_lines
-from h123.report.reasons import reason_lines
+from h123.report.reasons import later_lines, reason_lines
 from h123.report.split import terminal_lines as split_lines
 from h123.report.throughout import common, common_line, without
 from h123.report.unproved import unproved_lines
@@ -118,6 +118,8 @@ def print_causes(verdicts: Mapping[str, Any], console: Console, only: Mapping[st
             if said:
                 _say(console, said, style="dim")
         console.print()
+    for line in later_lines(without([c for c in verdicts["comparisons"] if _chosen(c, only)], same)):
+        _say(console, line)
 
 
 def _chosen(row: Mapping[str, Any], only: Mapping[str, Collection[str]]) -> bool:

@@ -34,18 +34,25 @@ def round_trips_odd(attempt: Attempt) -> Finding | None:
     or whose early data was refused. Round trips after the request's own are the server's: it waited, or could not send
     enough at once. More are looked at under the virtual clock alone: by the wall others go on while a server is at
     work. Nothing to check where bodies go up, which an answer follows."""
-    handshake, uploads = _handshake(attempt), attempt.workload.exchanges()[0].moved("up") > 0
-    if not attempt.openings or handshake is None or uploads:
+    handshake, found = _handshake(attempt), beyond(attempt)
+    if handshake is None or not found:
         return None
+    told, expected = Counter(found), handshake + 1
+    said = [
+        f"{count} took {expected + more}" + (f" ({why})" * bool(why)) for (more, why), count in sorted(told.items())
+    ]
+    odd = sum(count for (more, why), count in told.items() if more < 0 or (more > 0 and not why and attempt.virtual))
+    return none_of(odd, f"of {len(attempt.openings)} connections {', '.join(said)}; {expected} expected")
+
+
+def beyond(attempt: Attempt) -> list[tuple[int, str]]:
+    """Of each connection, the round trips beyond the protocol's before its first answer, and why, as far as that is
+    known. None where bodies go up, which an answer follows."""
+    handshake, uploads = _handshake(attempt), attempt.workload.exchanges()[0].moved("up") > 0
+    if handshake is None or uploads:
+        return []
     refused = attempt.workload.early and any(not kind.early for kind in attempt.tls)
-    told = Counter((one.round_trips, _reason(one, handshake + 1, refused=refused)) for one in attempt.openings)
-    said = [f"{count} took {trips}" + (f" ({why})" * bool(why)) for (trips, why), count in sorted(told.items())]
-    odd = sum(
-        count
-        for (trips, why), count in told.items()
-        if trips <= handshake or (trips > handshake + 1 and not why and attempt.virtual)
-    )
-    return none_of(odd, f"of {len(attempt.openings)} connections {', '.join(said)}; {handshake + 1} expected")
+    return [(one.round_trips - handshake - 1, _reason(one, handshake + 1, refused=refused)) for one in attempt.openings]
 
 
 def _reason(one: Opening, expected: int, *, refused: bool) -> str:

@@ -1,0 +1,46 @@
+"""Why one side's first answers begin a round trip or more later than the other's: what packets show of it.
+
+A protocol's own round trips are no reason here; the causes of cold requests have them.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Literal
+
+from h123.analysis.audits.round_trips import beyond
+from h123.analysis.document import Judged, Later
+from h123.results import Attempt
+
+METRIC = "cold_ttfb"
+_MOST = 0.5
+"""Share of a side's connections that a reason must have."""
+
+
+def with_reasons(judged: Sequence[Judged], attempts: Sequence[Attempt], factor: str) -> list[Judged]:
+    """The comparisons, those of first bytes with what delays one side, where that is known."""
+    return [
+        {**c, "later": found} if c["metric"] == METRIC and (found := _later(c, attempts, factor)) else c for c in judged
+    ]
+
+
+def _later(c: Judged, attempts: Sequence[Attempt], factor: str) -> Later | None:
+    if c["twin"]:
+        return None
+    a, b = (_beyond(attempts, {**c["cell"], factor: c[side]}) for side in ("a", "b"))
+    if not a or not b:
+        return None
+    more = median(trips for trips, _ in a) - median(trips for trips, _ in b)
+    side: Literal["a", "b"] = "a" if more > 0 else "b"
+    slower, quicker = (a, b) if side == "a" else (b, a)
+    why, count = Counter(why for _, why in slower).most_common(1)[0]
+    usual = sum(reason == why for _, reason in quicker) > _MOST * len(quicker)
+    if abs(more) < 1 or not why or count <= _MOST * len(slower) or usual:
+        return None
+    return {"side": side, "round_trips": round(abs(more)), "why": why}
+
+
+def _beyond(attempts: Sequence[Attempt], cell: Mapping[str, str]) -> list[tuple[int, str]]:
+    """Of each connection of a treatment."""
+    mine = [one for one in attempts if not one.twin and cell.items() <= one.cell.items()]
+    return [found for one in mine for found in beyond(one)]
