@@ -10,9 +10,10 @@ import pytest
 
 from causes.judged import judged, shares, verdict
 from causes.made import CLIENTS, EVERY, KINDS, LOADS, Truth, drawn
-from causes.scene import Bench, Scene, network
+from causes.scene import COMMON, Bench, Scene, network
 from h123.catalogue import catalogue, install
 from h123.causes import CAUSES, NUMBER, UNTOLD, explain
+from h123.causes.cause import LIMIT
 from h123.study.workload import OK
 from h123.trial import SERVER_ADDRESS, LocalEngine, campaign_certificate
 from h123.virtual import installed_kernel
@@ -64,6 +65,19 @@ def _named(bench: Bench, number: int) -> None:
         if one.verdict in ("right", "rivals"):
             break
     assert one.verdict in ("right", "rivals"), str(one)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("users", [1, 4])
+@pytest.mark.parametrize("part", [1, 2, 3])
+def test_pieces_that_come_as_often_as_acknowledgements_are_the_source_s(bench: Bench, users: int, part: int) -> None:
+    """A piece every round trip, every half or third of one: each is sent when something has just come."""
+    pieces = ("--piece", "1000", "--pieces", "12", "--pause", f"{24 // part}ms")
+    parameters = {**COMMON, "size": "12kB", "users": users}
+    spent = bench.spent(Scene(network(ms=24, mbit=50), "h3", "go", parameters, pieces), f"pieces-{users}-{part}", SEED)
+    largest = CAUSES[int(np.argmax(spent.seconds))]
+    assert largest.group in ("idle", "server"), largest
+    assert spent.seconds[NUMBER[LIMIT]] < 0.1 * spent.latency
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLE))

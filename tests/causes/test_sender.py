@@ -15,12 +15,12 @@ from verification.packet_tables import SIZE, TRIP, Table
 LINK = Direction(delay_ns=TRIP // 2)
 
 
-def _parts(packets: Packets) -> dict[str, float]:
-    """Round trips of each cause, of what the server sent."""
+def _parts(packets: Packets, **known: Any) -> dict[str, float]:
+    """Round trips of each cause, of what the server sent; `known`: what else is known of it."""
     packets["source"][packets["way"] == 0] = packets["destination"][packets["way"] == 1] = 5000
     packets["seq"] = packets["at_ns"] // 1000 % 2**32  # each its own
     one = connections(packets, LINK, LINK)[0]
-    course = Sender(one.down, one.up, one.round_trip_ns).course
+    course = Sender(one.down, one.up, one.round_trip_ns, **known).course
     begin = int(2.5 * TRIP)
     parts = course.between(begin, int(one.down.at[-1]))
     return {c.name: round(float(parts[NUMBER[c]]) / TRIP, 2) for c in CAUSES if parts[NUMBER[c]] > TRIP / 100}
@@ -57,6 +57,19 @@ def test_packets_that_are_not_full_are_all_that_there_is_to_send() -> None:
 
 def test_one_with_room_that_goes_on_as_soon_as_it_hears_was_held_up() -> None:
     assert _parts(_table([3, 3, 3, 3, 3], size=500))["limit"] >= 3.0
+
+
+@pytest.mark.parametrize("windows", [[3] * 5, [1] * 5, [8] * 5])
+def test_one_that_fills_its_packets_and_goes_on_as_soon_as_it_hears_had_no_more_to_send(windows: list[int]) -> None:
+    """As one whose program writes a piece every round trip, or every half of one."""
+    table = Table(protocol=UDP)
+    table.handshake()
+    table.flights(windows, size=500)
+    assert _parts(table.packets(), fills=True)["idle"] >= 3.0
+
+
+def test_one_that_fills_its_packets_may_be_held_up_by_a_limit() -> None:
+    assert _parts(_table([40, 40, 40, 40, 40]), fills=True)["limit"] >= 3.0
 
 
 def test_what_comes_after_a_loss_is_put_down_to_it() -> None:

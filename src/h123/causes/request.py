@@ -136,8 +136,9 @@ class Explainer:
         if streams:
             asked, answered = (body.with_(streams.bodies(way)) for body, way in ((asked, UP), (answered, DOWN)))
         of_client, of_server = (limits(connection, way, log, streams) for way in (UP, DOWN))
-        self._client = Sender(up, down, trip, [*of_client, *unheard], bodies=asked, conditions=conditions)
-        self._server = Sender(down, up, trip, of_server, unheard, bodies=answered, conditions=conditions)
+        fills = connection.quic and streams is not None
+        self._client = Sender(up, down, trip, [*of_client, *unheard], (), asked, fills, conditions)
+        self._server = Sender(down, up, trip, of_server, unheard, answered, fills, conditions)
 
     def explain(self) -> list[Nanoseconds]:
         """What the time of each went to; the parts sum up to it."""

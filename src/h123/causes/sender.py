@@ -65,6 +65,9 @@ class Sender:
     """Times in which what it sends reaches nobody."""
     bodies: Spans | None = None
     """When it had a body to send; None: not known."""
+    fills: bool = False
+    """Whether it fills its packets as far as it has something to send and flow control, which is known, lets it: QUIC's
+    do, whose window counts bytes."""
     conditions: Conditions = WALL
 
     @cached_property
@@ -145,7 +148,7 @@ class Sender:
         cut = lost(self._said)
         if len(cut):
             said[int(cut[0]) + 1 :] = NUMBER[CUT]
-        said[1:count][self._unprompted[1:]] = NUMBER[IDLE]
+        said[1:count][self._unprompted[1:] | self._dry[1:]] = NUMBER[IDLE]
         said[:count][self._waits_for_acknowledgement] = NUMBER[NAGLE]
         return said
 
@@ -155,6 +158,7 @@ class Sender:
         count, chance = len(self._said), self._chance
         said = numbers(IDLE, count + 1)
         heard = self._heard[:count]
+        heard = heard & ~self._dry
         said[:count][heard] = np.where(chance < _CHANCE, NUMBER[LIMIT], NUMBER[HELD])[heard]
         said[:count][self._waits_for_acknowledgement] = NUMBER[NAGLE]
         return said
@@ -200,7 +204,15 @@ class Sender:
         """Whether each packet was sent unprompted, and not because one was lost: with or without losses, there was
         nothing to send before."""
         again = resent(self._said, self.answers, self.round_trip_ns)
-        return np.append(self._unprompted & ~np.isin(self._said.at, again) & self._said.speaks, False)
+        return np.append((self._unprompted | self._dry) & ~np.isin(self._said.at, again) & self._said.speaks, False)
+
+    @cached_property
+    def _dry(self) -> NDArray[np.bool_]:
+        """Whether each packet was sent when the sender had had nothing more to send: neither it nor the one before it
+        was full. What had waited for a window would have filled it, even if something of the other end had just come,
+        as it does where a program writes a piece every half a round trip."""
+        dry: NDArray[np.bool_] = self._small & self.fills
+        return dry
 
     @cached_property
     def _small(self) -> NDArray[np.bool_]:
