@@ -1,6 +1,6 @@
 """Why one side's first answers begin a round trip or more later than the other's: what packets show of it.
 
-A protocol's own round trips are no reason here; the causes of cold requests have them.
+A protocol's own round trips are no reason here, nor is a server that waits: the causes of cold requests have them.
 """
 
 from collections import Counter
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Literal
 
-from h123.analysis.audits.round_trips import beyond
+from h123.analysis.audits.round_trips import WAITED, beyond
 from h123.analysis.document import Judged, Later
 from h123.results import Attempt
 
@@ -35,7 +35,7 @@ def _later(c: Judged, attempts: Sequence[Attempt], factor: str) -> Later | None:
     slower, quicker = (a, b) if side == "a" else (b, a)
     why, count = Counter(why for _, why in slower).most_common(1)[0]
     usual = sum(reason == why for _, reason in quicker) > _MOST * len(quicker)
-    if abs(more) < 1 or not why or count <= _MOST * len(slower) or usual:
+    if abs(more) < 1 or why in ("", WAITED) or count <= _MOST * len(slower) or usual:
         return None
     return {"side": side, "round_trips": round(abs(more)), "why": why}
 

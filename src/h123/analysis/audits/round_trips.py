@@ -9,6 +9,7 @@ from h123.results import Attempt, Opening
 from h123.study import handshake_round_trips
 
 TOLERANCE = 0.98
+WAITED = "the server sent nothing of the answer in the round trip of the request"
 
 
 def handshake_below_round_trips(attempt: Attempt) -> Finding | None:
@@ -61,7 +62,7 @@ def _reason(one: Opening, expected: int, *, refused: bool) -> str:
     later = known and one.asked == expected
     reasons = {
         "the answer had begun, and its first TLS record did not fit what the server sends at once": later and one.begun,
-        "the server sent nothing of the answer in the round trip of the request": later and not one.begun,
+        WAITED: later and not one.begun,
         "packets were lost": one.lost,
         "a Retry": one.retried,
         "QUIC's anti-amplification limit: the certificates are longer than three times what had come": one.limited,
