@@ -26,7 +26,7 @@ ANALYSE = """
 import sys
 from pathlib import Path
 from h123.analysis import analyse
-from h123.results import CampaignFolder
+from h123.store import CampaignFolder
 analyse(CampaignFolder.open(Path(sys.argv[1])))
 """
 

@@ -17,7 +17,8 @@ import tempfile
 from pathlib import Path
 
 from h123.catalogue import catalogue, install, prefix
-from h123.results import CampaignFolder, load_attempts
+from h123.measures import load_attempts
+from h123.store import CampaignFolder
 
 BACKENDS = ("openssl", "ngtcp2", "quiche")
 RUNS, BAR = 50, 0.25

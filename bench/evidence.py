@@ -35,10 +35,13 @@ from typing import Literal
 
 from h123.analysis.signedrank import Estimate, SignedRank
 from h123.catalogue import Subject, catalogue, install
-from h123.results import ingest, read_document, tabulate_evidence, trial_metrics, write_document
-from h123.results.lab_report import Report
-from h123.results.packets import read_packets
-from h123.results.trial_files import Trial
+from h123.documents import read_document, write_document
+from h123.documents.lab_report import Report
+from h123.documents.trial_files import Trial
+from h123.measures import trial_metrics
+from h123.packets import tabulate_evidence
+from h123.packets.capture import read_packets
+from h123.store import ingest
 from h123.study import Network, Parameters, PlannedTrial
 from h123.study.network import Bottleneck, Direction, Queue
 from h123.trial import SERVER_ADDRESS, Certificate, LocalEngine, campaign_certificate, write_trial_files

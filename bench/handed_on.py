@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from h123.results.packets import DELIVERED, DOWN, TCP, read_packets
-from h123.results.rows import Integers
+from h123.packets.capture import DELIVERED, DOWN, TCP, read_packets
+from h123.store.rows import Integers
 
 CLOCK = 100_000
 """ns: less the virtual clock does not tell apart."""

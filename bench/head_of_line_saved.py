@@ -17,9 +17,10 @@ from handed_on import Count, Stream, counted
 
 from h123.base.terminal.markdown import NOTHING, table
 from h123.base.units import format_seconds
-from h123.results import Attempt, CampaignFolder, load_attempts
-from h123.results.blocking import Blocking, blocking_of, later_by
-from h123.results.rows import Rows
+from h123.measures import Attempt, load_attempts
+from h123.measures.blocking import Blocking, blocking_of, later_by
+from h123.store import CampaignFolder
+from h123.store.rows import Rows
 
 WITHIN = 0.01
 Groups = Mapping[tuple[str, ...], list[Attempt]]

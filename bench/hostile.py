@@ -31,7 +31,7 @@ from adversary.trial import (
     attacks_on,
 )
 from h123.catalogue import PROTOCOLS, Subject, catalogue, installed
-from h123.results import machine_facts
+from h123.documents import machine_facts
 from h123.trial.certificate import campaign_certificate
 from h123.trial.files import SERVER_ADDRESS
 

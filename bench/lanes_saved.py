@@ -14,8 +14,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from h123.results import longest_waiting, read_document
-from h123.results.lab_report import Report
+from h123.documents import read_document
+from h123.documents.lab_report import Report
+from h123.measures import longest_waiting
 
 
 def main(arguments: list[str]) -> int:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from h123.results.packets import DELIVERED, DOWN, UP, packets_file, read_packets
+from h123.packets.capture import DELIVERED, DOWN, UP, packets_file, read_packets
 
 COLUMNS = ("at_ns", "left_ns", "payload", "way", "fate")
 PERCENTILES = (50, 90, 99)

@@ -16,9 +16,10 @@ from pathlib import Path
 
 from h123.base.terminal.markdown import table
 from h123.base.units import format_seconds
-from h123.results import Attempt, CampaignFolder, load_attempts
-from h123.results.packets import TCP, UDP, read_packets
-from h123.results.trial_files import Link
+from h123.documents.trial_files import Link
+from h123.measures import Attempt, load_attempts
+from h123.packets.capture import TCP, UDP, read_packets
+from h123.store import CampaignFolder
 from h123.verification.moved import after_move
 
 HEARD = 1.0

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from h123.base.paths import lab_binary
-from h123.results import CampaignFolder
+from h123.store import CampaignFolder
 from h123.trial import LocalEngine
 from h123.virtual import virtual_kernel
 

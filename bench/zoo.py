@@ -20,7 +20,7 @@ from pathlib import Path
 from adversary.told import TALES, told
 from adversary.zoo import Fault, faults, findings
 from h123.catalogue import catalogue, install
-from h123.results import machine_facts
+from h123.documents import machine_facts
 from h123.trial import LocalEngine
 from h123.trial.certificate import campaign_certificate
 from h123.trial.files import SERVER_ADDRESS

@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 
 from jsonschema import Draft202012Validator
 
+from h123.documents.reading import write_document
+from h123.documents.shapes import Document
 from h123.json_schemas import schemas
-from h123.results.documents import write_document
-from h123.results.shapes import Document
 
 Model = TypeVar("Model", bound=Document)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from h123.results import CampaignFolder
+from h123.store import CampaignFolder
 from h123.study import PlannedTrial, Study, make_plan
 from synthetic import NETWORKS, Scenario, Spoil, make_campaign, study_of
 

@@ -6,7 +6,7 @@ from campaign_files import sample_files, without_digests
 from reader import Reader
 
 from h123.report.circumstances import provenance
-from h123.results import CampaignFolder
+from h123.store import CampaignFolder
 from h123.study import Study, make_plan
 
 

@@ -13,7 +13,8 @@ from h123.base.errors import UserError
 from h123.base.terminal.console import err_console, out_console
 from h123.cli import app as command_line
 from h123.cli import running
-from h123.results import CampaignFolder, load_attempts
+from h123.measures import load_attempts
+from h123.store import CampaignFolder
 from h123.trial import Place
 from hasty import BLANK_PICTURES, NO_PICTURES
 

@@ -6,7 +6,8 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from h123.results import Attempt, CampaignFolder, load_attempts
+from h123.measures import Attempt, load_attempts
+from h123.store import CampaignFolder
 from synthetic import Scenario, make_campaign
 
 

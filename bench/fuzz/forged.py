@@ -20,7 +20,7 @@ from reader import ROOT, Reader
 from tables import forged_tables
 
 from h123.base.errors import UserError
-from h123.results import seal
+from h123.store import seal
 
 STUDY = ROOT / "bench/torture/torture.yaml"
 _CHECKED = 0.05

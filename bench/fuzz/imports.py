@@ -6,8 +6,8 @@ from pathlib import Path
 import pyarrow as pa
 from reader import ROOT, Reader
 
-from h123.results.foreign import read_requests
-from h123.results.samples import SCHEMA
+from h123.store.foreign.samples import read_requests
+from h123.store.samples import SCHEMA
 from h123.study import Schema, load_schema
 
 _OHA = (

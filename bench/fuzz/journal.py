@@ -8,8 +8,8 @@ from reader import Reader
 
 from h123.analysis.pace import seconds_per_trial
 from h123.report.circumstances import invalid_attempts, order_rows
-from h123.results import CampaignFolder
-from h123.results.tables import attempts_table
+from h123.store import CampaignFolder
+from h123.store.tables import attempts_table
 
 
 def _read(case: bytes, folder: Path) -> None:

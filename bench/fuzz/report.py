@@ -9,13 +9,13 @@ from campaign_files import campaign, sample_files
 from reader import Reader
 
 from h123.analysis.audits import audit_trials
+from h123.documents.lab_report import Report
+from h123.documents.reading import read_document
+from h123.documents.trial_files import Client, Trial
+from h123.measures import Attempt, own_ns, ruined
+from h123.measures.attempts import finished_report
+from h123.measures.metrics import measure
 from h123.report.circumstances import link_rows
-from h123.results import Attempt, own_ns, ruined
-from h123.results.attempts import finished_report
-from h123.results.documents import read_document
-from h123.results.lab_report import Report
-from h123.results.metrics import measure
-from h123.results.trial_files import Client, Trial
 from h123.study import Plan, Study, make_plan
 
 

@@ -5,11 +5,12 @@ from pathlib import Path
 from campaign_files import campaign, sample_files
 from reader import Reader
 
-from h123.results import disturbance, ingest, trial_metrics
-from h123.results.rows import Rows
-from h123.results.samples import COLUMNS
-from h123.results.timeline import timeline
-from h123.results.trial_files import Trial
+from h123.documents.trial_files import Trial
+from h123.measures import disturbance, trial_metrics
+from h123.measures.timeline import timeline
+from h123.store import ingest
+from h123.store.rows import Rows
+from h123.store.samples import COLUMNS
 
 _ROWS = (
     "cold,0,1000000,41000000,41000000,81000000,91000000,200,0,100000,h2,0,0,",

@@ -6,7 +6,7 @@ from pathlib import Path
 from campaign_files import sample_files
 from reader import Reader
 
-from h123.results import seal
+from h123.store import seal
 
 
 def _read(case: bytes, folder: Path) -> None:

@@ -18,7 +18,7 @@ from h123.base.errors import UserError
 from h123.report.printed import PrintedTable, printed_side, printed_table, side_beside
 from h123.report.printed_figure import printed_figure
 from h123.report.template import template
-from h123.results import CampaignFolder
+from h123.store import CampaignFolder
 from study.test_printed import PRINTED, write
 from synthetic import Scenario, make_campaign
 

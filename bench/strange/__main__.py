@@ -31,7 +31,7 @@ import h123.cli.comparing  # noqa: E402
 import h123.cli.running  # noqa: E402
 import h123.closeup  # noqa: E402
 import h123.report  # noqa: E402
-from h123.results import CampaignFolder  # noqa: E402
+from h123.store import CampaignFolder  # noqa: E402
 from synthetic import Scenario, make_campaign  # noqa: E402
 
 _TOLD_EVERY = 50

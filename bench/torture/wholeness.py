@@ -10,7 +10,7 @@ from typing import Any
 from reference import samples
 
 from h123.base.errors import UserError
-from h123.results import CampaignFolder
+from h123.store import CampaignFolder
 
 Event = dict[str, Any]
 

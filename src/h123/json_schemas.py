@@ -13,11 +13,11 @@ from pydantic import TypeAdapter
 
 from h123.analysis.document import Verdicts
 from h123.diff import Diff
+from h123.documents.campaign_file import Campaign, Seal
+from h123.documents.events import Entry, Event
+from h123.documents.lab_report import Report
+from h123.documents.trial_files import Client, Trial
 from h123.gate import Gate
-from h123.results.campaign_file import Campaign, Seal
-from h123.results.events import Entry, Event
-from h123.results.lab_report import Report
-from h123.results.trial_files import Client, Trial
 from h123.study.workload import AnyWorkloadFile
 
 DOCUMENTS: dict[str, Any] = {

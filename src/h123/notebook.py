@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from h123.analysis.document import Judged, Verdicts, read_verdicts
 from h123.base.errors import UserError
-from h123.results import CampaignFolder, loss, whole
+from h123.measures import whole
+from h123.store import CampaignFolder, loss
 from h123.study import METRICS, Network, Study
 
 __all__ = ["METRICS", "Campaign", "open"]

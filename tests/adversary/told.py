@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from adversary.zoo import Fault, write_faulty
 from h123.catalogue import catalogue, make_bodies
-from h123.results import ingest
+from h123.store import ingest
 from h123.study import Parameters
 from h123.study.workload import OK
 from h123.trial import LocalEngine

@@ -16,7 +16,7 @@ import numpy as np
 import yaml
 
 from h123.analysis import analyse
-from h123.results import import_samples
+from h123.store import import_samples
 from h123.study import load_schema
 
 MS, SECOND = 1_000_000, 1_000_000_000

@@ -10,7 +10,7 @@ import pytest
 
 from h123.analysis import analyse
 from h123.base.errors import UserError
-from h123.results import CampaignFolder
+from h123.store import CampaignFolder
 from h123.study import PlannedTrial
 from synthetic import Scenario, make_campaign
 

@@ -9,7 +9,7 @@ from scipy.stats import kruskal, mannwhitneyu
 from h123.analysis import analyse
 from h123.analysis.as_published.agreement import beside
 from h123.analysis.as_published.document import factor_tests
-from h123.results import CampaignFolder, connect
+from h123.store import CampaignFolder, connect
 from h123.study import Study, make_plan
 from synthetic import Scenario, make_campaign
 

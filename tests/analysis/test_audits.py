@@ -15,10 +15,10 @@ from h123.analysis.looks import Looks
 from h123.analysis.remedy import Remedy
 from h123.analysis.rule import Rule
 from h123.analysis.trials import treated
-from h123.results import Attempt, Bodies, Opening
-from h123.results.lab_report import Finished
-from h123.results.trial_files import Client, Link
-from h123.results.visits import Visit
+from h123.documents.lab_report import Finished
+from h123.documents.trial_files import Client, Link
+from h123.measures import Attempt, Bodies, Opening
+from h123.measures.visits import Visit
 from h123.study.network import Direction
 from synthetic import Scenario, make_campaign
 

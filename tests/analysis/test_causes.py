@@ -9,7 +9,7 @@ import pytest
 from h123.analysis.causes import UNTOLD_AT_MOST, VISIT, between, explained_phase, means
 from h123.causes import CAUSES, NUMBER, UNTOLD, Explained, Stretch
 from h123.causes.cause import CUT, MENDING
-from h123.results import Sample
+from h123.store import Sample
 
 LATENCY_S = 0.1
 

@@ -7,7 +7,7 @@ import pytest
 
 from h123.analysis import analyse
 from h123.report.terminal import trust
-from h123.results import import_samples
+from h123.store import import_samples
 from h123.study import load_schema
 from synthetic import NETWORKS, Scenario, make_campaign
 

@@ -20,11 +20,11 @@ from h123.analysis.decisions import decide
 from h123.analysis.looks import Looks
 from h123.analysis.rule import Rule
 from h123.analysis.trials import Trials
+from h123.measures import Attempt
+from h123.measures.attempts import NO_REPORT
+from h123.measures.summary import Summary
+from h123.measures.timeline import Timeline
 from h123.report.claims import measured_lines, remarks, statement
-from h123.results import Attempt
-from h123.results.attempts import NO_REPORT
-from h123.results.summary import Summary
-from h123.results.timeline import Timeline
 from h123.study import Ledger, MeasurableClaim, Plan, find_study, ledgers_of, load_ledger, load_study, make_plan
 
 Effect = float | Callable[[Mapping[str, str]], float]

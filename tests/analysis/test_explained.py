@@ -11,7 +11,7 @@ import pytest
 from h123.analysis import analyse
 from h123.analysis.explained import Kept, Means
 from h123.causes import CAUSES, Explained
-from h123.results import CampaignFolder, Sample
+from h123.store import CampaignFolder, Sample
 from h123.study.workload import OK
 from synthetic import Scenario, make_campaign
 

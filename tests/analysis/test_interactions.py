@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from h123.analysis.interactions import interactions
-from h123.results import load_attempts
+from h123.measures import load_attempts
 from h123.study import Plan, Study, make_plan
 from synthetic import Scenario, make_campaign
 

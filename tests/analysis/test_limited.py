@@ -11,8 +11,9 @@ from h123.analysis.explained import Means
 from h123.analysis.limited import CLIENT, SERVER, WAITING, Told
 from h123.base.errors import UserError
 from h123.causes import CAUSES
+from h123.measures import load_attempts
 from h123.report import limits_lines
-from h123.results import CampaignFolder, load_attempts
+from h123.store import CampaignFolder
 from h123.study import PlannedTrial, Study
 from synthetic import NETWORKS, Scenario, make_campaign
 

@@ -8,7 +8,7 @@ import pytest
 from h123.analysis import analyse
 from h123.analysis.as_published.bounds import bounds, bounds_of_cell
 from h123.analysis.as_published.replications import centre, change
-from h123.results import CampaignFolder, connect
+from h123.store import CampaignFolder, connect
 from h123.study import Network, Parameters
 from study.test_printed import PRINTED, write
 from synthetic import Scenario, make_campaign

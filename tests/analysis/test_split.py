@@ -14,8 +14,8 @@ from h123.analysis import analyse
 from h123.analysis.looks import SHARE
 from h123.analysis.signedrank import SignedRank
 from h123.analysis.split import PARTS
-from h123.results import CampaignFolder
-from h123.results.samples import TIME_COLUMNS
+from h123.store import CampaignFolder
+from h123.store.samples import TIME_COLUMNS
 from h123.study import PlannedTrial
 from synthetic import NETWORKS, Scenario, _network, make_campaign
 

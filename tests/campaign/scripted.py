@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from documents import put
-from h123.results.lab_report import Report
-from h123.results.trial_files import Client
+from h123.documents.lab_report import Report
+from h123.documents.trial_files import Client
 from h123.trial import Place
 
 HERE = Place("here", {"virtual_kernel": True}, cpus=2, memory_bytes=2**33)

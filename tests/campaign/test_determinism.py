@@ -15,7 +15,8 @@ from campaign.test_runner import STUDY, Silent, start
 from h123.base.errors import UserError
 from h123.campaign import find_trial, run_campaign, verify_trial
 from h123.cli.listing import print_repetition
-from h123.results import CampaignFolder, Repetition
+from h123.measures import Repetition
+from h123.store import CampaignFolder
 
 BOTH = STUDY.replace("[lan, poor]", "[poor]\n  clock: [wall, virtual]").replace("[h1, h2, h3]", "[h2, h3]")
 COUNTS = {"packets_in": 900, "bytes_in": 1_000_000, "delivered": 890, "bytes_delivered": 990_000, "lost": 10}

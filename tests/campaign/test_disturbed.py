@@ -12,7 +12,7 @@ from campaign.test_runner import WRONG, Silent, go_on, start
 from h123.base.errors import UserError
 from h123.campaign import Outcome, extend_campaign, run_campaign
 from h123.campaign.again import MAX_DISTURBED, MAX_RUINED, Patience, calm_enough, disturbed, given_up
-from h123.results import CampaignFolder, connect
+from h123.store import CampaignFolder, connect
 from h123.trial import Standing
 
 MS = 1_000_000

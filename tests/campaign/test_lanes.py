@@ -11,8 +11,8 @@ from campaign.test_runner import STUDY, WRONG, Silent, go_on, start
 from h123.campaign import Campaign, Lanes, run_campaign
 from h123.campaign.forecast import Forecast
 from h123.campaign.lanes import CALM_TRIALS
-from h123.results import connect
-from h123.results.lab_report import NO_REPORT, Machine, Report
+from h123.documents.lab_report import NO_REPORT, Machine, Report
+from h123.store import connect
 from h123.trial.progress import Standing
 
 IDLE = {"cpus": 2, "wall_ns": 2_000_000_000, "busy_ns": 200_000_000, "cpu_pressure_ns": 0}

@@ -12,8 +12,9 @@ from h123.base.errors import UserError
 from h123.base.paths import typed
 from h123.base.terminal.console import out_console
 from h123.campaign import extend_campaign, run_campaign
+from h123.measures import export, load_attempts
 from h123.report import print_summary
-from h123.results import CampaignFolder, export, load_attempts
+from h123.store import CampaignFolder
 from synthetic import Scenario, make_campaign
 
 SMALL = STUDY.replace("[h1, h2, h3]", "[h2, h3]").replace("blocks: 2", "blocks: 1")

@@ -19,7 +19,7 @@ from h123.analysis import analyse
 from h123.base.errors import UserError
 from h123.campaign import Campaign, Outcome, extend_campaign, run_campaign
 from h123.report import print_summary, write_report
-from h123.results import CampaignFolder, connect
+from h123.store import CampaignFolder, connect
 from h123.trial import Place, PlaceLost
 from hasty import NO_PICTURES
 

@@ -14,9 +14,11 @@ from h123.base.errors import UserError
 from h123.base.files.lock import sole_user
 from h123.campaign import Campaign, Outcome, extend_campaign, run_campaign, start_campaign
 from h123.campaign.forecast import Forecast
-from h123.results import CampaignFolder, load_attempts, read_document, seal
-from h123.results.campaign_file import Seal
-from h123.results.packets import PACKET, read_packets
+from h123.documents import read_document
+from h123.documents.campaign_file import Seal
+from h123.measures import load_attempts
+from h123.packets.capture import PACKET, read_packets
+from h123.store import CampaignFolder, seal
 from h123.study import Study, load_study
 
 STUDY = """\

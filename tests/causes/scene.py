@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from adversary.zoo import Program, write_asking, write_falling_back, write_made
 from h123.catalogue import catalogue, make_bodies
 from h123.causes import CAUSES, explain
-from h123.results import ingest, read_document, write_document
-from h123.results.packets import MOST
-from h123.results.qlog import QLOG_FOLDER
-from h123.results.trial_files import Trial
+from h123.documents import read_document, write_document
+from h123.documents.trial_files import Trial
+from h123.packets.capture import MOST
+from h123.packets.qlog import QLOG_FOLDER
+from h123.store import ingest
 from h123.study import Network, Parameters
 from h123.study.network import Bottleneck, Direction
 from h123.study.workload import OK

@@ -5,7 +5,7 @@ import pytest
 from h123.causes.connection import connections
 from h123.causes.held import Body, held_back, holes
 from h123.causes.sender import Sender
-from h123.results.packets import TCP, UDP
+from h123.packets.capture import TCP, UDP
 from h123.study.network import Direction
 from verification.packet_tables import MS, SIZE, TRIP, Table
 

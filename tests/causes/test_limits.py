@@ -13,8 +13,8 @@ from h123.causes.limits import limits
 from h123.causes.receive_window import full_window
 from h123.causes.spans import Spans
 from h123.causes.stated import stated
-from h123.results.packets import DOWN, LOST, RETRY, UDP, UP, Packets
-from h123.results.stack_log import Held, StackLog
+from h123.packets.capture import DOWN, LOST, RETRY, UDP, UP, Packets
+from h123.packets.stack_log import Held, StackLog
 from h123.study.network import Direction
 
 SYN, ACK = 0x02, 0x10

@@ -6,7 +6,7 @@ import pytest
 from h123.causes.connection import Connection, connections
 from h123.causes.matching import match
 from h123.causes.request import Request
-from h123.results.packets import DELIVERED, DOWN, PACKET, TCP, UDP, UP
+from h123.packets.capture import DELIVERED, DOWN, PACKET, TCP, UDP, UP
 from h123.study.network import Direction
 from verification.packet_tables import MS, TRIP
 

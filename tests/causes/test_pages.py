@@ -8,8 +8,10 @@ import pytest
 
 from h123.catalogue import catalogue, install, make_bodies
 from h123.causes import CAUSES, Stretch, explain
-from h123.results import ingest, read_document, trial_metrics
-from h123.results.lab_report import Report
+from h123.documents import read_document
+from h123.documents.lab_report import Report
+from h123.measures import trial_metrics
+from h123.store import ingest
 from h123.study import Network, Parameters
 from h123.study.network import Bottleneck, Direction
 from h123.trial import SERVER_ADDRESS, LocalEngine, campaign_certificate

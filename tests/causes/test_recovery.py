@@ -18,9 +18,11 @@ from h123.causes.matching import match
 from h123.causes.processors import Work
 from h123.causes.recovery import Recovery, middle_recoveries
 from h123.causes.request import Explainer, Request
-from h123.results import Sample, ingest, read_document, trial_metrics
-from h123.results.lab_report import Report
-from h123.results.packets import BLOCKED, DELIVERED, DOWN, PACKET, TCP, UDP, UP, Packets, read_packets
+from h123.documents import read_document
+from h123.documents.lab_report import Report
+from h123.measures import trial_metrics
+from h123.packets.capture import BLOCKED, DELIVERED, DOWN, PACKET, TCP, UDP, UP, Packets, read_packets
+from h123.store import Sample, ingest
 from h123.study import Network, Parameters
 from h123.study.network import Bottleneck, Direction, Move
 from h123.trial import SERVER_ADDRESS, LocalEngine, campaign_certificate

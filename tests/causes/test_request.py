@@ -6,7 +6,7 @@ from h123.causes.cause import CAUSES
 from h123.causes.connection import connections
 from h123.causes.processors import Work
 from h123.causes.request import Explainer, Request
-from h123.results.packets import TCP, UDP, Packets
+from h123.packets.capture import TCP, UDP, Packets
 from h123.study.network import Direction
 from verification.packet_tables import MS, TRIP, Table
 

@@ -8,7 +8,7 @@ from h123.causes.cause import CAUSES, NUMBER
 from h123.causes.connection import connections
 from h123.causes.losses import mending
 from h123.causes.sender import Sender
-from h123.results.packets import TCP, UDP, Packets
+from h123.packets.capture import TCP, UDP, Packets
 from h123.study.network import Direction
 from verification.packet_tables import SIZE, TRIP, Table
 

@@ -7,7 +7,7 @@ import pytest
 
 from h123.causes.cause import CAUSES, CLIENT_WORK, NUMBER, RUNNING
 from h123.causes.visit import Step, middle_visits
-from h123.results import Sample
+from h123.store import Sample
 from h123.study.workload import Asking
 
 MS = 1_000_000

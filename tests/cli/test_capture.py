@@ -9,9 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from cli.conftest import ROOT, Tool
-from h123.results import CampaignFolder, read_document
-from h123.results.campaign_file import Seal
-from h123.results.packets import DELIVERED, DOWN, UP, read_packets
+from h123.documents import read_document
+from h123.documents.campaign_file import Seal
+from h123.packets.capture import DELIVERED, DOWN, UP, read_packets
+from h123.store import CampaignFolder
 
 SECTION, INTERFACE, PACKET, SECRETS = 0x0A0D0D0A, 1, 6, 10
 RAW_IP = 101

@@ -6,7 +6,8 @@ import pytest
 
 from cli.conftest import Tool
 from h123.analysis.document import Verdicts
-from h123.results import CampaignFolder, load_attempts
+from h123.measures import load_attempts
+from h123.store import CampaignFolder
 
 NETWORK = """\
 h123: network/1

@@ -10,7 +10,7 @@ from h123.closeup import choose
 from h123.closeup.arm import arms
 from h123.closeup.facts import rows
 from h123.closeup.latency import latency_figure
-from h123.results import CampaignFolder
+from h123.store import CampaignFolder
 from synthetic import Scenario, make_campaign
 
 

@@ -19,10 +19,10 @@ from h123.closeup.facts import rows
 from h123.closeup.series import bins_of, flight_figure, held_marks, lost_marks, shifted, throughput_figure
 from h123.closeup.waterfall import PARTS, _pieces, waterfall_figure
 from h123.flow import waiting
+from h123.packets.capture import DELIVERED, DOWN, LOST, UDP, UP, read_packets, write_packets
+from h123.packets.stack_log import Held
 from h123.report.drawing import Figure
-from h123.results import CampaignFolder
-from h123.results.packets import DELIVERED, DOWN, LOST, UDP, UP, read_packets, write_packets
-from h123.results.stack_log import Held
+from h123.store import CampaignFolder
 from synthetic import Scenario, make_campaign
 
 _MOST_BYTES = 1_500_000

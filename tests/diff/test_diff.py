@@ -13,7 +13,7 @@ from h123.base.errors import UserError
 from h123.diff import Diff, differ
 from h123.gate import judge, unpaired_figures
 from h123.json_schemas import schemas
-from h123.results import CampaignFolder
+from h123.store import CampaignFolder
 from h123.study import Condition, PlannedTrial
 from synthetic import NETWORKS, Scenario, make_campaign
 
@@ -109,7 +109,7 @@ def test_machine_and_versions_are_told(make: Make, monkeypatch: pytest.MonkeyPat
     before = make("before")
     facts = {**synthetic.machine_facts(), "cpu": "Another 9000", "memory_bytes": 2 * 10**9}
     monkeypatch.setattr(synthetic, "machine_facts", lambda: facts)
-    monkeypatch.setattr("h123.results.folder.__version__", "9.9")
+    monkeypatch.setattr("h123.store.folder.__version__", "9.9")
     found = differ(before, make("after"))
     told = {change["what"]: change["after"] for change in found["changes"]}
     assert told == {"h123, version": "9.9", "machine, cpu": "Another 9000", "machine, memory": "2 GB"}

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from h123.results.packets import DELIVERED, DOWN, PACKET, TCP, UP, Packets
+from h123.packets.capture import DELIVERED, DOWN, PACKET, TCP, UP, Packets
 
 MS = 1_000_000
 CLIENT, SERVER = 50_000, 443

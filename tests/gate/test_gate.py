@@ -14,7 +14,7 @@ from h123.analysis import analyse, gather
 from h123.base.errors import UserError
 from h123.gate import STATUS, Figure, Figures, Passage, judge, spoiled, worst, write_gate
 from h123.json_schemas import schemas
-from h123.results import CampaignFolder
+from h123.store import CampaignFolder
 from h123.study import Condition
 from synthetic import Scenario, make_campaign
 

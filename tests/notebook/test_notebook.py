@@ -17,7 +17,8 @@ import h123.notebook as h
 from h123.analysis import analyse
 from h123.base.errors import UserError
 from h123.base.paths import project_root, typed
-from h123.results import CampaignFolder, export
+from h123.measures import export
+from h123.store import CampaignFolder
 from synthetic import Scenario, make_campaign
 
 ROOT = project_root()

@@ -3,8 +3,8 @@
 from types import SimpleNamespace
 from typing import Any
 
+from h123.documents.lab_report import Machine
 from h123.report.circumstances import lab_shares
-from h123.results.lab_report import Machine
 
 S = 1_000_000_000
 

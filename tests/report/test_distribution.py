@@ -8,7 +8,7 @@ import pytest
 
 from h123.report.distribution import distribution_figure, latency_quantiles
 from h123.report.drawing import inline
-from h123.results import connect
+from h123.store import connect
 from h123.study import PlannedTrial
 from synthetic import NETWORKS, Scenario, make_campaign
 

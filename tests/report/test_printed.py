@@ -13,7 +13,7 @@ from h123.report import write_report
 from h123.report.averages import averages_figures
 from h123.report.axes import log_ticks
 from h123.report.printed import printed_side, printed_table, side_beside
-from h123.results import CampaignFolder
+from h123.store import CampaignFolder
 from study.test_printed import PRINTED, write
 from synthetic import Scenario, make_campaign
 

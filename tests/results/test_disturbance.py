@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from documents import document
-from h123.results.disturbance import UNDISTURBED, _overlap, _spans, disturbance, machine_noise, ruined
-from h123.results.lab_report import Machine, Report
-from h123.results.samples import SCHEMA, write_samples
-from h123.results.trial_files import Trial
+from h123.documents.lab_report import Machine, Report
+from h123.documents.trial_files import Trial
+from h123.measures.disturbance import UNDISTURBED, _overlap, _spans, disturbance, machine_noise, ruined
+from h123.store.samples import SCHEMA, write_samples
 
 MS = 1_000_000
 LINK = {"delay_ns": 25 * MS}

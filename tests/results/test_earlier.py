@@ -6,8 +6,9 @@ import pyarrow as pa
 import pytest
 
 from h123.analysis import analyse
-from h123.results import connect, export, load_attempts, samples
-from h123.results.samples import EARLIER_COLUMNS, SCHEMA
+from h123.measures import export, load_attempts
+from h123.store import connect, samples
+from h123.store.samples import EARLIER_COLUMNS, SCHEMA
 from synthetic import Scenario, make_campaign
 
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from documents import put
 from h123.base.errors import UserError
-from h123.results import tabulate_evidence
-from h123.results.frames import FRAME, KEYS, Kind, read_frames
-from h123.results.packets import COLUMNS, LOST, PACKET, Packets, read_packets
-from h123.results.tcp_account import ROW, read_tcp_account
-from h123.results.trial_files import Trial
+from h123.documents.trial_files import Trial
+from h123.packets import tabulate_evidence
+from h123.packets.capture import COLUMNS, LOST, PACKET, Packets, read_packets
+from h123.packets.frames import FRAME, KEYS, Kind, read_frames
+from h123.packets.tcp_account import ROW, read_tcp_account
 
 BAR_BYTES = 20
 """That a packet may take on the disk."""

@@ -8,8 +8,9 @@ import pytest
 
 from h123.base.errors import UserError
 from h123.base.files import journal
-from h123.results import CampaignFolder, machine_facts
-from h123.results.events import Tried
+from h123.documents import machine_facts
+from h123.documents.events import Tried
+from h123.store import CampaignFolder
 from h123.study import find_study, load_study
 
 EVENT: Tried = {
@@ -130,7 +131,7 @@ def test_the_journal_is_read_once_as_long_as_nobody_writes_to_it(
 ) -> None:
     folder, read = create(tmp_path / "c"), list[Path]()
     whole = journal.read_events
-    monkeypatch.setattr("h123.results.folder.read_events", lambda path: [read.append(path), *whole(path)][1:])
+    monkeypatch.setattr("h123.store.folder.read_events", lambda path: [read.append(path), *whole(path)][1:])
     folder.append({"event": "resume"})
     folder.events()[0]["event"] = "what somebody makes of it"
     assert [event["event"] for event in folder.events()] == ["resume"]

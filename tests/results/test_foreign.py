@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from h123.analysis import analyse
 from h123.base.errors import UserError
-from h123.results import CampaignFolder, connect, import_samples
-from h123.results.foreign_values import absent, status, time_ns
+from h123.store import CampaignFolder, connect, import_samples
+from h123.store.foreign.values import absent, status, time_ns
 from h123.study import load_schema
 
 FOREIGN = Path(__file__).parent / "foreign"

@@ -13,9 +13,10 @@ import pytest
 
 from h123.analysis import analyse
 from h123.base.errors import UserError
-from h123.results import CampaignFolder, connect, export, load_attempts
-from h123.results.packets import PACKET, read_packets, write_packets
-from h123.results.tcp_account import read_tcp_account
+from h123.measures import export, load_attempts
+from h123.packets.capture import PACKET, read_packets, write_packets
+from h123.packets.tcp_account import read_tcp_account
+from h123.store import CampaignFolder, connect
 from results.test_seal import first, unseal
 from synthetic import NETWORKS, Scenario, make_campaign
 

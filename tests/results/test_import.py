@@ -12,9 +12,10 @@ from h123.analysis import analyse
 from h123.base.errors import UserError
 from h123.base.files.lock import sole_user
 from h123.campaign import extend_campaign
+from h123.measures import export, load_attempts
 from h123.report import write_report
 from h123.report.circumstances import provenance
-from h123.results import CampaignFolder, connect, export, import_samples, load_attempts
+from h123.store import CampaignFolder, connect, import_samples
 from h123.study import load_schema
 
 RECORDED = Path(__file__).parent / "foreign"

@@ -11,18 +11,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from h123.results import trial_files
-from h123.results.blocking import Blocking, blocking_of
-from h123.results.lab_report import NO_REPORT, Cpu, Crossing, Lateness, Link, Report, Role, Waits, Way
-from h123.results.metrics import measure
-from h123.results.opening import Opening
-from h123.results.packets import DELIVERED, LOST, PACKET, QUEUE_FULL, write_packets
-from h123.results.recovery import breaks_of, recoveries_of
-from h123.results.rows import Rows
-from h123.results.samples import REQUIRED
-from h123.results.samples import RETRIED_SCHEMA as SCHEMA
-from h123.results.summary import summarise
-from h123.results.trial_files import SECOND_SERVER, Client, Process, VisitEvents
+from h123.documents import trial_files
+from h123.documents.lab_report import NO_REPORT, Cpu, Crossing, Lateness, Link, Report, Role, Waits, Way
+from h123.documents.trial_files import SECOND_SERVER, Client, Process, VisitEvents
+from h123.measures.blocking import Blocking, blocking_of
+from h123.measures.metrics import measure
+from h123.measures.opening import Opening
+from h123.measures.recovery import breaks_of, recoveries_of
+from h123.measures.summary import summarise
+from h123.packets.capture import DELIVERED, LOST, PACKET, QUEUE_FULL, write_packets
+from h123.store.rows import Rows
+from h123.store.samples import REQUIRED
+from h123.store.samples import RETRIED_SCHEMA as SCHEMA
 from h123.study import METRICS, Metric
 from h123.study.network import Change, Direction, Move
 from h123.study.observed import Abandoned, FellBack, Opened, Retried, Visits, Wasted

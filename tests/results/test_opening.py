@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from h123.base.errors import UserError
-from h123.results.opening import Opening, openings_of
-from h123.results.packets import DELIVERED, LOST, PACKET, TCP, UDP, write_packets
-from h123.results.rows import Rows
-from h123.results.samples import SCHEMA
+from h123.measures.opening import Opening, openings_of
+from h123.packets.capture import DELIVERED, LOST, PACKET, TCP, UDP, write_packets
+from h123.store.rows import Rows
+from h123.store.samples import SCHEMA
 
 MS = 1_000_000
 HALF = 10

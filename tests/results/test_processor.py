@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from h123.results.lab_report import NO_REPORT, Cpu, Report, Role
-from h123.results.processor import of_handshake, of_request
-from h123.results.summary import Summary
+from h123.documents.lab_report import NO_REPORT, Cpu, Report, Role
+from h123.measures.processor import of_handshake, of_request
+from h123.measures.summary import Summary
 
 MS = 1_000_000
 EMPTY = Summary(**dict.fromkeys(field.name for field in fields(Summary)))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from h123.results.qlog import ill_formed, packet_events
+from h123.packets.qlog import ill_formed, packet_events
 
 SEQUENCE = (
     '\x1e{"qlog_version": "0.3", "trace": {"vantage_point": {"type": "server"}}}\n'

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from h123.results import load_attempts
-from h123.results.quantiles import intervals, ranks
+from h123.measures import load_attempts
+from h123.measures.quantiles import intervals, ranks
 from synthetic import Scenario, make_campaign
 
 

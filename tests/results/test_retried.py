@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from h123.analysis import analyse
-from h123.results import connect, export, load_attempts
+from h123.measures import export, load_attempts
+from h123.store import connect
 from synthetic import NETWORKS, Scenario, make_campaign
 
 AGAIN = {"after": 10**9, "at_most": 2}

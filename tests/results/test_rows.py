@@ -9,15 +9,15 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from h123.results import ingest
-from h123.results.rows import Rows
-from h123.results.samples import COLUMNS, succeeded, succeeded_sql
+from h123.store import ingest
+from h123.store.rows import Rows
+from h123.store.samples import COLUMNS, succeeded, succeeded_sql
 
 TIMES = st.lists(st.none() | st.integers(0, 2**40))
 READ = """
 import sys
 from pathlib import Path
-from h123.results.rows import Rows
+from h123.store.rows import Rows
 rows = Rows.read(Path(sys.argv[1]))
 print(rows["connected_ns"].known.tolist(), rows.phase("warm").tolist(), "pandas" in sys.modules)
 """

@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from h123.base.errors import UserError
-from h123.results import ingest, read_samples
-from h123.results.rows import Rows
-from h123.results.samples import COLUMNS, LIMIT, REQUIRED, RETRIED_SCHEMA, SCHEMA, TEXT_COLUMNS, write_samples
-from h123.results.summary import summarise
+from h123.measures.summary import summarise
+from h123.store import ingest, read_samples
+from h123.store.rows import Rows
+from h123.store.samples import COLUMNS, LIMIT, REQUIRED, RETRIED_SCHEMA, SCHEMA, TEXT_COLUMNS, write_samples
 from h123.study.workload import workload_of
 
 HEADER = ",".join(COLUMNS)

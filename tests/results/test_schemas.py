@@ -8,9 +8,9 @@ import pytest
 
 from documents import check_campaign
 from h123.analysis import analyse
+from h123.documents.lab_report import Report
 from h123.json_schemas import DOCUMENTS, schemas
-from h123.results import CampaignFolder
-from h123.results.lab_report import Report
+from h123.store import CampaignFolder
 from synthetic import Scenario, make_campaign
 
 SCHEMAS = Path(__file__).resolve().parents[2] / "docs/schemas"

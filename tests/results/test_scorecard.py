@@ -9,8 +9,9 @@ import pytest
 
 from h123.analysis import analyse
 from h123.base.errors import UserError
-from h123.results import CampaignFolder, export, import_samples, load_attempts
-from h123.results.scorecard import read_card
+from h123.measures import export, load_attempts
+from h123.store import CampaignFolder, import_samples
+from h123.store.foreign.scorecard import read_card
 from h123.study import find_study, load_schema, load_study
 from synthetic import Scenario, make_campaign
 

@@ -10,8 +10,9 @@ import pytest
 
 from h123.analysis import analyse
 from h123.base.errors import UserError
+from h123.measures import load_attempts
 from h123.report.terminal import trust
-from h123.results import CampaignFolder, load_attempts, seal
+from h123.store import CampaignFolder, seal
 from synthetic import Scenario, make_campaign
 
 

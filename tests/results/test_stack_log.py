@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from h123.results.qlog import QLOG_FOLDER
-from h123.results.stack_log import Held, StackLog, read_stack_log, read_stack_logs
+from h123.packets.qlog import QLOG_FOLDER
+from h123.packets.stack_log import Held, StackLog, read_stack_log, read_stack_logs
 
 MS = 1_000_000
 

@@ -12,12 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from h123.base.errors import UserError
-from h123.results import CampaignFolder, connect, export, load_attempts
-from h123.results.lab_report import NO_REPORT
-from h123.results.metrics import measure
-from h123.results.rows import Rows
-from h123.results.samples import COLUMNS, RETRIED_COLUMNS, ingest
-from h123.results.summary import Summary, summarise
+from h123.documents.lab_report import NO_REPORT
+from h123.measures import export, load_attempts
+from h123.measures.metrics import measure
+from h123.measures.summary import Summary, summarise
+from h123.store import CampaignFolder, connect
+from h123.store.rows import Rows
+from h123.store.samples import COLUMNS, RETRIED_COLUMNS, ingest
 from h123.study.workload import workload_of
 from synthetic import NETWORKS, Scenario, make_campaign
 

@@ -9,9 +9,9 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from h123.results.rows import Rows
-from h123.results.samples import SCHEMA, write_samples
-from h123.results.timeline import Timeline, Times, course, timeline
+from h123.measures.timeline import Timeline, Times, course, timeline
+from h123.store.rows import Rows
+from h123.store.samples import SCHEMA, write_samples
 
 MS, SECOND = 1_000_000, 1_000_000_000
 

@@ -90,7 +90,7 @@ def test_they_can_be_told_apart() -> None:
 
 
 def test_high_quantiles_are_of_latency() -> None:
-    """results/summary.py computes no others, and the intervals of results/quantiles.py are of these."""
+    """measures/summary.py computes no others, and the intervals of measures/quantiles.py are of these."""
     high = [one.of for one in METRICS.values() if isinstance(one.of, Times) and one.of.share != 0.5]
     assert {(of.phase, of.until) for of in high} == {("warm", "end_ns")}
 

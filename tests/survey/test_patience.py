@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from h123.catalogue import OwnServer
-from h123.results.trial_files import Role
+from h123.documents.trial_files import Role
 from h123.survey import patience
 from h123.trial import own_role
 

@@ -16,7 +16,7 @@ from h123.analysis import analyse
 from h123.base.files.journal import Line, append_event, read_events
 from h123.base.paths import project_root
 from h123.report import write_report
-from h123.results import CampaignFolder
+from h123.store import CampaignFolder
 from synthetic import Scenario, make_campaign
 
 sys.path.append(str(project_root() / "bench/torture"))  # programs, not a package

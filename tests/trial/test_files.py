@@ -10,7 +10,7 @@ import pytest
 from catalogue.small import MANIFEST, small
 from h123.base.roots import mounted
 from h123.catalogue import Subject, catalogue
-from h123.results.packets import KEPT
+from h123.packets.capture import KEPT
 from h123.study import Parameters, PlannedTrial, load_network
 from h123.trial.certificate import Certificate
 from h123.trial.files import write_trial_files

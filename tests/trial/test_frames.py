@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from h123.catalogue import catalogue, install
-from h123.results.frames import KEYS, Frames, Kind, read_frames
-from h123.results.packets import DOWN, TCP, UDP, UP, packets_file, read_packets
-from h123.results.tcp_account import read_tcp_account
+from h123.packets.capture import DOWN, TCP, UDP, UP, packets_file, read_packets
+from h123.packets.frames import KEYS, Frames, Kind, read_frames
+from h123.packets.tcp_account import read_tcp_account
 from h123.study import Network, Parameters
 from h123.study.network import Bottleneck, Direction, Loss, Queue
 from h123.trial import SERVER_ADDRESS, LocalEngine, campaign_certificate

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from h123.results.packets import DELIVERED, LOST, PACKET, TCP, UDP, Packets
+from h123.packets.capture import DELIVERED, LOST, PACKET, TCP, UDP, Packets
 
 MS = 1_000_000
 TRIP = 100 * MS

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from h123.catalogue import catalogue, install, installations, is_edge, make_documents, server_uses
-from h123.results import read_document
-from h123.results.trial_files import Client
+from h123.documents import read_document
+from h123.documents.trial_files import Client
 from h123.trial import LocalEngine, campaign_certificate
 from h123.trial.files import SERVER_ADDRESS
 from h123.verification.assignment import FIRST_VISIT, INFORMED_VISIT, REPEAT_VISIT, assignments

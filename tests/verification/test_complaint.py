@@ -3,7 +3,7 @@
 import pytest
 
 from h123.catalogue import catalogue
-from h123.results.lab_report import Exit, Report, Role
+from h123.documents.lab_report import Exit, Report, Role
 from h123.verification.complaint import explained
 from h123.verification.question import Question, server_parameters
 from h123.verification.server import _stop

@@ -7,7 +7,7 @@ import pytest
 
 from h123.catalogue import Subject, catalogue
 from h123.catalogue.subject import Client
-from h123.results import Sample
+from h123.store import Sample
 from h123.verification.assignment import FAR, SPOILED, Assignment, assignments
 from h123.verification.conduct import faults_of
 from h123.verification.controller import Arrival

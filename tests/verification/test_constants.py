@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from h123.results.packets import UDP
+from h123.packets.capture import UDP
 from h123.verification.constants import growth, recovery, words
 from h123.verification.constants.found import Datagrams, Decrease, Flight, Handshake, Silence, Tail, Untold
 from h123.verification.constants.transfer import Transfer, download, upload

@@ -3,7 +3,7 @@
 import pytest
 
 from h123.base.transport import SETTINGS
-from h123.results.packets import UDP
+from h123.packets.capture import UDP
 from h123.verification.constants.transfer import Transfer, download
 from h123.verification.settings import PROOFS, Seen, initial_window, max_datagram, pacing
 from verification.packet_tables import TRIP, Table, doubling

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from h123.results.lab_report import NO_REPORT, Counters, Host
-from h123.results.packets import DOWN, PACKET, TCP, UP, write_packets
+from h123.documents.lab_report import NO_REPORT, Counters, Host
+from h123.packets.capture import DOWN, PACKET, TCP, UP, write_packets
 from h123.study import Parameters
 from h123.verification.controller import Arrival
 from h123.verification.handshake import Handshake

@@ -53,8 +53,9 @@ from h123.base.files.durable import write_atomically
 from h123.base.garbage import few_collections
 from h123.base.terminal.redaction import hidden
 from h123.base.transport import SETTINGS
-from h123.results import Attempt, CampaignFolder, shown
-from h123.results.events import Event
+from h123.documents.events import Event
+from h123.measures import Attempt, shown
+from h123.store import CampaignFolder
 from h123.study import Choosing, Ledger, Plan, ledgers_of, likenesses
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from h123.analysis.comparisons import Cell, other_cells
 from h123.analysis.document import AnswersRow
 from h123.analysis.trials import Trials
-from h123.results import Attempt
+from h123.measures import Attempt
 from h123.study import Plan, split_pair
 
 TOLERATED = 0.05

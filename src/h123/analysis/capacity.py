@@ -12,7 +12,7 @@ last step is a bound: the steps do not reach it.
 
 The maximum is the most requests a second that were answered at any step, of a closed loop too.
 
-Both are medians over the blocks, with exact intervals by order statistics (results/quantiles.py), which bounds do not
+Both are medians over the blocks, with exact intervals by order statistics (measures/quantiles.py), which bounds do not
 upset.
 """
 
@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from h123.analysis.document import Bound, Capacity, CapacityRatio, CapacityRow, CapacityStep, Cell, Middle, Reached
-from h123.results import Attempt, quantiles
+from h123.measures import Attempt, quantiles
 from h123.study import METRICS, Plan, split_pair
 from h123.study.observed import Answered, FromSend, Observed, Times
 

@@ -13,8 +13,9 @@ from h123.analysis.looks import looks
 from h123.analysis.remedy import remedy
 from h123.analysis.rule import Rule
 from h123.analysis.trials import Trials, load_trials, treated
-from h123.results import Attempt, CampaignFolder
-from h123.results.events import superseded
+from h123.documents.events import superseded
+from h123.measures import Attempt
+from h123.store import CampaignFolder
 from h123.study import Network, Plan, Study, make_plan
 
 

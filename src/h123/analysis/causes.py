@@ -17,7 +17,8 @@ from h123.analysis.families import headline
 from h123.analysis.signedrank import SignedRank
 from h123.base.errors import UserError
 from h123.causes import CAUSES, NUMBER, UNTOLD, Explained, Stretch, explain
-from h123.results import Attempt, CampaignFolder
+from h123.measures import Attempt
+from h123.store import CampaignFolder
 from h123.study import METRICS
 from h123.study.observed import Recovered, Times, Visits
 

@@ -10,7 +10,7 @@ from statistics import median
 from h123.analysis.families import Membership, membership
 from h123.analysis.repeats import repeated
 from h123.analysis.trials import Treated, Trials, treated
-from h123.results import Attempt
+from h123.measures import Attempt
 from h123.study import METRICS, Plan, Study
 
 TWINS = Membership("twins", "none")

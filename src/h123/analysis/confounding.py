@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from h123.analysis.document import ConfoundedRow
-from h123.results import Attempt
+from h123.measures import Attempt
 from h123.study import Plan, confounded, together
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from h123.analysis.document import DiscardedRow
-from h123.results import Attempt
+from h123.measures import Attempt
 
 CODE = "files-discarded"
 """Of the lab's remark."""

@@ -14,8 +14,9 @@ from typing_extensions import TypedDict
 from h123.analysis.published_rows import AsPublished
 from h123.base.errors import UserError
 from h123.base.paths import typed
-from h123.results import CampaignFolder, fault_of, read_content
-from h123.results.campaign_file import MachineFacts, Origin, Proof, VerifiedRole, Width
+from h123.documents import fault_of, read_content
+from h123.documents.campaign_file import MachineFacts, Origin, Proof, VerifiedRole, Width
+from h123.store import CampaignFolder
 
 Bound = Literal["at most", "at least"]
 Cell = Mapping[str, str]

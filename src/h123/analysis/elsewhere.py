@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from statistics import median
 
 from h123.analysis.document import ElsewhereRow
-from h123.results import Attempt, CampaignFolder, GatewayFacts, read_gateway
+from h123.documents import GatewayFacts, read_gateway
+from h123.measures import Attempt
+from h123.store import CampaignFolder
 
 
 def elsewhere(folder: CampaignFolder, attempts: Sequence[Attempt]) -> list[ElsewhereRow]:

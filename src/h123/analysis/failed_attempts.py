@@ -6,7 +6,7 @@ from typing import Any
 
 from h123.analysis.document import FailedAttemptsRow
 from h123.analysis.trials import LOSSES
-from h123.results.events import Event, superseded
+from h123.documents.events import Event, superseded
 
 Cell = tuple[tuple[str, str], ...]
 OFTEN, AGAIN = 0.1, 2

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from h123.analysis.document import HandshakesRow, Judged
-from h123.results import Attempt
+from h123.measures import Attempt
 from h123.study import METRICS
 from h123.study.observed import Processor
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from h123.analysis.case import Case
 from h123.analysis.document import Judged
 from h123.analysis.families import blocks_needed
-from h123.results import Attempt
-from h123.results.campaign_file import Origin
+from h123.documents.campaign_file import Origin
+from h123.measures import Attempt
 
 
 def costs(imported: Origin, case: Case, judged: Sequence[Judged]) -> list[str]:

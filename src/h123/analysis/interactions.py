@@ -25,7 +25,7 @@ from h123.analysis.document import Interaction, InteractionRow
 from h123.analysis.families import adjust
 from h123.analysis.repeats import repeated
 from h123.analysis.signedrank import ratio_of
-from h123.results import Attempt
+from h123.measures import Attempt
 from h123.study import Plan
 
 Floats = NDArray[np.float64]

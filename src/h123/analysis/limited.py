@@ -13,7 +13,8 @@ import numpy as np
 from h123.analysis.causes import Told
 from h123.analysis.comparisons import Cell
 from h123.causes import CAUSES
-from h123.results import Attempt, CampaignFolder, Usage
+from h123.measures import Attempt, Usage
+from h123.store import CampaignFolder
 
 CLIENT, SERVER = "the client's processor", "the server's processor"
 WAITING: Final = "waiting"

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from h123.analysis.document import Verdicts
 from h123.analysis.families import headline
-from h123.results.events import Event
+from h123.documents.events import Event
 
 SHARE = 15 / 16
 WIDTH_SHARE = 13 / 16

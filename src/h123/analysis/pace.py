@@ -3,7 +3,7 @@
 import datetime as dt
 from collections.abc import Iterable
 
-from h123.results.events import Event, TrialEvent
+from h123.documents.events import Event, TrialEvent
 
 _BEGINNINGS = ("campaign", "resume")
 

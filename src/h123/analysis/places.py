@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from h123.analysis.document import PlaceRow
-from h123.results import Attempt
-from h123.results.campaign_file import MachineFacts
-from h123.results.events import Event
+from h123.documents.campaign_file import MachineFacts
+from h123.documents.events import Event
+from h123.measures import Attempt
 
 
 def places(attempts: Sequence[Attempt], events: Iterable[Event]) -> list[PlaceRow]:

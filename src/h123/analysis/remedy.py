@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from h123.results.events import Event, TrialEvent
+from h123.documents.events import Event, TrialEvent
 from h123.study import Plan
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from h123.analysis.trials import Treated, treated
-from h123.results import Attempt
+from h123.measures import Attempt
 from h123.study import Plan
 
 _MOST_NAMED = 4

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from h123.analysis.document import TailRow
-from h123.results import Attempt, CampaignFolder
-from h123.results.quantiles import intervals, ranks
+from h123.measures import Attempt
+from h123.measures.quantiles import intervals, ranks
+from h123.store import CampaignFolder
 from h123.study import METRICS, Plan
 from h123.study.observed import Times
 

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from h123.results import Attempt, CampaignFolder, load_attempts
-from h123.results.events import Event, TrialEvent
+from h123.documents.events import Event, TrialEvent
+from h123.measures import Attempt, load_attempts
+from h123.store import CampaignFolder
 from h123.study import Plan, PlannedTrial
 
 LOSSES = frozenset(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from h123.analysis.document import Judged, WindowsRow
 from h123.base.transport import SETTINGS
-from h123.results import CampaignFolder
+from h123.store import CampaignFolder
 from h123.study import METRICS, Choosing, Network, Parameters, Plan, Sender, observed
 from h123.study.slowstart import Straight, download_s
 

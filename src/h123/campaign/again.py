@@ -9,7 +9,7 @@ disturbed attempt counts.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from h123.results.events import Tried
+from h123.documents.events import Tried
 
 MAX_FAULTS = 3
 """Attempts that failed by a fault before a trial is given up."""

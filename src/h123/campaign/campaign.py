@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from h123.catalogue import Subject
-from h123.results import CampaignFolder
+from h123.store import CampaignFolder
 from h123.study import Plan
 
 

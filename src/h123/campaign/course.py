@@ -27,18 +27,13 @@ from h123.campaign.dealing import Dealing
 from h123.campaign.forecast import Forecast
 from h123.campaign.post import Post, Running
 from h123.campaign.sofar import SoFar
-from h123.results import (
-    CampaignFolder,
-    disturbance,
-    ingest,
-    machine_noise,
-    read_document,
-    ruined,
-    tabulate_evidence,
-)
-from h123.results.events import Judged, supersede, superseded
-from h123.results.lab_report import Report
-from h123.results.trial_files import Trial
+from h123.documents import read_document
+from h123.documents.events import Judged, supersede, superseded
+from h123.documents.lab_report import Report
+from h123.documents.trial_files import Trial
+from h123.measures import disturbance, machine_noise, ruined
+from h123.packets import tabulate_evidence
+from h123.store import CampaignFolder, ingest
 from h123.study import PlannedTrial
 from h123.trial import (
     Display,

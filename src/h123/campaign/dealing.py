@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from h123.campaign.again import Event, given_up, settled, usable
 from h123.campaign.post import Post
-from h123.results.events import Moved, superseded
+from h123.documents.events import Moved, superseded
 from h123.study import PlannedTrial
 from h123.trial import PlaceLost
 

@@ -9,9 +9,11 @@ from h123.base.errors import UserError
 from h123.base.files.scratch import scratch
 from h123.base.paths import real, typed
 from h123.catalogue import own_subjects
-from h123.results import CampaignFolder, Repetition, compare_executions, ingest, read_document
-from h123.results.lab_report import Report
-from h123.results.trial_files import Trial
+from h123.documents import read_document
+from h123.documents.lab_report import Report
+from h123.documents.trial_files import Trial
+from h123.measures import Repetition, compare_executions
+from h123.store import CampaignFolder, ingest
 from h123.study import PlannedTrial, Study, make_plan
 from h123.trial import Engine, prepare, trial_certificate, write_trial_files
 

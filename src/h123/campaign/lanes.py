@@ -21,9 +21,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
-from h123.results import SHARES_TELL_NS, own_ns
-from h123.results.events import Tried
-from h123.results.lab_report import Report
+from h123.documents.events import Tried
+from h123.documents.lab_report import Report
+from h123.measures import SHARES_TELL_NS, own_ns
 from h123.study import Network, Plan, PlannedTrial
 from h123.study.network import Direction
 from h123.trial import Place

@@ -16,10 +16,11 @@ from h123.campaign.lanes import Lanes
 from h123.campaign.post import Post
 from h123.campaign.preparation import Cast, cast_of, prepare_campaign
 from h123.catalogue import Subject, settable
-from h123.results import CampaignFolder, check_new, read_document
-from h123.results.campaign_file import Proof, SubjectFacts, VerifiedRole, Width
-from h123.results.events import superseded
-from h123.results.lab_report import Report
+from h123.documents import read_document
+from h123.documents.campaign_file import Proof, SubjectFacts, VerifiedRole, Width
+from h123.documents.events import superseded
+from h123.documents.lab_report import Report
+from h123.store import CampaignFolder, check_new
 from h123.study import Network, PlannedTrial, Study, load_study, make_plan
 from h123.trial import TRIAL_BYTES, Display, Engine, Place, evidence_bytes, this_machine
 from h123.virtual import NAME

@@ -6,9 +6,9 @@ from collections import defaultdict
 from pathlib import Path
 
 from h123.campaign.campaign import Campaign
-from h123.results import trial_metrics
-from h123.results.events import Tried
-from h123.results.lab_report import Report
+from h123.documents.events import Tried
+from h123.documents.lab_report import Report
+from h123.measures import trial_metrics
 from h123.study import split_pair
 from h123.trial import Estimate
 

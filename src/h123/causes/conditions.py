@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from h123.results.trial_files import Trial
+from h123.documents.trial_files import Trial
 
 _VIRTUAL_NS, _WALL_NS = 50_000, 1_000_000
 

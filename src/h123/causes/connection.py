@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from h123.causes.bottleneck import Wire, wire
 from h123.causes.spans import Spans, Times
-from h123.results.packets import DELIVERED, DOWN, PACKET, RETRY, TCP, UDP, UP, Packets
+from h123.packets.capture import DELIVERED, DOWN, PACKET, RETRY, TCP, UDP, UP, Packets
 from h123.study.network import Direction
 
 FULL = 1150

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from h123.causes.cause import CUT, DROPS, LIMIT, NUMBER, WINDOW
 from h123.causes.connection import Connection
 from h123.causes.losses import lost
-from h123.results.lab_report import Report
+from h123.documents.lab_report import Report
 
 _NO_ROOM = "Udp.RcvbufErrors"
 """A host's counter of datagrams that a socket had no room for."""

@@ -16,7 +16,7 @@ from h123.causes.connection import NEVER, Sending
 from h123.causes.losses import lost, resent
 from h123.causes.sender import Sender
 from h123.causes.spans import Spans, Times
-from h123.results.packets import TCP
+from h123.packets.capture import TCP
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from h123.causes.connection import FULL, Connection
 from h123.causes.receive_window import full_window
 from h123.causes.spans import Limits, Spans
 from h123.causes.streams import Streams
-from h123.results.packets import DOWN
-from h123.results.stack_log import StackLog
+from h123.packets.capture import DOWN
+from h123.packets.stack_log import StackLog
 
 
 def limits(connection: Connection, way: int, log: StackLog | None, streams: Streams | None = None) -> Limits:

@@ -4,7 +4,7 @@ import numpy as np
 
 from h123.causes.connection import Sending
 from h123.causes.spans import Spans, Times
-from h123.results.packets import BLOCKED, LOST, QUEUE_FULL, TCP
+from h123.packets.capture import BLOCKED, LOST, QUEUE_FULL, TCP
 
 _REORDERED = 3
 """Packets that must arrive after one before it counts as lost (RFC 9002, 6.1.1; TCP's duplicate acknowledgements)."""

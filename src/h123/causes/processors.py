@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from h123.results.lab_report import Report
+from h123.documents.lab_report import Report
 
 _BUSY = 0.5
 """Share of a time that a role computed, or waited for a processor, from which on the time is its processing."""

@@ -8,7 +8,7 @@ from h123.causes.cause import ANEW, CLIENT_WORK, CONNECTING, GONE, IDLE, NUMBER,
 from h123.causes.connection import Connection
 from h123.causes.request import Explainer
 from h123.causes.stretch import middle
-from h123.results import Sample
+from h123.store import Sample
 
 
 @dataclass(frozen=True)

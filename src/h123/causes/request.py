@@ -52,8 +52,8 @@ from h123.causes.processors import Work
 from h123.causes.sender import Sender
 from h123.causes.spans import Spans, Times
 from h123.causes.streams import Stream, Streams
-from h123.results.packets import DOWN, TCP, UP
-from h123.results.stack_log import StackLog
+from h123.packets.capture import DOWN, TCP, UP
+from h123.packets.stack_log import StackLog
 
 _CLOCKS_NS = 50_000
 """A client may take the time just before or after the packet is on its way."""

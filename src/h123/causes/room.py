@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from h123.causes.connection import NEVER, Sending
 from h123.causes.losses import lost, resent
 from h123.causes.spans import Times
-from h123.results.packets import TCP
+from h123.packets.capture import TCP
 
 _ROOM = 0.75
 """Share of the window that may be under way when there is room for more: a sender may be answered for a quarter of

@@ -43,7 +43,7 @@ from h123.causes.losses import lost, mending, resent
 from h123.causes.room import Room
 from h123.causes.rounds import DOUBLES, GROWS_NOT, Rounds, rounds
 from h123.causes.spans import Limits, Spans, Times
-from h123.results.packets import TCP
+from h123.packets.capture import TCP
 
 _RESTED_NS = 1_000_000
 """A sender that has nothing under way for so long has ended its burst."""

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from h123.causes.connection import Connection
 from h123.causes.spans import Times
-from h123.results.packets import RETRY
-from h123.results.stack_log import StackLog
+from h123.packets.capture import RETRY
+from h123.packets.stack_log import StackLog
 
 _SHARES = np.linspace(0, 1, 21)
 """Of its packets, at which a course is compared."""

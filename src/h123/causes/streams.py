@@ -13,8 +13,8 @@ import numpy as np
 from h123.causes.cause import CONNECTION_LIMIT, STREAM_LIMIT
 from h123.causes.connection import NEVER
 from h123.causes.spans import Limits, Spans
-from h123.results.frames import Frames, Kind
-from h123.results.packets import DOWN, TCP, UP
+from h123.packets.capture import DOWN, TCP, UP
+from h123.packets.frames import Frames, Kind
 
 _EMPTY = 64
 """Bytes of a window below which its sender may rather wait for more."""

@@ -23,12 +23,14 @@ from h123.causes.stated import stated
 from h123.causes.streams import Streams
 from h123.causes.stretch import SUMS_UP, Stretch, missed
 from h123.causes.visit import Step, middle_visits
-from h123.results import Sample, moves_of, read_document, read_samples
-from h123.results.frames import Frames, read_frames
-from h123.results.lab_report import Report
-from h123.results.packets import BLOCKED, UP, Packets, read_packets
-from h123.results.stack_log import read_stack_logs
-from h123.results.trial_files import Trial
+from h123.documents import read_document
+from h123.documents.lab_report import Report
+from h123.documents.trial_files import Trial
+from h123.measures import moves_of
+from h123.packets.capture import BLOCKED, UP, Packets, read_packets
+from h123.packets.frames import Frames, read_frames
+from h123.packets.stack_log import read_stack_logs
+from h123.store import Sample, read_samples
 from h123.study.network import Direction
 from h123.study.workload import AnyWorkloadFile, WorkloadFile
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from h123.causes.cause import CLIENT_WORK, RUNNING, Nanoseconds, spent
 from h123.causes.stretch import middle
-from h123.results import Sample
+from h123.store import Sample
 from h123.study.workload import Asking
 
 

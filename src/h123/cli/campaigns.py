@@ -230,7 +230,7 @@ def analyse_command(folder: FolderArgument) -> None:
     """Reanalyse a campaign from its raw samples, write verdicts.json and print the answer."""
     from h123.cli import gating
     from h123.report import print_summary
-    from h123.results import CampaignFolder
+    from h123.store import CampaignFolder
 
     campaign = CampaignFolder.open(folder)
     print_summary(gating.Held(campaign, gating.standing(campaign)).verdicts, out_console, folder)
@@ -253,7 +253,7 @@ def report(
     """Rewrite report.html and its figures."""
     from h123.cli import gating
     from h123.report import write_report
-    from h123.results import CampaignFolder
+    from h123.store import CampaignFolder
 
     campaign = CampaignFolder.open(folder)
     gating.Held(campaign, gating.standing(campaign))
@@ -286,8 +286,9 @@ def why(
     --limits tells which processor was the limit.
     """
     from h123.analysis import analyse, limited
+    from h123.measures import load_attempts
     from h123.report import limits_lines, print_causes
-    from h123.results import CampaignFolder, load_attempts
+    from h123.store import CampaignFolder
 
     campaign, chosen = CampaignFolder.open(folder), parse_only(only or [])
     study = Study.from_resolved(campaign.study)
@@ -324,7 +325,7 @@ def show(
     Requests, throughput, bytes in flight, windows, round trips, queue, losses and sequence numbers (docs/show.md).
     """
     from h123.closeup import choose, write_closeup
-    from h123.results import CampaignFolder
+    from h123.store import CampaignFolder
 
     if out:
         check_output(out, force=force)
@@ -349,7 +350,8 @@ def export_command(
 
     As scorecard: what curl's scorecard.py writes with --json, a file for each client, server and network.
     """
-    from h123.results import CampaignFolder, export
+    from h123.measures import export
+    from h123.store import CampaignFolder
 
     campaign = CampaignFolder.open(folder)
     for path in export(campaign, format.value, out or campaign.path / "export", force=force or out is None):
@@ -385,6 +387,6 @@ def import_command(
     summary says what is missing as a result. See docs/import.md for an example.
     """
     from h123.cli.running import conclude
-    from h123.results import import_samples
+    from h123.store import import_samples
 
     conclude(import_samples(files, load_schema(schema, redirects), out))

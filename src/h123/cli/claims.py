@@ -12,7 +12,7 @@ from h123.cli.damage import complain_of_damage
 from h123.study import Ledger, find_ledgers, ledgers_of
 
 if TYPE_CHECKING:
-    from h123.results import CampaignFolder
+    from h123.store import CampaignFolder
 
 app = typer.Typer()
 
@@ -51,7 +51,7 @@ def claims(
         raise UserError("--beside DIR needs --campaign DIR: what the other campaign's verdicts stand beside")
     from h123.analysis import decide, decide_claims
     from h123.report import Beside, print_claims
-    from h123.results import CampaignFolder
+    from h123.store import CampaignFolder
 
     folder = CampaignFolder.open(campaign) if campaign else None
     ledgers = _ledgers(what or [], folder)
@@ -65,7 +65,7 @@ def claims(
 
 def _other(path: Path, folder: "CampaignFolder") -> "CampaignFolder":
     """The campaign beside. Raises UserError where it is of another study."""
-    from h123.results import CampaignFolder
+    from h123.store import CampaignFolder
 
     other = CampaignFolder.open(path)
     if (mine := folder.study["name"]) != (its := other.study["name"]):

@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from h123.results import CampaignFolder
+    from h123.store import CampaignFolder
 
 
 def complain_of_damage(folder: "CampaignFolder") -> None:
     """What a campaign has lost since it was measured, after everything that it still has was shown."""
-    from h123.results import loss
+    from h123.store import loss
 
     if error := loss(folder):
         raise error

@@ -16,7 +16,7 @@ from h123.cli import gating
 from h123.cli.damage import complain_of_damage
 from h123.diff import CONFIDENCE, FEWEST, Diff, Row, differ
 from h123.gate import GATE_FILES, judge, unpaired_figures
-from h123.results import CampaignFolder
+from h123.store import CampaignFolder
 from h123.study import METRICS, Condition
 
 PAIR = "after/before"

@@ -10,9 +10,10 @@ from h123.analysis.document import Verdicts
 from h123.base.errors import UserError
 from h123.base.terminal.console import out_console, write
 from h123.cli.damage import complain_of_damage
+from h123.documents import read_content
 from h123.gate import STATUS, Figures, Passage, gate_row, judge, spoiled, worst, write_gate
 from h123.report import first_lines, print_gate, write_report
-from h123.results import CampaignFolder, loss, read_content
+from h123.store import CampaignFolder, loss
 from h123.study import Basis, Condition, Study
 
 

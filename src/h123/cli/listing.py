@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from h123.campaign import Lanes
-    from h123.results import Repetition
+    from h123.measures import Repetition
     from h123.study import Estimate
 
 

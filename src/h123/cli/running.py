@@ -20,8 +20,8 @@ from h123.base.units import format_share
 from h123.campaign import Campaign, Outcome, extend_campaign, run_campaign, start_campaign
 from h123.cli.trust import is_own, require_trust
 from h123.cli.vouching import vouching
-from h123.results import CampaignFolder
-from h123.results.campaign_file import Width
+from h123.documents.campaign_file import Width
+from h123.store import CampaignFolder
 from h123.study import find_study, load_study
 from h123.trial import Display, LocalEngine, display_for
 

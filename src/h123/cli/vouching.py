@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from h123.base.errors import UserError
 from h123.campaign import Cast
-from h123.results.campaign_file import Proof, VerifiedRole
+from h123.documents.campaign_file import Proof, VerifiedRole
 from h123.verification import proof
 
 Proofs = dict[str, dict[VerifiedRole, Proof]]

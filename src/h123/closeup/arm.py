@@ -11,13 +11,14 @@ import pyarrow as pa
 from h123.base.errors import UserError
 from h123.causes import Connection, Explained, connections, explain, stated
 from h123.closeup.choice import Chosen
+from h123.documents import read_document
+from h123.documents.lab_report import Report
+from h123.documents.trial_files import Link, Trial
+from h123.packets.capture import DOWN, PACKET, UDP, Packets, read_packets
+from h123.packets.stack_log import StackLog, StackLogs, read_stack_logs
+from h123.packets.tcp_account import read_tcp_account
 from h123.report import level
-from h123.results import Sample, read_document, read_samples
-from h123.results.lab_report import Report
-from h123.results.packets import DOWN, PACKET, UDP, Packets, read_packets
-from h123.results.stack_log import StackLog, StackLogs, read_stack_logs
-from h123.results.tcp_account import read_tcp_account
-from h123.results.trial_files import Link, Trial
+from h123.store import Sample, read_samples
 from h123.study.network import Direction
 
 _Read = TypeVar("_Read")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from h123.base.errors import UserError
-from h123.results import CampaignFolder, connect
+from h123.store import CampaignFolder, connect
 
 _NEAR = 3
 _MOST = 2

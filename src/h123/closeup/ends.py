@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from h123.base.units import figures, format_seconds
 from h123.closeup.arm import Arm
-from h123.results.lab_report import Counters, Role
-from h123.results.packets import DOWN, UDP, UP
+from h123.documents.lab_report import Counters, Role
+from h123.packets.capture import DOWN, UDP, UP
 
 _WAYS = {"server": DOWN, "client": UP}
 """What each of them sends."""

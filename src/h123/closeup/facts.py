@@ -8,8 +8,8 @@ import numpy as np
 from h123.base.units import format_bytes, format_seconds, format_span
 from h123.closeup import ends
 from h123.closeup.arm import Arm
+from h123.packets.capture import BLOCKED, DELIVERED, DOWN, LOST, QUEUE_FULL, UP
 from h123.report import level
-from h123.results.packets import BLOCKED, DELIVERED, DOWN, LOST, QUEUE_FULL, UP
 from h123.study import Network
 from h123.study.workload import ABANDONED
 

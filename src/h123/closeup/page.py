@@ -20,7 +20,7 @@ from h123.closeup.series import (
 from h123.closeup.waterfall import waterfall_figure
 from h123.report import template, with_contents
 from h123.report.drawing import Figure, inline
-from h123.results import CampaignFolder
+from h123.store import CampaignFolder
 
 
 def write_closeup(folder: CampaignFolder, chosen: Sequence[Chosen], page: Path, *, force: bool = False) -> None:

@@ -28,9 +28,9 @@ from h123.flow import (
     throughput,
     waiting,
 )
+from h123.packets.capture import DOWN, UP, Packets
+from h123.packets.stack_log import StackLog
 from h123.report.drawing import Figure
-from h123.results.packets import DOWN, UP, Packets
-from h123.results.stack_log import StackLog
 
 MOST = 400
 """Bins of a picture: two pixels each on a desk."""

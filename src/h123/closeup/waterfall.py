@@ -11,7 +11,7 @@ from h123.causes import CAUSES, Explained
 from h123.closeup.arm import Arm
 from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
 from h123.report.stages import AWAITING, CONNECTING, FAILED, RECEIVING, STAGES, WAITING, stages
-from h123.results import Sample
+from h123.store import Sample
 
 MOST = 100
 """Requests of an arm."""

@@ -6,7 +6,7 @@ from typing import Any
 from h123.base.terminal.redaction import hidden_in
 from h123.base.units import format_bytes
 from h123.diff.document import Change
-from h123.results import CampaignFolder
+from h123.store import CampaignFolder
 from h123.study import Network, Parameters
 from h123.study.network import Resolved
 

@@ -13,7 +13,7 @@ from h123.base.paths import real
 from h123.diff.circumstances import changes, unlike
 from h123.diff.document import Diff, LeftOut, Row, Side
 from h123.diff.unpaired import CONFIDENCE, interval
-from h123.results import CampaignFolder
+from h123.store import CampaignFolder
 
 _SHOWN = 3
 """Reasons that a refusal names."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from h123.causes import NEVER, Connection, Times, lost, resent
 from h123.flow.bins import Bins, Numbers
-from h123.results.packets import DOWN
+from h123.packets.capture import DOWN
 
 
 def bytes_in_flight(connections: Sequence[Connection], way: int, bins: Bins) -> Numbers:

@@ -4,7 +4,7 @@ import numpy as np
 
 from h123.causes import Times, wire
 from h123.flow.bins import Bins, Numbers, Series
-from h123.results.packets import BLOCKED, DELIVERED, QUEUE_FULL, Packets
+from h123.packets.capture import BLOCKED, DELIVERED, QUEUE_FULL, Packets
 from h123.study.network import Direction
 
 _NS = 1_000_000_000

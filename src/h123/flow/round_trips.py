@@ -6,7 +6,7 @@ import numpy as np
 
 from h123.causes import NEVER, Connection
 from h123.flow.bins import Series
-from h123.results.packets import DOWN
+from h123.packets.capture import DOWN
 
 
 def round_trips(connections: Sequence[Connection], way: int) -> Series:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from h123.causes import Connection, Sending, Times, lost
-from h123.results.packets import DOWN, TCP
+from h123.packets.capture import DOWN, TCP
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from h123.flow.bins import Bins, Numbers, Series
-from h123.results.stack_log import StackLog
+from h123.packets.stack_log import StackLog
 
 
 def logged_window(logs: Sequence[StackLog], bins: Bins) -> Series:

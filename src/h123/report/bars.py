@@ -7,10 +7,10 @@ from typing import Any
 import altair as alt
 
 from h123.base.units import common_unit
+from h123.measures import quantiles
 from h123.report.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark, Rows
 from h123.report.names import CHARACTER, header, row_names
 from h123.report.words import cell_name, level
-from h123.results import quantiles
 from h123.study import Chart, metric
 
 _PITCH = 17

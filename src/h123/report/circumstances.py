@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from statistics import median
 
 from h123.base.units import format_rate
+from h123.documents.events import Event, TrialEvent, superseded
+from h123.documents.lab_report import Link, Side
+from h123.measures import Attempt
 from h123.report.places import machine
 from h123.report.spread import treatment
 from h123.report.words import level, percent, reason
-from h123.results import Attempt, CampaignFolder
-from h123.results.events import Event, TrialEvent, superseded
-from h123.results.lab_report import Link, Side
+from h123.store import CampaignFolder
 from h123.study.network import Direction
 
 

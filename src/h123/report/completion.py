@@ -11,7 +11,7 @@ from h123.report.names import lines
 from h123.report.spread import balanced
 from h123.report.visits import began, by_cell, told_of_choice, took
 from h123.report.words import level
-from h123.results import Sample
+from h123.store import Sample
 
 BYTES, RESOURCES = "of its bytes", "of its resources"
 _STEPS = 100

@@ -12,7 +12,7 @@ from h123.report.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark, Row
 from h123.report.names import lines
 from h123.report.spread import balanced, other_factors
 from h123.report.words import level
-from h123.results import CampaignFolder, connect
+from h123.store import CampaignFolder, connect
 
 SHARES = [percent / 100 for percent in range(101)]
 _TRIAL_STEP = 4

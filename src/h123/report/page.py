@@ -6,6 +6,7 @@ from typing import Any
 
 from h123.analysis import headline, read_verdicts
 from h123.base.files.durable import write_atomically
+from h123.measures import load_attempts
 from h123.report import (
     as_published,
     capacity,
@@ -45,7 +46,7 @@ from h123.report.throughout import Cell, common, common_line, without
 from h123.report.visits import median_visits
 from h123.report.waterfalls import waterfalls_figure
 from h123.report.windows import window_lines
-from h123.results import CampaignFolder, load_attempts
+from h123.store import CampaignFolder
 from h123.study import Study
 
 _DRAWN = 6

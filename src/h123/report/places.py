@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from h123.base.units import format_bytes
-from h123.results.campaign_file import MachineFacts
+from h123.documents.campaign_file import MachineFacts
 
 
 def machine(facts: MachineFacts) -> str:

@@ -14,7 +14,7 @@ from h123.base.paths import real
 from h123.base.units import figures
 from h123.report.drawing import Mark
 from h123.report.words import cell_name, level, ratio
-from h123.results import CampaignFolder
+from h123.store import CampaignFolder
 from h123.study import metric
 
 IMPOSSIBLE = 1.02

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from h123.results import Rows, Sample, stages_of
+from h123.measures import stages_of
+from h123.store import Rows, Sample
 
 WAITING, CONNECTING, AWAITING, RECEIVING, FAILED = (
     *("waiting to start", "connecting", "until its first byte", "receiving"),

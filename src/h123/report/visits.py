@@ -6,11 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from h123.base.errors import UserError
+from h123.documents import read_document
+from h123.documents.lab_report import Report
+from h123.packets.capture import DELIVERED, read_packets
 from h123.report.drawing import SERIES, Mark
 from h123.report.spread import other_factors
-from h123.results import CampaignFolder, connect, read_document
-from h123.results.lab_report import Report
-from h123.results.packets import DELIVERED, read_packets
+from h123.store import CampaignFolder, connect
 
 MOST_ARMS = len(SERIES)
 """Arms of a cell."""

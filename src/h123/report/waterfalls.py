@@ -13,7 +13,7 @@ from h123.report.names import lines
 from h123.report.stages import STAGES, stages
 from h123.report.visits import began, by_cell, told_of_choice, took
 from h123.report.words import level
-from h123.results import Sample
+from h123.store import Sample
 
 MOST = 250
 """Requests of a visit."""

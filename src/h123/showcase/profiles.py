@@ -7,7 +7,7 @@ from h123.base.files.durable import write_atomically
 from h123.base.paths import project_root
 from h123.base.terminal.markdown import NOTHING, table
 from h123.catalogue import Subject, catalogue
-from h123.results.campaign_file import VerifiedRole
+from h123.documents.campaign_file import VerifiedRole
 from h123.verification import PublicRecord, public_records
 from h123.verification.profile import SITUATIONS, Held, holding_words, slowness
 

@@ -1,7 +1,7 @@
 """The metrics of a trial, one row each.
 
 Whoever asks something of a metric asks this table: studies, results, analysis, report. How a value follows from a
-trial's samples and report.json is in results/metrics.py, by `Metric.of`; docs/contracts/metrics.md defines each.
+trial's samples and report.json is in measures/metrics.py, by `Metric.of`; docs/contracts/metrics.md defines each.
 """
 
 from dataclasses import replace

@@ -1,6 +1,6 @@
 """What metrics are taken of: requests' times, visits, packets, processors; and what a trial must have for each.
 
-A trial's samples and report.json have the values (results/metrics.py), by these.
+A trial's samples and report.json have the values (measures/metrics.py), by these.
 """
 
 from dataclasses import dataclass

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from h123.results import Count, Document, Shape
+from h123.documents import Count, Document, Shape
 
 _HTTP_3 = re.compile(r"""(?:^|[\s,])h3="(?P<host>[^":]*):(?P<port>[0-9]{1,5})\"""")
 

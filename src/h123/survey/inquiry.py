@@ -12,9 +12,9 @@ from typing import Literal
 from h123.base.errors import UserError
 from h123.base.terminal.console import say
 from h123.catalogue import QUIC, OwnServer, catalogue, install, scout_command
-from h123.results import Reason, read_document, write_document
-from h123.results.lab_report import Report
-from h123.results.trial_files import End, Link, Role, Trial
+from h123.documents import Reason, read_document, write_document
+from h123.documents.lab_report import Report
+from h123.documents.trial_files import End, Link, Role, Trial
 from h123.study import Header
 from h123.survey.found import Found
 from h123.survey.patience import impatience

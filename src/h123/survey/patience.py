@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from h123.results.trial_files import Role
+from h123.documents.trial_files import Role
 
 FIRST_S = 5.0
 """So long nobody wonders what is waited for."""

@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from h123.results.packets import KEPT
+from h123.packets.capture import KEPT
 from h123.study import Network, PlannedTrial, estimate
 
 TRIAL_BYTES = 200_000

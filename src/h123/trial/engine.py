@@ -14,9 +14,9 @@ from h123.base.errors import UserError
 from h123.base.paths import lab_binary
 from h123.base.roots import root_options
 from h123.catalogue import files_folder, installations
-from h123.results import Reason, read_document, write_document
-from h123.results.lab_report import Machine, Report
-from h123.results.trial_files import Trial
+from h123.documents import Reason, read_document, write_document
+from h123.documents.lab_report import Machine, Report
+from h123.documents.trial_files import Trial
 from h123.trial.disk import require_room
 from h123.trial.orphans import adopt_orphans, wait_for_orphans
 from h123.trial.place import Place, PlaceLost, this_machine

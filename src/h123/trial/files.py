@@ -23,11 +23,11 @@ from h123.catalogue import (
     server_uses,
     settings,
 )
-from h123.results import gateway_file, write_document
-from h123.results.frames import KEYS
-from h123.results.packets import KEPT
-from h123.results.qlog import QLOG_FOLDER
-from h123.results.trial_files import SECOND_SERVER, Link, Ready, Role, Tcp, Trial
+from h123.documents import gateway_file, write_document
+from h123.documents.trial_files import SECOND_SERVER, Link, Ready, Role, Tcp, Trial
+from h123.packets.capture import KEPT
+from h123.packets.frames import KEYS
+from h123.packets.qlog import QLOG_FOLDER
 from h123.study import Network, Parameters, PlannedTrial, with_losses
 from h123.study.documents import FOLDER as DOCUMENTS
 from h123.study.workload import Target

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from h123.base.errors import UserError
-from h123.results import machine_facts
-from h123.results.campaign_file import MachineFacts
+from h123.documents import machine_facts
+from h123.documents.campaign_file import MachineFacts
 from h123.virtual import virtual_kernel
 
 _MACHINE_ID = Path("/etc/machine-id")

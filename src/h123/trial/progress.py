@@ -9,7 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.text import Text
 
 from h123.base.units import format_span
-from h123.results import Reason
+from h123.documents import Reason
 
 NAMES_SHOWN = 3
 """Of the trials that run at once."""

@@ -1,6 +1,6 @@
 """The contract test: checks in the lab that a subject does what it declares."""
 
-from h123.results.campaign_file import VerifiedRole
+from h123.documents.campaign_file import VerifiedRole
 from h123.verification.assignment import STREAMS, WINDOWS
 from h123.verification.client import counterpart
 from h123.verification.constants.measure import KERNEL_PROTOCOL, measurable

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 from h123.catalogue import FULL, Client
-from h123.results import Sample
+from h123.store import Sample
 from h123.study.workload import ABANDONED, LEAVING, Retry
 from h123.verification.assignment import Assignment
 from h123.verification.controller import behaviour

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from h123.results.packets import DOWN, TCP, UP, read_packets
+from h123.packets.capture import DOWN, TCP, UP, read_packets
 
 SENT = "transport:packet_sent"
 RECEIVED = "transport:packet_received"

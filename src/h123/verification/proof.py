@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from h123.catalogue import OwnSubject, Subject, fingerprint
-from h123.results.campaign_file import Proof, VerifiedRole
+from h123.documents.campaign_file import Proof, VerifiedRole
 from h123.verification.public_record import PublicRecord, public_record
 from h123.verification.record import Record, last_record
 from h123.verification.result import Result

@@ -16,7 +16,7 @@ from h123.base.files.textfile import read_bytes
 from h123.base.paths import cache_folder, project_root
 from h123.base.strict import Strict
 from h123.catalogue import Subject, fingerprint, installation
-from h123.results import fault_of
+from h123.documents import fault_of
 from h123.verification.record import Record, read_record
 
 FORMAT: Literal["published-verification/1"] = "published-verification/1"

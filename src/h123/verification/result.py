@@ -3,7 +3,7 @@
 from typing import Literal
 
 from h123.base.strict import Strict
-from h123.results.campaign_file import VerifiedRole
+from h123.documents.campaign_file import VerifiedRole
 
 Verdict = Literal["passed", "failed", "unsupported"]
 DISTURBED = "the machine "

@@ -12,9 +12,9 @@ from typing import Literal
 from h123.base.files.scratch import scratch
 from h123.base.roots import mounted
 from h123.catalogue import Server, Subject, catalogue, make_bodies, probe_command
-from h123.results import Document, Shape, read_document, trial_files, write_document
-from h123.results.lab_report import Exit, Report
-from h123.results.qlog import QLOG_FOLDER, ill_formed, packet_events
+from h123.documents import Document, Shape, read_document, trial_files, write_document
+from h123.documents.lab_report import Exit, Report
+from h123.packets.qlog import QLOG_FOLDER, ill_formed, packet_events
 from h123.trial import ORIGIN, SERVER_ADDRESS, Engine, campaign_certificate
 from h123.verification import crowd, idleness, versions
 from h123.verification.complaint import explained

@@ -10,7 +10,7 @@ from statistics import mean, stdev
 from typing import Literal, get_args
 
 from h123.catalogue import Client
-from h123.results import Sample
+from h123.store import Sample
 from h123.study import handshake_round_trips
 from h123.study.workload import Arrivals
 from h123.verification.assignment import DISTANT, FAR, Assignment

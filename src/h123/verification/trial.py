@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Literal
 
 from h123.catalogue import Subject
-from h123.results import Reason, read_document, ruined, tabulate_evidence
-from h123.results.lab_report import Report
+from h123.documents import Reason, read_document
+from h123.documents.lab_report import Report
+from h123.measures import ruined
+from h123.packets import tabulate_evidence
 from h123.study import Network, Parameters, PlannedTrial
 from h123.trial import Certificate, Engine, trial_certificate, write_trial_files
 from h123.verification.result import DISTURBED

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from h123.catalogue import FULL
-from h123.results.lab_report import Report
-from h123.results.qlog import QLOG_FOLDER, events
+from h123.documents.lab_report import Report
+from h123.packets.qlog import QLOG_FOLDER, events
 from h123.study import Parameters
 from h123.verification.controller import Arrival
 from h123.verification.handshake import RECEIVED, Handshake, quic_handshake, tcp_handshakes

@@ -24,7 +24,7 @@ from h123.analysis.published_rows import (
     ReplicationsRow,
     Tests,
 )
-from h123.results import CampaignFolder
+from h123.store import CampaignFolder
 from h123.study import PRINTED, Network, Plan, printed_values_of
 
 Cell = dict[str, str]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from h123.results import CampaignFolder, connect
+from h123.store import CampaignFolder, connect
 from h123.study import Study
 
 Floats = NDArray[np.float64]

@@ -10,7 +10,7 @@ from h123.analysis.audits.order import of_order
 from h123.analysis.document import AuditCount, AuditRow, Judged
 from h123.analysis.rule import Rule
 from h123.analysis.trials import Treated, treated
-from h123.results import Attempt
+from h123.measures import Attempt
 from h123.study import Plan
 
 AUDITS: list[Audit] = [*physics.AUDITS, *round_trips.AUDITS, *course.AUDITS, *requests.AUDITS, *machine.AUDITS]

@@ -4,7 +4,7 @@ import math
 
 from h123.analysis.audits.finding import ALL, Audit, Finding, at_most
 from h123.base.units import format_seconds
-from h123.results import Attempt
+from h123.measures import Attempt
 
 INSTANT_SHARE = 0.01
 REPEATED_SHARE = 0.01

@@ -11,7 +11,7 @@ from h123.analysis.precision import FEWEST, spread
 from h123.analysis.projection import BEYOND, LIMIT, blocks_for_question, of_question
 from h123.analysis.rule import Rule
 from h123.analysis.signedrank import attainable
-from h123.results import Attempt
+from h123.measures import Attempt
 from h123.study import Plan
 
 BLOCKS_TOO_FEW, DRAWS_MIXED = "blocks-too-few", "draws-mixed"

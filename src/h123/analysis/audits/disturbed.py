@@ -9,7 +9,7 @@ import numpy as np
 
 from h123.analysis.audits.finding import Finding
 from h123.analysis.signedrank import SignedRank
-from h123.results import Attempt
+from h123.measures import Attempt
 from h123.study import Plan, split_pair
 
 DISTURBED_UNLIKE = "disturbed-unlike"

@@ -1,7 +1,7 @@
 """The audit of the campaign's files: are they still those that the trials left?"""
 
 from h123.analysis.audits.finding import CampaignAudit, Finding
-from h123.results import CampaignFolder
+from h123.store import CampaignFolder
 
 FILES_CHANGED = "files-changed"
 

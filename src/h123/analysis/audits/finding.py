@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from h123.analysis.comparisons import Comparison
-from h123.results import Attempt
+from h123.measures import Attempt
 from h123.study import METRICS, Plan
 from h123.study.observed import Times
 

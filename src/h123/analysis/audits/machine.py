@@ -7,8 +7,8 @@ from scipy.special import bdtr, bdtrik
 from h123.analysis.audits.finding import ALL, Audit, Finding, none_of
 from h123.analysis.audits.path import direction
 from h123.catalogue import OWN, kernel_controller
-from h123.results import SHARES_TELL_NS, Attempt, longest_waiting
-from h123.results.lab_report import Counted, Finished
+from h123.documents.lab_report import Counted, Finished
+from h123.measures import SHARES_TELL_NS, Attempt, longest_waiting
 from h123.study.network import Direction, Loss
 
 CLIENT_LIMIT = 0.9

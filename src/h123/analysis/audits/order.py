@@ -15,7 +15,7 @@ from h123.analysis.audits.finding import CampaignAudit, Finding
 from h123.analysis.comparisons import Cell, other_cells
 from h123.analysis.families import adjust
 from h123.base.units import format_span
-from h123.results import Attempt
+from h123.measures import Attempt
 from h123.study import Plan, split_pair
 
 ORDER_UNRECORDED, ORDER_CONFOUNDED, PAIRS_APART = "order-unrecorded", "order-confounded", "pairs-apart"

@@ -5,7 +5,7 @@ import math
 from h123.analysis.audits.finding import ALL, Audit, Finding, at_most
 from h123.analysis.audits.path import capacity_bits, direction, round_trip_floor_ns
 from h123.base.units import figures, format_bytes, format_seconds
-from h123.results import Attempt
+from h123.measures import Attempt
 
 RATE_TOLERANCE = 1.02
 TIME_TOLERANCE = 0.98

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from h123.analysis.audits.finding import ALL, COLD, Audit, Finding, at_least, none_of
 from h123.catalogue import FULL
-from h123.results import Attempt, Bodies, events_of
+from h123.measures import Attempt, Bodies, events_of
 from h123.study import METRICS
 from h123.study.workload import LEAVING, Exchange
 

@@ -5,7 +5,7 @@ from collections import Counter
 from h123.analysis.audits.finding import ALL, COLD, UNENCRYPTED, Audit, Finding, at_least, none_of
 from h123.analysis.audits.path import round_trip_floor_ns
 from h123.base.units import format_seconds
-from h123.results import Attempt, Opening
+from h123.measures import Attempt, Opening
 from h123.study import handshake_round_trips
 
 TOLERANCE = 0.98

@@ -11,10 +11,10 @@ from typing import Any
 from h123.base.errors import UserError
 from h123.base.transport import Value
 from h123.catalogue import Subject, check_supported
-from h123.results import read_document, write_document
-from h123.results.campaign_file import VerifiedRole
-from h123.results.packets import MOST, Packets, read_packets
-from h123.results.trial_files import Trial
+from h123.documents import read_document, write_document
+from h123.documents.campaign_file import VerifiedRole
+from h123.documents.trial_files import Trial
+from h123.packets.capture import MOST, Packets, read_packets
 from h123.study import Network, Parameters
 from h123.study.network import Direction, Loss
 from h123.study.workload import AnyWorkloadFile

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from h123.base.strict import Strict
-from h123.results.campaign_file import VerifiedRole
+from h123.documents.campaign_file import VerifiedRole
 
 
 class Untold(Exception):

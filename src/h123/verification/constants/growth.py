@@ -9,7 +9,7 @@ from statistics import median
 
 import numpy as np
 
-from h123.results.packets import UP
+from h123.packets.capture import UP
 from h123.verification.constants.found import Datagrams, Flight, Handshake, InFlight, SlowStart, Untold
 from h123.verification.constants.transfer import Transfer
 

@@ -10,7 +10,7 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from h123.results.packets import LOST, TCP, UDP, Packets
+from h123.packets.capture import LOST, TCP, UDP, Packets
 from h123.verification.constants.found import Decrease, Silence, Tail, Untold
 from h123.verification.constants.transfer import LEAST, Transfer
 

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from h123.results.packets import DELIVERED, DOWN, TCP, UP, Packets
+from h123.packets.capture import DELIVERED, DOWN, TCP, UP, Packets
 from h123.verification.constants.found import Untold
 
 ACK = 16

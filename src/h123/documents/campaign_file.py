@@ -1,0 +1,139 @@
+"""campaign.json: the study as resolved, its seed, and what it runs on; and seal.json."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, NotRequired
+
+from pydantic import Field, with_config
+from typing_extensions import TypedDict
+
+from h123.documents.shapes import STRICT, Count, Digest, Document
+from h123.documents.trial_files import Path
+from h123.study.network import Resolved
+
+Blocks = Annotated[int, Field(ge=1, le=100_000)]
+Takes = list[Annotated[str, Field(pattern="^(server|client)$")]]
+"""Roles in which a subject takes a setting."""
+VerifiedRole = Literal["server", "client"]
+"""Roles that are verified."""
+
+
+@with_config(STRICT)
+class File(TypedDict):
+    name: str
+    sha256: Digest
+
+
+@with_config(STRICT)
+class Redirects(TypedDict):
+    """Answers that sent the client elsewhere."""
+
+    answers: Count
+    left_out: bool
+
+
+@with_config(STRICT)
+class Origin(TypedDict):
+    """Where imported samples come from (docs/contracts/import.md)."""
+
+    kind: Literal["imported"]
+    files: list[File]
+    schema: str
+    requests: Count
+    blocks: bool
+    runs: Count
+    timed: bool
+    ordered: bool
+    unknown: list[str]
+    redirects: NotRequired[Redirects]
+
+
+@with_config(STRICT)
+class Proof(TypedDict):
+    """What is known of a subject's verification in a role, with the files that it has."""
+
+    outcome: Literal["passed", "failed", "changed", "none", "own"]
+    """changed: it passed or failed with other files; none: it was never verified in that role; own: the study's own
+    server, of which nothing is declared that could be."""
+    upstream: bool
+    """Told by the project (docs/verified), not seen on this machine."""
+    time: str | None
+    """ISO 8601, of the verification."""
+    failed: list[str]
+    """The checks that failed."""
+    first_flight: int | None
+    """Packets that it begins with over HTTP/3, where it was counted with these files."""
+
+
+@with_config(STRICT)
+class SubjectFacts(TypedDict):
+    """What a subject was when the campaign began."""
+
+    version: str
+    stack: str
+    language: str
+    congestion: NotRequired[Mapping[str, str | list[str]]]
+    """As in subject.toml."""
+    initial_window: NotRequired[Takes]
+    pacing: NotRequired[Takes]
+    max_datagram: NotRequired[Takes]
+    false_start: NotRequired[bool]
+    """As in subject.toml, of a client."""
+    proofs: NotRequired[Mapping[VerifiedRole, Proof]]
+    """In each role that it has in the campaign."""
+
+
+@with_config(STRICT)
+class MachineFacts(TypedDict, total=False):
+    """Empty where samples are imported; null where the machine does not tell."""
+
+    kernel: str | None
+    architecture: str | None
+    cpu: str | None
+    cpus: int | None
+    cpus_usable: int | None
+    memory_bytes: Count | None
+    distribution: str | None
+    python: str | None
+    load_average: list[float] | None
+    governor: str | None
+    clock_source: str | None
+    default_congestion: str | None
+    virtual: bool | None
+    container: bool | None
+    virtual_kernel: bool | None
+    """Whether the virtual clock's kernel is installed."""
+
+
+@with_config(STRICT)
+class Width(TypedDict):
+    """How narrow the intervals are to be."""
+
+    wanted: Annotated[float, Field(gt=0, le=1)]
+    at_most: NotRequired[Blocks | None]
+    """Blocks."""
+
+
+class Campaign(Document):
+    """campaign.json; study and networks are read by the study room."""
+
+    h123: Literal["campaign/1"]
+    study: Resolved
+    networks: dict[str, Path]
+    seed: Annotated[int, Field(ge=0, lt=2**53)]
+    blocks: Blocks
+    only: dict[str, list[str]]
+    looks: list[Blocks] = Field(default=[])
+    width: Width | None = None
+    version: str
+    created: str
+    machine: MachineFacts
+    subjects: dict[str, SubjectFacts]
+    origin: Origin | None = None
+    digest: Digest | None = None
+
+
+class Seal(Document):
+    """seal.json."""
+
+    h123: Literal["seal/1"]
+    files: dict[str, Digest]

@@ -1,0 +1,219 @@
+"""The journal's events, and those about trials held against their shape before anybody relies on them."""
+
+import datetime as dt
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, NotRequired, cast, get_args
+
+from pydantic import Field, TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict
+
+from h123.base.files.journal import Line, damaged_line
+from h123.base.strict import changed_value, describe, shown
+from h123.documents.campaign_file import MachineFacts
+from h123.documents.reading import fault_of
+from h123.documents.shapes import STRICT, Digest, Document, Reason, Seconds, Share
+from h123.study import NETWORK_PARAMETERS, RESOLVED, Parameters
+from h123.study.workload import own_parameters
+
+PlaceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=40)]
+MOVED = "moved"
+"""The reason of an attempt whose block was done again in another place."""
+Values = dict[str, Any]
+"""Of parameters, as JSON: null where samples are imported and do not tell."""
+
+
+@with_config(STRICT)
+class Judged(TypedDict, total=False):
+    """What the machine had to do with an attempt. Journals of earlier versions, and of imported samples, lack it."""
+
+    disturbed: bool
+    disturbance: Share | None
+    shares: dict[str, Share]
+    crowded: bool
+    noise: Annotated[float, Field(ge=0, le=1e6)]
+
+
+@with_config(STRICT)
+class Tried(Judged):
+    """What became of an attempt."""
+
+    event: Literal["trial"]
+    trial: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=240)]
+    """It names a folder."""
+    attempt: Annotated[int, Field(ge=1, le=10**6)]
+    block: Annotated[int, Field(ge=1, le=10**6)]
+    position: Annotated[int, Field(ge=1, le=10**6)] | None
+    place: NotRequired[PlaceName]
+    """Where it was executed. Journals of earlier versions lack it: they had one place."""
+    lane: NotRequired[int]
+    alone: NotRequired[bool]
+    cell: dict[str, str]
+    twin: bool
+    run: NotRequired[object]
+    """Of imported samples: what the schema calls the run."""
+    parameters: Values
+    link_seed: Annotated[int, Field(ge=0, lt=2**63)] | None
+    valid: bool
+    reasons: list[Reason]
+    seconds: Seconds | None
+    seal: NotRequired[Digest | None]
+
+
+class TrialEvent(Tried):
+    time: str
+    """ISO 8601."""
+
+
+class Entry(Document):
+    """event.json: what the journal has of the attempt in whose folder it is, but for the seal."""
+
+    h123: Literal["event/1"]
+    event: TrialEvent
+
+
+@with_config(STRICT)
+class Looked(TypedDict):
+    """The campaign was analysed with so many blocks."""
+
+    event: Literal["look"]
+    blocks: NotRequired[Annotated[int, Field(ge=0, le=100_000)]]
+    """None, where what is compared has not one block that is whole."""
+
+
+@with_config(STRICT)
+class Imported(TypedDict):
+    event: Literal["import"]
+    files: list[str]
+    trials: int
+
+
+@with_config(STRICT)
+class Moved(TypedDict):
+    """A block is done again, whole, in another place: what of it was executed before counts for nothing."""
+
+    event: Literal["moved"]
+    block: int
+    place: PlaceName
+    before: PlaceName
+    why: str
+
+
+@with_config(STRICT)
+class Passed(TypedDict):
+    """Of a campaign's course: it began, went on, was interrupted, ended, or was asked to try again."""
+
+    event: Literal["campaign", "resume", "retry", "interrupted", "finished"]
+    version: NotRequired[str]
+    trials: NotRequired[int]
+    places: NotRequired[dict[PlaceName, MachineFacts]]
+    """Those that it could use from then on, as they were."""
+    valid: NotRequired[int]
+    failed: NotRequired[int]
+
+
+Happening = Tried | Looked | Imported | Moved | Passed
+"""What is journalled."""
+Event = TrialEvent | Looked | Imported | Moved | Passed
+"""What the journal tells: with the time."""
+_HELD: dict[str, TypeAdapter[Any]] = {"trial": TypeAdapter(TrialEvent), "moved": TypeAdapter(Moved)}
+_HELD |= {"look": TypeAdapter(Looked), "import": TypeAdapter(Imported)}
+_HELD |= dict.fromkeys(get_args(Passed.__annotations__["event"]), TypeAdapter(Passed))
+"""The shape of each event. What a later version adds has none, and is passed over."""
+
+_ANYTHING = {"protocol": "h1", "server": "", "client": "", "network": ""}
+_NEEDED = {"protocol", "network", "congestion", "clock", "users", "requests", "rate", "connections", "warmup", "cold"}
+"""Parameters that the analysis reads, besides those of the workload's kind; null where samples are imported and do not
+tell."""
+_LATER = {"sessions", "fallback", "announced", "visit"}
+"""Of these, what earlier versions did not write."""
+
+
+@dataclass(frozen=True)
+class Possible:
+    """What events a campaign can have."""
+
+    factors: Mapping[str, Mapping[str, object]]
+    """Factors and their levels."""
+    networks: Container[str]
+    unknown: Container[str] | None
+    """Parameters that imported samples do not tell; None: h123 itself measured."""
+
+
+def check_trials(lines: list[Line], path: Path, possible: Possible) -> list[Event]:
+    """The journal in `path`. Raises UserError for an event that no such campaign can have."""
+    tried: set[tuple[str, int]] = set()
+    for number, line in enumerate(lines, start=1):
+        name = line["event"]
+        if name in _HELD and (fault := _misshapen(line)):
+            raise damaged_line(path, number, f"not an event about a {name}: {fault}")
+        if name == "trial":
+            trial = cast(TrialEvent, line)
+            attempt = trial["trial"], trial["attempt"]
+            if fault := "it is there twice" if attempt in tried else _odd(trial, possible):
+                raise damaged_line(path, number, f"not an event about a trial: {fault}")
+            tried.add(attempt)
+    events = cast(list[Event], lines)
+    for at, event in enumerate(events):
+        if event["event"] == "moved":
+            supersede((one for one in events[:at] if one["event"] == "trial"), event)
+    return events
+
+
+def supersede(tried: Iterable[Tried], moved: Moved) -> None:
+    """Attempts of the block that has moved count for nothing."""
+    detail = f"block {moved['block']} was done again in {moved['place']}, because of {moved['before']}: {moved['why']}"
+    for event in tried:
+        if event["block"] == moved["block"] and not superseded(event):
+            event["valid"], event["disturbed"] = False, False
+            event["reasons"] = [{"code": MOVED, "detail": detail}]
+
+
+def superseded(event: Tried) -> bool:
+    """Whether the attempt's block has moved since."""
+    return any(reason["code"] == MOVED for reason in event["reasons"])
+
+
+def _misshapen(line: Line) -> str | None:
+    try:
+        _HELD[line["event"]].validate_python(line, strict=True)
+    except ValidationError as invalid:
+        return fault_of(invalid)
+    return None
+
+
+def _odd(event: TrialEvent, possible: Possible) -> str | None:
+    """What is wrong with the event's cell, time or parameters."""
+    cell, factors, told = event["cell"], possible.factors, event["parameters"]
+    if cell.keys() != factors.keys() or any(level not in factors[factor] for factor, level in cell.items()):
+        return f"{' '.join(cell.values())[:60]!r} is no cell of this study"
+    if event["position"] is None and possible.unknown is None:
+        return "`position` is null, which only imported samples have"
+    try:
+        dt.datetime.fromisoformat(event["time"])
+    except ValueError:
+        return f"time is {shown(event['time'])}, not a time in ISO 8601"
+    if silent := [name for name, value in told.items() if value is None and not _may_be_null(name, possible)]:
+        return f"parameters.{silent[0]} is null"
+    given = {name: value for name, value in told.items() if value is not None}
+    try:
+        read = Parameters.model_validate({**_ANYTHING, **given}, context=RESOLVED)
+    except ValidationError as invalid:
+        fault = invalid.errors()[0]
+        return describe(fault, ".".join(map(str, ["parameters", *fault["loc"]])))[:300]
+    needed = _NEEDED | own_parameters(read.kind) - _LATER
+    if missing := needed - told.keys():
+        return f"`parameters.{min(missing)}` is missing"
+    if changed := changed_value(given, read.model_dump(mode="json")):
+        return f"parameters.{'.'.join(changed.at)} is {shown(changed.value)}"
+    return next((f"there is no network {name!r}" for name in _networks(given) if name not in possible.networks), None)
+
+
+def _may_be_null(name: str, possible: Possible) -> bool:
+    field = Parameters.model_fields.get(name)
+    return field is not None and (field.default is None or name in (possible.unknown or ()))
+
+
+def _networks(given: Mapping[str, str]) -> list[str]:
+    return [given[name] for name in NETWORK_PARAMETERS if name in given]

@@ -1,0 +1,265 @@
+"""report.json: what the lab says of a trial that it has run."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from h123.documents.shapes import Count, Document, Reason, Shape, Spans, Whole
+
+Pair = Annotated[list[Count], Field(min_length=2, max_length=2)]
+
+
+class Exit(Shape):
+    code: int | None = None
+    signal: int | None = None
+    stopped: bool = False
+
+
+class Cpu(Shape):
+    user_ns: Count | None = None
+    system_ns: Count | None = None
+    main_ns: Count
+    """During the main role's run, as all that follows."""
+    main_wait_ns: Count | None = None
+    main_turns: Count | None = None
+    """None where the trial ended before the main role did, and of the main role under the virtual clock."""
+    main_over_time: list[Pair] = Field(default=[])
+
+
+class Role(Shape):
+    name: str
+    host: str | None = None
+    pid_exit: Exit | None = None
+    ready_ns: Count | None = None
+    cpu: Cpu | None = None
+    max_rss_bytes: Count | None = None
+    log: str | None = None
+
+
+class Counters(Shape):
+    """Those that are zero are left out."""
+
+    before: dict[str, Whole]
+    after: dict[str, Whole] | None
+
+    def grown(self, name: str) -> int:
+        """By how much one has, during the main role's run."""
+        return max((self.after or {}).get(name, 0) - self.before.get(name, 0), 0)
+
+
+class Tcp(Shape):
+    initial_window: Count | None = None
+    min_rto_ns: Count | None = None
+    max_payload: Count | None = None
+    keep_idle_window: bool = False
+    fast_open: bool = False
+
+
+class Host(Shape):
+    name: str
+    congestion: str | None = None
+    tcp: Tcp | None = None
+    counters: Counters
+
+
+class Lateness(Shape):
+    p50: Whole | None = None
+    p99: Whole
+    p999: Whole | None = None
+    max: Whole | None = None
+    histogram: list[Pair] = Field(default=[])
+
+
+class Waits(Shape):
+    """For the link's rate, packets ahead in the queue included."""
+
+    mean: Count
+    max: Count
+
+
+class Way(Shape):
+    """A direction of a link."""
+
+    packets_in: Count | None = None
+    bytes_in: Count | None = None
+    delivered: Count | None = None
+    bytes_delivered: Count | None = None
+    duplicated: Count | None = None
+    lost: Count | None = None
+    queue_dropped: Count | None = None
+    blocked: Count | None = None
+    in_flight: Count | None = None
+    drop_set: str | None = None
+    """SHA-256 of the lost packets' indices."""
+    queue_ns: Waits | None = None
+    """None in reports of earlier versions."""
+    lateness_ns: Lateness
+
+
+class Crossing(Shape):
+    """The cross traffic that went one way."""
+
+    packets_in: Count
+    bytes_in: Count
+    delivered: Count
+    bytes_delivered: Count
+    lost: Count
+    queue_dropped: Count
+    received_bytes: Count
+    """By programs, during the main role's run."""
+
+
+class Error(Shape):
+    p50: Whole
+    p99: Whole
+    max: Whole | None = None
+
+
+class Delay(Shape):
+    probes: Count | None = None
+    lost: Count | None = None
+    error_ns: Error | None
+    """None where no probe arrived."""
+
+
+class Rate(Shape):
+    configured_bps: Annotated[int, Field(gt=0, lt=2**62)]
+    measured_bps: Count
+
+
+class Loss(Shape):
+    sent: Count
+    lost: Count
+    expected_lost: Annotated[int | float, Field(ge=0, le=1e18)]
+    low: Count | None = None
+    high: Count | None = None
+
+
+class Burst(Shape):
+    sent: Count
+    delivered: Count
+    expected: Count
+
+
+Side = Literal["up", "down"]
+
+
+class Check(Shape):
+    delay: dict[Side, Delay | None] | None = None
+    rate: dict[Side, Rate | None] | None = None
+    loss: dict[Side, Loss | None] | None = None
+    burst: dict[Side, Burst | None] | None = None
+    passed: bool | None = None
+    failures: list[str] = Field(default=[])
+
+
+class Unread(Shape):
+    """Connections whose frames could not be read, for the same reason."""
+
+    why: Literal["no-keys", "cipher", "beginning", "damaged"]
+    connections: Count
+    ports: list[Count]
+    """The client's, of the first of them."""
+
+
+class Link(Shape):
+    name: str | None = None
+    kind: Literal["emulated", "veth"] | None = None
+    realtime: bool | None = None
+    stamps: bool | None = None
+    draws: int | None = None
+    """The version of the random draws that decided the packets' fates; reports without it are of the first."""
+    check: Check | None = None
+    directions: Mapping[Side, Way | None] | None = None
+    """Of the trial's own packets."""
+    cross: Mapping[Side, Crossing] | None = None
+    stalls: Spans | None = None
+    packets_left_out: Count | None = None
+    """Those that the record of packets had no room for; None where there is none."""
+    frames_left_out: Count | None = None
+    """Packets whose frames there was no room to read, and frames without room; None where none were asked for."""
+    frames_unread: list[Unread] | None = None
+
+    def ways(self) -> list[Way]:
+        """What is known of its directions."""
+        return [way for way in (self.directions or {}).values() if way]
+
+
+class Machine(Shape):
+    """Empty where the lab ended before it could tell."""
+
+    cpus: Annotated[int, Field(ge=0, le=10**6)] = 0
+    wall_ns: Count = 0
+    busy_ns: Count = 0
+    steal_ns: Count = 0
+    lab_ns: Count | None = None
+    """None in reports of earlier versions, which tell nothing of disturbances."""
+    cpu_pressure_ns: Count | None = None
+    stalls: list[Spans] | None = None
+
+
+class Report(Document):
+    h123: Literal["report/1"]
+    id: str | None = None
+    clock: Literal["wall", "virtual"] | None = None
+    valid: bool | None = None
+    reasons: list[Reason]
+    warnings: list[Reason] = Field(default=[])
+    started_unix_ns: Count
+    phases_ns: dict[str, Count]
+    main_began_ns: Count = 0
+    links: Sequence[Link]
+    roles: Sequence[Role]
+    hosts: list[Host]
+    tcp_left_out: Count | None = None
+    """Rows that TCP's account had no room for; None where there is none."""
+    machine: Machine
+
+
+class Counted(Way):
+    packets_in: Count
+    delivered: Count
+    lost: Count
+    queue_dropped: Count
+    blocked: Count
+    in_flight: Count
+
+
+class FinishedLink(Link):
+    directions: Mapping[Side, Counted | None] | None = None
+
+    def counted(self) -> dict[str, Counted]:
+        """The counters of each direction; none for a veth."""
+        return {name: way for name, way in (self.directions or {}).items() if way}
+
+
+class FinishedRole(Role):
+    cpu: Cpu
+
+
+class FinishedMachine(Machine):
+    cpus: Annotated[int, Field(ge=0, le=10**6)]
+    wall_ns: Count
+    busy_ns: Count
+
+
+class Finished(Report):
+    """Of a trial that ran to its end."""
+
+    links: Sequence[FinishedLink]
+    roles: Sequence[FinishedRole]
+    machine: FinishedMachine
+
+
+NO_REPORT = Finished(
+    h123="report/1",
+    reasons=[],
+    started_unix_ns=0,
+    phases_ns={},
+    links=[],
+    roles=[],
+    hosts=[],
+    machine=FinishedMachine(cpus=0, wall_ns=0, busy_ns=0),
+)
+"""What is known of the lab where there was none."""

@@ -1,0 +1,77 @@
+"""JSON files with a format line, read as anybody's: of another format or shape they are refused in words."""
+
+import json
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from h123 import __version__
+from h123.base.errors import UserError
+from h123.base.files.jsontext import parse_json
+from h123.base.strict import describe, shown
+from h123.documents.shapes import Document
+
+Model = TypeVar("Model", bound=Document)
+
+
+def read_document(path: Path, model: type[Model]) -> Model:
+    """The document in `path`. Raises UserError where it is of another format or not as its model."""
+    return parsed(path, model) or held(read_content(path, model.form()), model, path)
+
+
+def parsed(path: Path, model: type[Model]) -> Model | None:
+    """The document in `path`, read in one go; None where something is wrong with it, which `read_content` and `held`,
+    slower, tell in words."""
+    try:
+        return model.model_validate_json(path.read_bytes(), strict=True)
+    except (OSError, ValueError):
+        return None
+
+
+def held(content: object, model: type[Model], path: Path) -> Model:
+    """The content of `path` as its model. Raises UserError where it is not like that."""
+    try:
+        return model.model_validate(content, strict=True)
+    except ValidationError as invalid:
+        message = f"{path} is not as h123 writes it: {fault_of(invalid)}"
+        raise UserError(message, remedy="restore the file from a copy") from None
+
+
+def read_content(path: Path, form: str) -> dict[str, Any]:
+    """The JSON object in `path`, whose `h123` line must be `form`. Raises UserError otherwise."""
+    try:
+        content = parse_json(path.read_bytes())
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise UserError(f"{path} cannot be read: {error}", remedy="restore the file from a copy") from None
+    written = content.get("h123") if isinstance(content, dict) else None
+    if written != form:
+        found = f"format {shown(written)}" if isinstance(written, str) else "an unknown format"
+        raise UserError(
+            f"{path} has {found}; this h123 ({__version__}) reads {form}",
+            remedy="use the version of h123 that wrote it, or restore the file from a copy",
+        )
+    return dict(content)
+
+
+def write_document(path: Path, document: BaseModel) -> None:
+    """What was said of the document; what was not has its default."""
+    content = document.model_dump(mode="json", exclude_unset=True, by_alias=True)
+    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def misshapen(content: object, model: type[BaseModel]) -> str | None:
+    """What is wrong with the content, where its shape is another; None if it is that of the model."""
+    try:
+        model.model_validate(content, strict=True)
+    except ValidationError as invalid:
+        return fault_of(invalid)
+    return None
+
+
+def fault_of(invalid: ValidationError) -> str:
+    """The first fault, in words."""
+    fault = invalid.errors()[0]
+    return describe(fault, ".".join(map(str, fault["loc"])))[:300]

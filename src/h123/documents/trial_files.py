@@ -1,0 +1,203 @@
+"""trial.json and client.json: what a lab is to run, what a client tells of itself. What it is to do is in
+study/workload."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from h123.documents.shapes import Count, Document, Shape
+from h123.study.network import Bottleneck, Cross, Direction, Move
+
+
+def _sane(way: Direction) -> Direction:
+    changes = way.changes or []
+    delays = [way.delay_ns, *(change.delay_ns for change in changes)]
+    delays += [way.jitter.spread_ns] if way.jitter else []
+    delays += [way.reorder.ahead_ns] if way.reorder else []
+    if any(abs(delay or 0) >= 2**62 for delay in delays):
+        raise ValueError("a delay that no link has")
+    losses = [loss.mean for loss in (way.loss, *(change.loss for change in changes)) if loss]
+    if not all(0 <= share <= 1 for share in losses):
+        raise ValueError("a loss that no link has")
+    if not all(_possible(rate) for rate in (way.rate, *(change.rate for change in changes)) if rate):
+        raise ValueError("a rate that no link has")
+    return way
+
+
+def _possible(rate: Bottleneck) -> bool:
+    if rate.bps is not None:
+        return 0 < rate.bps < 2**62
+    trace, size = rate.trace_ms, rate.opportunity_bytes
+    return bool(trace and size and 0 < trace[-1] < 2**53 and 0 < size < 2**32 and trace == sorted(trace))
+
+
+Way = Annotated[Direction, AfterValidator(_sane)]
+
+
+class Path(Shape):
+    """What a network does to packets."""
+
+    up: Way | None = None
+    down: Way | None = None
+
+
+class End(Shape):
+    host: str
+    address: str | None = None
+
+
+class Link(Shape):
+    name: str | None = None
+    a: End | None = None
+    b: End | None = None
+    kind: Literal["emulated", "veth"] | None = None
+    up: Way | None = None
+    down: Way | None = None
+    moves: list[Move] = Field(default=[])
+    cross: Cross | None = None
+    packets: Count = 0
+    """So many get a record."""
+    capture: bool = False
+    """Whether these are kept whole too."""
+    frames: bool = False
+    """Whether the frames in these are read."""
+
+
+class Ready(Shape):
+    tcp: list[int] = Field(default=[])
+    udp: list[int] = Field(default=[])
+    address: str | None = None
+    """Where the ports must be open; None: anywhere on the host."""
+    accepts: bool = False
+    """Whether a connection to the first TCP port must have been accepted."""
+    line: str | None = None
+    besides: list[int] = Field(default=[])
+    """Further TCP ports, open anywhere on the host."""
+    elsewhere_ns: int | None = None
+    """How long it may listen in other places alone; None: as long as anything may take."""
+    timeout_ns: int
+
+
+SECOND_SERVER = "server-h2"
+"""The role that has HTTP/2 where clients may fall back to it, at the server's address and port."""
+
+
+class Role(Shape):
+    """A command on a host."""
+
+    name: str
+    host: str
+    kind: Literal["service", "main"]
+    command: list[str]
+    """What h123 installs is named below a root."""
+    env: dict[str, str] = Field(default={})
+    ready: Ready | None = None
+    stop_timeout_ns: int | None = None
+    """Both of services."""
+    timeout_ns: int | None = None
+    """Of the main role."""
+    outside: bool = False
+    """It may open sockets in the network that the lab was started in."""
+    resolver: bool = False
+    """It looks names up with the resolver of its host."""
+    processors: list[int] = Field(default=[])
+    """Those that it may run on, by the kernel's numbers; none: any."""
+    inherits: bool = False
+    """It is a person's own program, and has the variables and the /tmp that the lab was started with."""
+    writes: list[str] = Field(default=[], exclude_if=lambda folders: not folders)
+    """Folders of the machine in which what it writes stays. All else goes with the lab."""
+
+
+class Tcp(Shape):
+    initial_window: int | None = None
+    min_rto_ns: int | None = None
+    max_payload: int | None = None
+    keep_idle_window: bool = False
+    fast_open: bool = False
+
+
+class Trial(Document):
+    """trial.json. Of imported samples it says what the path was; nothing else of it was run."""
+
+    h123: Literal["trial/1"]
+    id: str | None = None
+    origin: Literal["imported"] | None = None
+    seed: int | None = None
+    clock: Literal["wall", "virtual"] = "wall"
+    start_unix_ns: int | None = None
+    hosts: list[str] = Field(default=[])
+    links: Annotated[list[Link], Field(min_length=1)]
+    """The first is the one between client and server, which the analysis reads."""
+    congestion: str | None = None
+    tcp: Tcp | None = None
+    tcp_account: bool = False
+    """Whether the lab asks TCP for its own account of all connections."""
+    check: bool = False
+    roles: list[Role] = Field(default=[])
+
+
+class Tls(Shape):
+    """A client leaves out what its library does not tell it."""
+
+    version: str | None = None
+    cipher: str | None = None
+    key_exchange: str | None = None
+    alpn: str | None = None
+    connections: Count = 0
+    resumed: bool = False
+    """Whether they resumed an earlier connection's session. What only earned one is not told of."""
+    early: bool = False
+    """Whether the server took early data (0-RTT)."""
+    requests: Count = 0
+    """Of imported samples."""
+
+
+class Process(Shape):
+    """A run of the program that made the requests, where that is not the client itself."""
+
+    began_ns: Count
+    ended_ns: Count
+    """On the clock of the samples."""
+
+
+class Spread(Shape):
+    """Over a trial's warm requests, ns."""
+
+    p50: Count
+    p99: Count
+    max: Count
+
+
+class OwnDelay(Shape):
+    """What the client itself took of the times that it wrote."""
+
+    late_ns: Spread
+    """From when a request was due until the client's loop took it up."""
+    held_ns: Spread
+    """From when the kernel had the last packet of an answer until the client had its end."""
+    both_ns: Spread
+    """Of each request together."""
+
+
+class VisitEvents(Shape):
+    """When a browser told a page that it had loaded, on the clock of the samples; None where it never did."""
+
+    user: Count
+    group: Count
+    """The visit, as in the samples."""
+    dom_content_loaded_ns: Count | None = None
+    load_ns: Count | None = None
+
+
+class Client(Document):
+    """client.json."""
+
+    h123: Literal["client/1"]
+    tls: list[Tls] = Field(default=[])
+    congestion: str | None = None
+    process: Process | None = None
+    delay: OwnDelay | None = None
+    """None of a client that does not tell."""
+    visits: list[VisitEvents] = Field(default=[])
+    """Of a page, warm-up ones too; none of a client that has no such events."""
+    notes: object = None

@@ -1,0 +1,39 @@
+"""What one trial's samples and evidence come to: metrics, and what audits need to know."""
+
+from h123.measures.attempts import Attempt, load_attempts
+from h123.measures.disturbance import Disturbance, disturbance, machine_noise, own_ns, ruined
+from h123.measures.export import export, whole
+from h123.measures.metrics import shown, trial_metrics
+from h123.measures.opening import Opening
+from h123.measures.page_events import events_of
+from h123.measures.processor import SHARES_TELL_NS, Usage
+from h123.measures.recovery import moves_of
+from h123.measures.repetition import Repetition, compare_executions
+from h123.measures.stages import stages_of
+from h123.measures.summary import Bodies
+from h123.measures.waiting import longest_waiting
+
+__all__ = [
+    "SHARES_TELL_NS",
+    "Attempt",
+    "Bodies",
+    "Disturbance",
+    "Opening",
+    "Repetition",
+    "Usage",
+    "compare_executions",
+    "disturbance",
+    "events_of",
+    "export",
+    "load_attempts",
+    "longest_waiting",
+    "machine_noise",
+    "moves_of",
+    "own_ns",
+    "quantiles",
+    "ruined",
+    "shown",
+    "stages_of",
+    "trial_metrics",
+    "whole",
+]

@@ -1,0 +1,197 @@
+"""The attempts that count, one of each trial (`analysed` in tables.py), with its files' content and its metrics."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from h123.base.errors import UserError
+from h123.base.processes import beginning, each
+from h123.documents.events import Values
+from h123.documents.lab_report import NO_REPORT, Finished, Report
+from h123.documents.reading import fault_of, held, parsed, read_content, read_document
+from h123.documents.trial_files import Client, Link, Tls, Trial
+from h123.measures.blocking import Blocking, blocking_of
+from h123.measures.dialled import dialled_of
+from h123.measures.metrics import measure, read_facts
+from h123.measures.opening import Opening, openings_of
+from h123.measures.recovery import Break, breaks_of, recoveries_of
+from h123.measures.summary import Summary, summarise
+from h123.measures.timeline import Timeline, timeline
+from h123.store.folder import CampaignFolder
+from h123.store.rows import Rows
+from h123.store.tables import Row, counting
+from h123.study.workload import Kind, workload_of
+
+Content = tuple[Summary, Timeline, list[Opening], list[int]]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One valid execution of a trial."""
+
+    trial: str
+    attempt: int
+    block: int
+    position: int | None
+    """Place in the order of the block's trials; None where imported samples do not tell."""
+    place: str | None
+    """Where it was executed; None where journals of earlier versions, or imported samples, do not tell."""
+    cell: dict[str, str]
+    twin: bool
+    parameters: Values
+    disturbed: bool
+    """Whether more of it may be the machine's than the study tolerates."""
+    disturbance: float | None
+    """The largest share, 0 to 1, of a metric of the study's question that may be; None where that is not known."""
+    shares: dict[str, float]
+    """The same of each metric that the study asks for, as far as known."""
+    link: Link
+    """The link between client and server as trial.json has it."""
+    report: Finished
+    facts: Client | None
+    """client.json; None if the client wrote none, and where imported samples do not tell of TLS."""
+    false_start: bool
+    """Whether the client declared that it has TLS 1.2's."""
+    imported: bool
+    """Whether a foreign tool measured it: then `report` is empty and unknown parameters are None."""
+    summary: Summary
+    timeline: Timeline
+    openings: Sequence[Opening]
+    """Of its connections; none where packets do not tell."""
+    metrics: dict[str, float | None]
+
+    @cached_property
+    def workload(self) -> Kind:
+        """All that can be asked about the requests, out of the parameters."""
+        return _workload(json.dumps(self.parameters, sort_keys=True))
+
+    @property
+    def virtual(self) -> bool:
+        """Whether the trial's times are of the virtual clock, so that processing took none."""
+        return bool(self.parameters["clock"] == "virtual")
+
+    @property
+    def tls(self) -> list[Tls]:
+        """What the client, or a schema, tells of connections; nothing where that is not known."""
+        return self.facts.tls if self.facts else []
+
+    @property
+    def asked_tls(self) -> str:
+        """The version that the study asks for: 1.3 where nobody did, as in samples that were imported, and in trials of
+        earlier versions of h123."""
+        return str(self.parameters.get("tls") or "1.3")
+
+    @property
+    def tls_versions(self) -> set[str]:
+        """`1.3`, `1.2`... as far as they are known; `none` without TLS."""
+        return {kind.version for kind in self.tls if kind.version}
+
+    @property
+    def name(self) -> str:
+        """The attempt's folder, `<trial>~<attempt>`."""
+        return f"{self.trial}~{self.attempt}"
+
+
+def load_attempts(folder: CampaignFolder) -> list[Attempt]:
+    """In the order of execution. Raises UserError where a file is missing or of another format."""
+    rows, imported = counting(folder), folder.imported is not None
+    timed = folder.imported is None or folder.imported["timed"]
+    read = partial(_read, timed=timed, imported=imported)
+    with beginning(read, [(Path(row["file"]), row["parameters"]) for row in rows]) as reading:
+        documents = [_documents(Path(row["file"]).parent, imported=imported) for row in rows]
+        content = list(reading)
+    blocking = _blocking(rows)
+    hasty = {name for name, about in folder.subjects.items() if about.get("false_start")}
+    attempts = []
+    for row, (link, report, facts), (summary, in_time, openings, dialled) in zip(rows, documents, content, strict=True):
+        conditions = json.loads(row["parameters"])
+        recoveries = _recoveries(row, breaks_of(link, report))
+        lost = blocking.get(row["trial"])
+        metrics = measure(summary, report, facts, conditions["clock"], openings, recoveries, lost, dialled)
+        attempts.append(
+            Attempt(
+                **{known: row[known] for known in ("trial", "attempt", "block", "position", "place", "twin")},
+                cell=json.loads(row["cell"]),
+                parameters=conditions,
+                disturbed=row["disturbed"],
+                disturbance=row["disturbance"],
+                shares=json.loads(row["shares"]),
+                link=link,
+                report=report,
+                facts=facts,
+                false_start=conditions.get("client") in hasty,
+                imported=imported,
+                summary=summary,
+                timeline=in_time,
+                openings=openings,
+                metrics=metrics,
+            )
+        )
+    return attempts
+
+
+def _blocking(rows: Sequence[Row]) -> dict[str, Blocking]:
+    """Of each trial that loses one packet and has one beside it that loses none."""
+    kinds = [json.loads(row["parameters"]).get("losses") for row in rows]
+    without = {_but_losses(row): row for row, losses in zip(rows, kinds, strict=True) if losses == "none"}
+    asked = [row for row, losses in zip(rows, kinds, strict=True) if losses == "one" and _but_losses(row) in without]
+    found = each(_blocked, [(row["file"], without[_but_losses(row)]["file"], row["statuses"]) for row in asked])
+    return {row["trial"]: blocking for row, blocking in zip(asked, found, strict=True) if blocking}
+
+
+def _but_losses(row: Row) -> tuple[int, bool, str]:
+    """What two trials have alike of which one loses a packet that the other does not."""
+    conditions = {name: value for name, value in json.loads(row["parameters"]).items() if name != "losses"}
+    return row["block"], row["twin"], json.dumps(conditions, sort_keys=True)
+
+
+def _blocked(pair: tuple[str, str, list[int]]) -> Blocking | None:
+    lost, delivered, statuses = pair
+    return blocking_of(Path(lost).parent, Path(delivered).parent, statuses)
+
+
+def _documents(kept: Path, *, imported: bool) -> tuple[Link, Finished, Client | None]:
+    """An attempt's link, its report, its client's account. Read here while others read samples: to hand them on from
+    one process to another takes longer than to read them."""
+    report = NO_REPORT if imported else finished_report(kept / "report.json")
+    return read_document(kept / "trial.json", Trial).links[0], report, read_facts(kept)
+
+
+def _recoveries(row: Row, breaks: Sequence[Break]) -> list[float]:
+    """Of the few attempts whose client moved, whose samples are read again."""
+    return recoveries_of(breaks, Rows.read(Path(row["file"])), row["statuses"]) if breaks else []
+
+
+def _read(attempt: tuple[Path, str], *, timed: bool, imported: bool) -> Content:
+    """What the samples of an attempt say. Of their path, and of its parameters as text."""
+    file, parameters = attempt
+    rows, work = Rows.read(file, measured=not imported), _workload(parameters)
+    summary = summarise(rows, work)
+    if not timed:
+        summary = replace(summary, warm_start_ns=None, warm_end_ns=None)
+    openings = [] if imported else openings_of(file.parent, rows, work.statuses())
+    dialled = [] if imported else dialled_of(file.parent, summary.visits)
+    return summary, timeline(rows, timed=timed), openings, dialled
+
+
+@cache
+def _workload(parameters: str) -> Kind:
+    """Of parameters as text; the trials of a treatment have the same."""
+    return workload_of(json.loads(parameters))
+
+
+def finished_report(path: Path) -> Finished:
+    """The report of a trial that ran to its end."""
+    if report := parsed(path, Finished):
+        return report
+    content = read_content(path, Report.form())
+    try:
+        return Finished.model_validate(content, strict=True)
+    except ValidationError as invalid:
+        held(content, Report, path)  # or it is no report at all
+        said = f"{path} tells of no finished trial, although the journal says that it was valid"
+        raise UserError(f"{said}: {fault_of(invalid)}") from None

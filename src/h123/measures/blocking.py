@@ -1,0 +1,84 @@
+"""What one lost packet cost the requests of a trial, beside the trial in which it was delivered.
+
+Under the virtual clock both do the same until the loss, so whatever a request took longer the loss has caused. The
+request that the lost bytes were of is taken to be the one that it cost most: over TLS nobody on the path can tell, and
+nothing can keep another one longer than those who wait for the lost bytes themselves.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from h123.packets.capture import LOST, packets_file, read_packets
+from h123.store.rows import Rows
+
+_NOISE_NS = 100_000
+"""Each reading of the virtual clock advances it a little: what differs by less is no difference."""
+_SAYS = 200
+"""Bytes of an IP packet that is more than an acknowledgement."""
+
+
+class Blocking(NamedTuple):
+    """Of a trial in which one packet was lost, beside the one without; ns."""
+
+    own: int
+    """By which the request that it cost most ended later."""
+    others: int
+    """By which all others did, together."""
+    together: int
+    """That all requests took without the loss."""
+
+
+def blocking_of(lost: Path, delivered: Path, statuses: Sequence[int]) -> Blocking | None:
+    """Of two trials in these folders. None where not exactly one packet was lost that said something, where a request
+    failed, or where the trials have not the same requests. Raises UserError."""
+    if not _one_lost(lost) or _lost(delivered):
+        return None
+    later, without = later_by(lost, delivered, statuses), _took(delivered, statuses)
+    if later is None or without is None:
+        return None
+    longer = sorted(later)
+    return Blocking(longer[-1], sum(longer[:-1]), sum(without.values()))
+
+
+def later_by(trial: Path, beside: Path, statuses: Sequence[int]) -> list[int] | None:
+    """By how many ns each request of a trial took longer than in another one; what is less than the clock tells is
+    nothing. None where one failed, or where the trials have not the same. Raises UserError."""
+    here, there = _took(trial, statuses), _took(beside, statuses)
+    if here is None or there is None or here.keys() != there.keys():
+        return None
+    longer = (here[one] - there[one] for one in there)
+    return [ns if ns > _NOISE_NS else 0 for ns in longer]
+
+
+def _one_lost(folder: Path) -> bool:
+    return [size > _SAYS for size in _lost(folder)] == [True]
+
+
+def _lost(folder: Path) -> list[int]:
+    """Bytes of each packet that the link lost; one that found no room in a queue shows that the link was full."""
+    if not packets_file(folder).is_file():
+        return []
+    packets = read_packets(folder, columns=("bytes", "fate"))
+    lost: list[int] = packets["bytes"][packets["fate"] == LOST].tolist()
+    return lost
+
+
+def _took(trial: Path, statuses: Sequence[int]) -> dict[tuple[int, ...], int] | None:
+    """ns of each request, by who made it, for what, and the how manieth that was; None if one failed."""
+    rows = Rows.read(trial / "samples.parquet")
+    known = rows["start_ns"].known & rows["end_ns"].known & rows.ok(statuses)
+    if not rows.count or not known.all():
+        return None
+    order = np.argsort(rows["start_ns"].values, kind="stable")
+    who = [np.where(rows[name].known, rows[name].values, -1)[order].tolist() for name in ("user", "group", "resource")]
+    took = (rows["end_ns"] - rows["start_ns"]).values[order].tolist()
+    seen: Counter[tuple[int, ...]] = Counter()
+    found = {}
+    for one, ns in zip(zip(*who, strict=True), took, strict=True):
+        found[*one, seen[one]] = ns
+        seen[one] += 1
+    return found

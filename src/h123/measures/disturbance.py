@@ -1,0 +1,245 @@
+"""What the machine may have done to a trial's times: an upper share of each metric's value (docs/disturbances.md).
+
+Three things are known of a trial: when a processor was not to be had (`machine.stalls`), when the link's packets were
+overdue (`links[].stalls`), and how long its threads waited for a processor in all. Each is given to the requests during
+which it happened; a metric of what is left then is the least that an undisturbed machine can have shown.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from h123.documents.lab_report import Report
+from h123.documents.trial_files import Trial
+from h123.measures.processor import TICKS_TELL_NS
+from h123.store.samples import succeeded
+from h123.study import METRICS, Metric
+from h123.study.observed import FromSend, Spent, Times, Visits
+from h123.study.workload import OK
+
+TURNS = 6
+"""How often threads must get a processor, one after the other, in a round trip: at each end from the kernel to whoever
+waits for packets, from there to whoever reads, and from there to whoever answers."""
+RUINED_SHARE = 0.1
+"""Of an attempt's time: a machine that stalled for longer may have made it fail."""
+RUINABLE = frozenset({"link-overrun", "link-check-failed", "server-not-ready", "client-timeout"})
+"""Reasons for which an attempt does not count that a machine which stalls can bring about by itself."""
+
+Ns = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True)
+class Disturbance:
+    """Of each metric of time the largest share of its value, 0 to 1, that may be the machine's."""
+
+    shares: Mapping[str, float]
+    waits: Mapping[str, float]
+    """The part of it that other programs' ordinary work can have done, without any stall."""
+
+    def worst(self, metrics: Collection[str]) -> float:
+        """Of the given metrics; 0 where nothing is known."""
+        return max((share for name, share in self.shares.items() if name in metrics), default=0.0)
+
+    def worst_wait(self, metrics: Collection[str]) -> float:
+        """The same of the waits alone."""
+        return max((share for name, share in self.waits.items() if name in metrics), default=0.0)
+
+
+UNDISTURBED = Disturbance({}, {})
+
+
+def disturbance(report: Report, trial: Trial, samples: Path, statuses: Sequence[int] = (OK,)) -> Disturbance:
+    """Of the attempt with this report.json, trial.json and samples.parquet, whose resources must have these `statuses`;
+    nothing under the virtual clock."""
+    if trial.clock == "virtual" or report.machine.lab_ns is None or not samples.is_file():
+        return UNDISTURBED
+    known = _Known.of(report, _round_trip_ns(trial))
+    table = pq.read_table(samples)
+    table = table.append_column("ok", succeeded(table, statuses))
+    columns = ["start_ns", "connected_ns", "first_byte_ns", "end_ns", "ok"]
+    rows = {
+        phase: {
+            name: table.filter(pc.equal(table["phase"], phase))[name].to_numpy(zero_copy_only=False) for name in columns
+        }
+        for phase in ("warm", "cold")
+    }
+    rows["visits"] = _visits(table)
+    return Disturbance(_shares(rows, known.added), _shares(rows, known.waited))
+
+
+def _visits(table: pa.Table) -> dict[str, Any]:
+    """Start and end of warm visits; none in samples that have none."""
+    warm = table.filter(pc.equal(table["phase"], "warm"))
+    warm = warm.filter(pc.is_valid(warm["group"])) if "group" in warm.column_names else warm.slice(0, 0)
+    keys = [name for name in ("user", "group") if name in warm.column_names]
+    each = warm.group_by(keys).aggregate([("start_ns", "min"), ("end_ns", "max"), ("ok", "all")])
+    columns = {"start_ns": "start_ns_min", "end_ns": "end_ns_max", "ok": "ok_all"}
+    return {name: each[made].to_numpy(zero_copy_only=False) for name, made in columns.items()}
+
+
+def machine_noise(report: Report) -> float:
+    """Share of the processors' time that the trial could not have, 0 to 1: stalls, and others' work."""
+    machine, wall = report.machine, report.phases_ns["main"]
+    if not wall or not machine.cpus:
+        return 0.0
+    stalled = sum(_within(_spans(spans), *_run(report)) for spans in machine.stalls or [])
+    return float(max(stalled, _others_ns(report)) / (wall * machine.cpus))
+
+
+def ruined(report: Report) -> bool:
+    """Whether the machine may be why an attempt is not valid: it stalled, and the reasons can follow from that."""
+    codes = {reason["code"] for reason in report.reasons}
+    if not codes or not codes <= RUINABLE:
+        return False
+    took = sum(report.phases_ns.values())
+    stalls = [sum(to - start for start, to in spans) for spans in report.machine.stalls or []]
+    return "link-overrun" in codes or bool(took and max(stalls, default=0) > RUINED_SHARE * took)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What is known of a trial's waits and stalls. All times are ns."""
+
+    link: Any
+    """Spans in which packets were overdue, (spans, 2)."""
+    processors: list[Any]
+    """The same of each processor."""
+    weight: float
+    """The share of the processors' stalls that something of the trial can have waited through."""
+    pace: float
+    """Waits outside of stalls, for each nanosecond of the run."""
+    chain_ns: float
+    """The same, for each round trip."""
+    round_trip_ns: float
+
+    @classmethod
+    def of(cls, report: Report, round_trip_ns: float) -> "_Known":
+        machine, run = report.machine, _run(report)
+        processors = [_spans(spans) for spans in machine.stalls or []]
+        stalled = sum(_within(spans, *run) for spans in processors)
+        cpus = [role.cpu for role in report.roles if role.cpu]
+        waited = sum(cpu.main_wait_ns or 0 for cpu in cpus)
+        turns = sum(cpu.main_turns or 0 for cpu in cpus)
+        # A trial's own threads wait for one another on an idle machine too: that is what it is, not a disturbance.
+        harm = min(waited, _others_ns(report)) + machine.steal_ns
+        located = min(harm, stalled)
+        wall = max(run[1] - run[0], 1)
+        return cls(
+            link=_spans([span for link in report.links for span in link.stalls or []]),
+            processors=processors,
+            weight=located / stalled if stalled else 0.0,
+            pace=(harm - located) / wall,
+            chain_ns=TURNS * (harm - located) / turns if turns else 0.0,
+            round_trip_ns=round_trip_ns,
+        )
+
+    def added(self, start: Ns, end: Ns) -> Ns:
+        """The most that stalls and waits can have added to what took from `start` to `end`."""
+        stalls = _overlap(self.link, start, end)
+        for spans in self.processors:
+            stalls = stalls + self.weight * _overlap(spans, start, end)
+        return stalls + self.waited(start, end)
+
+    def waited(self, start: Ns, end: Ns) -> Ns:
+        """Waits outside of stalls: spread over the run, but in each round trip no more than `TURNS` of them."""
+        took = end - start
+        spread = took * self.pace
+        if not self.round_trip_ns:
+            return spread
+        chain: Ns = np.minimum(spread, (took / self.round_trip_ns + 1) * self.chain_ns)
+        return chain
+
+
+_WHOLE = Times("warm", "end_ns")
+
+
+def _shares(rows: Mapping[str, Mapping[str, Any]], added: Any) -> dict[str, float]:
+    """Of each metric of time that the samples have."""
+    shares = {name: _share_of(metric, rows, added) for name, metric in METRICS.items() if metric.of_requests}
+    return {name: share for name, share in shares.items() if share is not None}
+
+
+def _share_of(metric: Metric, rows: Mapping[str, Mapping[str, Any]], added: Any) -> float | None:
+    if isinstance(metric.of, Times):
+        return _share(metric.of, rows[metric.of.phase], added)
+    if isinstance(metric.of, FromSend):  # of the time since the send as of the whole
+        return _share(Times("warm", "end_ns", metric.of.share), rows["warm"], added)
+    if isinstance(metric.of, Visits | Spent):  # of a part of a visit as of the whole
+        return _share(_WHOLE, rows["visits"], added)
+    return _share_of_run(rows["warm"], added)
+
+
+def _share(times: Times, rows: Mapping[str, Any], added: Any) -> float | None:
+    """Of a quantile of times, over the requests that succeeded."""
+    start, end = rows["start_ns"].astype(float), rows[times.until].astype(float)
+    good = rows["ok"] & np.isfinite(end)
+    if not good.any():
+        return None
+    start, end = start[good], end[good]
+    took = end - start
+    least = took - np.minimum(added(start, end), took)
+    measured, remains = (float(np.quantile(some, times.share)) for some in (took, least))
+    return 1 - remains / measured if measured > 0 else None
+
+
+def _share_of_run(rows: Mapping[str, Any], added: Any) -> float | None:
+    if not len(rows["start_ns"]):
+        return None
+    start, end = np.array([float(rows["start_ns"].min())]), np.array([float(rows["end_ns"].max())])
+    took = end - start
+    return float((np.minimum(added(start, end), took) / took)[0]) if took[0] > 0 else None
+
+
+def _run(report: Report) -> tuple[float, float]:
+    began = float(report.main_began_ns)
+    return began, began + report.phases_ns["main"]
+
+
+def own_ns(report: Report) -> float:
+    """Processor time of the trial's roles and of its lab, during the client's run."""
+    roles = sum(role.cpu.main_ns for role in report.roles if role.cpu)
+    return float((report.machine.lab_ns or 0) + roles)
+
+
+def _others_ns(report: Report) -> float:
+    """Processor time of all others meanwhile; 0 where the run is too short to tell."""
+    if report.phases_ns["main"] < TICKS_TELL_NS:
+        return 0.0
+    return max(0.0, report.machine.busy_ns - own_ns(report))
+
+
+def _round_trip_ns(trial: Trial) -> float:
+    link = trial.links[0]
+    return float(sum(way.delay_ns or 0 for way in (link.up, link.down) if way))
+
+
+def _spans(listed: Any) -> Any:
+    """(spans, 2), ascending, apart from one another."""
+    joined: list[list[float]] = []
+    for start, end in sorted(listed):
+        if joined and start <= joined[-1][1]:
+            joined[-1][1] = max(joined[-1][1], end)
+        else:
+            joined.append([start, end])
+    return np.array(joined, dtype=float).reshape(-1, 2)
+
+
+def _overlap(spans: Any, start: Ns, end: Ns) -> Ns:
+    """ns of `spans` between each `start` and `end`, shape (requests,)."""
+    if not len(spans):
+        return np.zeros(len(start))
+    # The time in spans before each moment grows within a span and stands between two.
+    lengths = np.cumsum(spans[:, 1] - spans[:, 0])
+    moments, passed = spans.ravel(), np.column_stack([lengths - (spans[:, 1] - spans[:, 0]), lengths]).ravel()
+    overlap: Ns = np.interp(end, moments, passed) - np.interp(start, moments, passed)
+    return overlap
+
+
+def _within(spans: Any, start: float, end: float) -> float:
+    return float(_overlap(spans, np.array([start]), np.array([end]))[0])

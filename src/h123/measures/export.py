@@ -1,0 +1,191 @@
+"""The campaign's data for other tools: all samples with their trials' cells, and all attempts with their metrics; or
+as curl's scorecards."""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from h123.base.errors import UserError
+from h123.base.files.durable import replacement
+from h123.base.files.output import check_output
+from h123.base.terminal.redaction import hidden_in
+from h123.documents.events import Values
+from h123.measures.attempts import Attempt, load_attempts
+from h123.measures.metrics import shown
+from h123.store.folder import CampaignFolder
+from h123.store.foreign.scorecard import Load, card_of
+from h123.store.tables import CELL_PREFIX, connect, literal, name
+from h123.study import METRICS
+from h123.study.observed import Carried
+
+_OPTIONS = {
+    "csv": "FORMAT csv, HEADER true",
+    "parquet": "FORMAT parquet, COMPRESSION zstd",
+    "json": "FORMAT json, ARRAY true",
+}
+_ASKED = ("method", "size", "users", "requests")
+"""Parameters that a scorecard tells apart within itself; every other combination of levels has one of its own."""
+_BITS = 8
+_RATE = next(metric.name for metric in METRICS.values() if isinstance(metric.of, Carried))
+"""The metric of which a scorecard has the means."""
+
+
+def export(folder: CampaignFolder, form: str, out: Path, *, force: bool = False) -> list[Path]:
+    """Write `samples.<form>` and `attempts.<form>` into the folder `out`; returns the files' paths.
+
+    `form` is csv, parquet or json. `samples` holds every request of every attempt, with its trial's block, validity and
+    cell (`cell_<factor>`); `attempts` one row each, with its metrics if it is the one of its trial that is analysed.
+    As `scorecard`, one `<levels>.json` for each client, server and network, as curl's scorecard.py writes them.
+    Files that are there are replaced if `force` says so. Raises UserError.
+    """
+    if form == "scorecard":
+        return _cards(folder, out, force=force)
+    if form not in _OPTIONS:
+        raise UserError(f"{form!r} is not an export format; choose one of {', '.join([*_OPTIONS, 'scorecard'])}")
+    for table in ("samples", "attempts"):
+        check_output(out / f"{table}.{form}", force=force)
+    connection = whole(folder, writes=out)
+    queries = {
+        "samples": "FROM whole.samples ORDER BY trial, attempt, start_ns, user, end_ns",
+        "attempts": "FROM whole.attempts ORDER BY trial, attempt",
+    }
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        return [_copy(connection, query, out / f"{table}.{form}", form) for table, query in queries.items()]
+    except (OSError, duckdb.Error) as error:
+        raise _failed(out, error) from None
+
+
+def _failed(out: Path, error: Exception) -> UserError:
+    return UserError(
+        f"the export to {out} failed: {error}",
+        remedy="check the disk's free space and the folder's permissions",
+        status=1,
+    )
+
+
+def _cards(folder: CampaignFolder, out: Path, *, force: bool) -> list[Path]:
+    arms: dict[str, list[Attempt]] = defaultdict(list)
+    apart = [factor for factor, levels in folder.study["factors"].items() if not _asks(levels)]
+    for attempt in load_attempts(folder):
+        if not attempt.twin and _load(attempt.parameters) and attempt.metrics.get(_RATE):
+            arms["-".join(attempt.cell[factor] for factor in apart) or folder.name].append(attempt)
+    if not arms:
+        raise UserError(
+            "no valid trial of this campaign fits a scorecard: that knows users who make requests of one size",
+            remedy="choose --format csv, parquet or json",
+        )
+    for arm in arms:
+        check_output(out / f"{arm}.json", force=force)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        return [_write_card(folder, members, out / f"{name}.json") for name, members in sorted(arms.items())]
+    except OSError as error:
+        raise _failed(out, error) from None
+
+
+def _asks(levels: Mapping[str, Mapping[str, object]]) -> bool:
+    return any(parameter in _ASKED for parameters in levels.values() for parameter in parameters)
+
+
+def _load(parameters: Values) -> Load | None:
+    """None where the workload is another than so many users' requests of one size."""
+    method, size, users, requests = (parameters.get(name) for name in _ASKED)
+    if method not in ("GET", "POST") or parameters.get("rate") is not None:
+        return None
+    if not (isinstance(size, int) and isinstance(users, int) and isinstance(requests, int)):
+        return None
+    return Load(method == "POST", size, users, requests)
+
+
+def _write_card(folder: CampaignFolder, attempts: Sequence[Attempt], target: Path) -> Path:
+    rates: dict[Load, list[float]] = defaultdict(list)
+    for attempt in attempts:
+        load, goodput = _load(attempt.parameters), attempt.metrics[_RATE]
+        if load and goodput:
+            rates[load].append(goodput / _BITS)
+    of = attempts[0].parameters
+    protocol, client = str(of["protocol"]), str(of["client"])
+    facts = folder.subjects.get(client)
+    version = facts["version"] if facts else "unknown"
+    meta = {
+        "curl_version": version,
+        "curl_V": f"{client} {version}, measured by h123 without the start of the process and without handshakes",
+        "os": folder.machine.get("distribution"),
+        "server": f"{of['server']} over {of['network']}",
+        "samples": max(map(len, rates.values())),
+        "date": folder.created,
+        "protocol": "http/1.1" if protocol == "h1" else protocol,
+        "implementation": facts["stack"] if facts and protocol == "h3" else client,
+        "implementation_version": version,
+    }
+    with replacement(target) as temporary:
+        temporary.write_text(json.dumps(card_of(meta, rates), indent=2) + "\n", encoding="utf-8")
+    return target
+
+
+def whole(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDBPyConnection:
+    """As `connect`, with two more views: `whole.attempts`, a row each, with its metrics if it is the one that is
+    analysed; and `whole.samples`, a row for each request of each attempt, with its cell."""
+    connection = connect(folder, writes)
+    connection.register("_metrics", _metrics(folder))
+    connection.execute("CREATE TABLE metrics AS FROM _metrics")
+    connection.unregister("_metrics")
+    connection.register("_parameters", _parameters(connection))
+    connection.execute("CREATE TABLE parameters AS FROM _parameters")
+    connection.unregister("_parameters")
+    columns = [str(column) for (column, *_) in connection.execute("DESCRIBE attempts").fetchall()]
+    levels = "".join(f"t.{name(column)}, " for column in columns if column.startswith(CELL_PREFIX))
+    connection.execute("CREATE SCHEMA whole")
+    connection.execute(
+        "CREATE VIEW whole.attempts AS SELECT t.* EXCLUDE (file, statuses) REPLACE (p.shown AS parameters), "
+        "m.trial IS NOT NULL AS analysed, m.* EXCLUDE (trial, attempt) FROM main.attempts AS t "
+        "JOIN parameters AS p USING (parameters) LEFT JOIN metrics AS m USING (trial, attempt)"
+    )
+    connection.execute(
+        f"CREATE VIEW whole.samples AS SELECT trial, attempt, t.block, t.twin, t.valid, t.analysed, {levels}"
+        "s.* EXCLUDE (trial, attempt, succeeded) FROM main.samples AS s JOIN whole.attempts AS t USING (trial, attempt)"
+    )
+    return connection
+
+
+def _parameters(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """Those of the attempts, and the same as others may read them."""
+    texts = [str(text) for (text,) in connection.execute("SELECT DISTINCT parameters FROM attempts").fetchall()]
+    safe = [hidden_in(json.loads(text)) for text in texts]
+    kept = [text if part == json.loads(text) else json.dumps(part) for text, part in zip(texts, safe, strict=True)]
+    schema = pa.schema([("parameters", pa.string()), ("shown", pa.string())])
+    return pa.Table.from_pydict({"parameters": texts, "shown": kept}, schema=schema)
+
+
+def _metrics(folder: CampaignFolder) -> pa.Table:
+    schema = pa.schema([("trial", pa.string()), ("attempt", pa.int64()), *((name, pa.float64()) for name in METRICS)])
+    rows = [{"trial": a.trial, "attempt": a.attempt, **shown(a.metrics)} for a in load_attempts(folder)]
+    return pa.Table.from_pylist(rows, schema=schema)
+
+
+def _copy(connection: duckdb.DuckDBPyConnection, query: str, target: Path, form: str) -> Path:
+    with replacement(target) as temporary:
+        there = literal(str(temporary.absolute()))
+        if form == "csv":
+            query = _harmless(connection, query)
+        connection.execute(f"COPY ({query}) TO {there} ({_OPTIONS[form]}, USE_TMP_FILE false)")
+    return target
+
+
+def _harmless(connection: duckdb.DuckDBPyConnection, query: str) -> str:
+    """The same rows for a spreadsheet: no text is a formula (an apostrophe stands before it), or has a character
+    without a shape."""
+    columns = connection.execute(f"DESCRIBE {query}").fetchall()
+    texts = [str(column) for column, kind, *_ in columns if kind == "VARCHAR"]
+    mended = ", ".join(f"{_mended(name(column))} AS {name(column)}" for column in texts)
+    return f"SELECT * REPLACE ({mended}) FROM ({query})" if texts else query
+
+
+def _mended(column: str) -> str:
+    shown = f"regexp_replace({column}, '[\\p{{Cc}}\\p{{Cf}}\\p{{Zl}}\\p{{Zp}}]', '?', 'g')"
+    return f"CASE WHEN regexp_matches({column}, '^\\s*[=+@-]') THEN '''' || {shown} ELSE {shown} END"

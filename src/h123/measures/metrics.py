@@ -1,0 +1,291 @@
+"""The metrics of one trial by its samples and report: how each kind of `Metric.of` is computed (study/metrics.py)."""
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, assert_never
+
+from h123.documents.events import Values
+from h123.documents.lab_report import Report
+from h123.documents.reading import read_document
+from h123.documents.trial_files import SECOND_SERVER, Client, Trial
+from h123.measures.blocking import Blocking
+from h123.measures.dialled import dialled_of
+from h123.measures.opening import Opening, openings_of
+from h123.measures.page_events import times_until
+from h123.measures.processor import of_handshake, of_request
+from h123.measures.recovery import breaks_of, recoveries_of
+from h123.measures.summary import QUANTILES, SEND_QUANTILES, Summary, summarise
+from h123.store.rows import Rows
+from h123.study import METRICS, Metric
+from h123.study.observed import (
+    Abandoned,
+    Answered,
+    Around,
+    Carried,
+    Crossed,
+    Dialled,
+    FellBack,
+    FromSend,
+    Lost,
+    Memory,
+    Opened,
+    Processor,
+    Queued,
+    Recovered,
+    Retried,
+    Role,
+    Sent,
+    Spent,
+    Times,
+    Visits,
+    VisitTime,
+    Wasted,
+    Way,
+)
+from h123.study.workload import workload_of
+
+_NS = 1e-9
+_PLAYED: Mapping[Role, Sequence[str]] = {"backend": ("backend", "origin")}
+"""Names of the roles in report.json that are one here."""
+
+
+def measure(
+    summary: Summary,
+    report: Report,
+    facts: Client | None,
+    clock: str = "wall",
+    openings: Sequence[Opening] = (),
+    recoveries: Sequence[float] = (),
+    blocking: Blocking | None = None,
+    dialled: Sequence[int] = (),
+) -> dict[str, float | None]:
+    """All metrics of a trial; None where the trial has no value for one, `Metric.worst` where so many requests failed
+    that nothing better can be said. What two servers use together is no server's."""
+    two = any(role.name == SECOND_SERVER for role in report.roles)
+    return {
+        name: metric_value(metric, summary, report, facts, openings, recoveries, blocking, dialled)
+        if clock in metric.clocks and not (two and metric.of_the_server)
+        else None
+        for name, metric in METRICS.items()
+    }
+
+
+def shown(metrics: Mapping[str, float | None]) -> dict[str, float | None]:
+    """The same for a document, which can hold no infinity: a value that failed requests leave is none."""
+    return {name: value if value is None or math.isfinite(value) else None for name, value in metrics.items()}
+
+
+def trial_metrics(trial: Path, report: Report, parameters: Values) -> dict[str, float | None]:
+    """All metrics of one trial by its folder, the content of report.json, and its parameters."""
+    rows, work = Rows.read(trial / "samples.parquet"), workload_of(parameters)
+    openings = openings_of(trial, rows, work.statuses())
+    link = read_document(trial / "trial.json", Trial).links[0]
+    recoveries = recoveries_of(breaks_of(link, report), rows, work.statuses())
+    summary = summarise(rows, work)
+    dialled, facts, clock = dialled_of(trial, summary.visits), read_facts(trial), parameters["clock"]
+    return measure(summary, report, facts, clock, openings, recoveries, dialled=dialled)
+
+
+def read_facts(trial: Path) -> Client | None:
+    """What the client tells of itself, if it does."""
+    path = trial / "client.json"
+    return read_document(path, Client) if path.is_file() else None
+
+
+def metric_value(
+    metric: Metric,
+    summary: Summary,
+    report: Report,
+    facts: Client | None,
+    openings: Sequence[Opening] = (),
+    recoveries: Sequence[float] = (),
+    blocking: Blocking | None = None,
+    dialled: Sequence[int] = (),
+) -> float | None:
+    """Seconds, bits a second or bytes, as the metric has it."""
+    match metric.of:
+        case Times() as times:
+            return _seconds(_quantile(times, summary))
+        case FromSend() as times:
+            return _seconds(_sent_quantile(times, summary))
+        case Visits(until):
+            return _seconds(_until(until, summary, facts))
+        case Spent(stage):
+            return _seconds(summary.stages_ns.get(stage))
+        case Dialled():
+            return _dialled(summary, report, dialled)
+        case Carried():
+            return _goodput(summary)
+        case Answered():
+            return _rate(summary)
+        case Processor(roles, "all"):
+            return _cpu(summary, report, roles)
+        case Processor(roles, "open"):
+            return _seconds(of_request(summary, report, roles))
+        case Processor(roles):
+            return _seconds(of_handshake(summary, report, roles))
+        case Memory(role):
+            return _memory(report, role)
+        case Around(part):
+            return _seconds(_around(summary, facts, part))
+        case Sent(way, what):
+            return _sent(summary, report, way, what)
+        case Queued(way):
+            return _queued(report, way)
+        case Crossed(way):
+            return _crossed(report, way)
+        case Opened(what):
+            return _median([getattr(one, what) for one in openings])
+        case Recovered():
+            return _seconds(_median(recoveries))
+        case Lost(what):
+            return _lost(blocking, what) if blocking else None
+        case FellBack():
+            return None if summary.fell_back is None else 100 * summary.fell_back
+        case Abandoned():
+            return 100 * summary.abandoned / summary.leaving if summary.leaving else None
+        case Retried():
+            return 100 * summary.retried / summary.warm if summary.retried is not None and summary.warm else None
+        case Wasted():
+            return _wasted(summary, report) if summary.leaving or summary.retried is not None else None
+        case None:
+            return None
+        case _:
+            assert_never(metric.of)
+
+
+def _median(values: Sequence[float]) -> float | None:
+    return statistics.median(values) if values else None
+
+
+def _until(until: VisitTime, summary: Summary, facts: Client | None) -> float | None:
+    """ns."""
+    if until == "dom_content_loaded" or until == "load":
+        return _median(times_until(until, summary.visits, facts))
+    return summary.visits_ns.get(until)
+
+
+def _dialled(summary: Summary, report: Report, dialled: Sequence[int]) -> float | None:
+    """Infinite of a visit that failed, which need not have come to opening them all; None where packets are missing."""
+    cut = any(link.packets_left_out for link in report.links[:1])
+    each = zip(summary.visits, dialled, strict=True) if dialled and not cut else ()
+    return _median([math.inf if visit.failed else count for visit, count in each])
+
+
+def _lost(found: Blocking, what: Literal["all", "others"]) -> float | None:
+    return _seconds(found.others if what == "others" else found.own + found.others)
+
+
+def _quantile(times: Times, s: Summary) -> float | None:
+    """ns; infinite where so many failed."""
+    requests, found = {
+        ("warm", "end_ns"): (s.warm, s.latency_ns[QUANTILES.index(times.share)] if s.latency_ns else None),
+        ("warm", "first_byte_ns"): (s.warm, _seen(s.ttfb_ns, s.warm_ok, s.warm_ttfb_known)),
+        ("cold", "connected_ns"): (s.cold, s.handshake_ns),
+        ("cold", "first_byte_ns"): (s.cold, _seen(s.cold_ttfb_ns, s.cold_ok, s.cold_ttfb_known)),
+        ("cold", "end_ns"): (s.cold, s.cold_latency_ns),
+    }[times.phase, times.until]
+    return found if requests >= times.requests else None
+
+
+def _sent_quantile(times: FromSend, s: Summary) -> float | None:
+    """The same of what was waited for once it was sent."""
+    if s.sent_latency_ns is None or s.warm < times.requests:
+        return None
+    return s.sent_latency_ns[SEND_QUANTILES.index(times.share)]
+
+
+def _seen(ns: float | None, ok: int, known: int) -> float | None:
+    """A client that does not see the first byte of every answer has no time to first byte."""
+    return ns if ok == known else None
+
+
+def _seconds(ns: float | None) -> float | None:
+    if ns is None:
+        return None
+    return ns * _NS if math.isfinite(ns) else math.inf  # between two infinite ranks DuckDB finds no number
+
+
+def _warm_seconds(summary: Summary) -> float | None:
+    """From the first warm request's start to the last one's end."""
+    if summary.warm_start_ns is None or summary.warm_end_ns is None or summary.warm_end_ns <= summary.warm_start_ns:
+        return None
+    return (summary.warm_end_ns - summary.warm_start_ns) * _NS
+
+
+def _rate(summary: Summary) -> float | None:
+    seconds = _warm_seconds(summary)
+    return summary.warm_ok / seconds if seconds else None
+
+
+def _goodput(summary: Summary) -> float | None:
+    seconds = _warm_seconds(summary)
+    if not seconds:
+        return None
+    size = (summary.warm_bytes_up or 0) + (summary.warm_bytes_down or 0)
+    if not size and summary.warm_ok:
+        return None  # bodies without bytes
+    return 8 * size / seconds
+
+
+def _cpu(summary: Summary, report: Report, roles: Sequence[Role]) -> float | None:
+    used = [_used(report, role) for role in roles]
+    known = [ns for ns in used if ns is not None]
+    told = summary.rows and len(known) == len(used) and sum(known) > 0
+    return sum(known) * _NS / summary.rows if told else None
+
+
+def _used(report: Report, role: Role) -> int | None:
+    """ns of a processor; None where there is no such role, or one does not tell."""
+    playing = [one.cpu for one in report.roles if one.name in _PLAYED.get(role, (role,))]
+    return sum(cpu.main_ns for cpu in playing if cpu) if playing and all(playing) else None
+
+
+def _memory(report: Report, role: str) -> float | None:
+    """The largest resident set that the role ever had, as the kernel counted it."""
+    peaks = [one.max_rss_bytes for one in report.roles if one.name == role]
+    return float(peaks[0]) if len(peaks) == 1 and peaks[0] else None
+
+
+def _around(summary: Summary, facts: Client | None, part: Literal["start", "end"]) -> float | None:
+    """ns. Of a client that says when the program ran that made its requests."""
+    process = facts.process if facts else None
+    if process is None:
+        return None
+    if part == "start":
+        return None if summary.start_ns is None else summary.start_ns - process.began_ns
+    return None if summary.end_ns is None else process.ended_ns - summary.end_ns
+
+
+def _sent(summary: Summary, report: Report, way: Way, what: Literal["bytes", "packets"]) -> float | None:
+    """A veth counts nothing."""
+    link = report.links[0] if report.links else None
+    direction = link.directions.get(way) if link and link.directions else None
+    sent = direction and (direction.bytes_in if what == "bytes" else direction.packets_in)
+    return sent / summary.rows if sent and summary.rows else None
+
+
+def _queued(report: Report, way: Way) -> float | None:
+    """Without a rate nothing waits, and there is nothing to compare."""
+    link = report.links[0] if report.links else None
+    direction = link.directions.get(way) if link and link.directions else None
+    waits = direction.queue_ns if direction else None
+    return waits.mean * _NS if waits and waits.mean else None
+
+
+def _crossed(report: Report, way: Way) -> float | None:
+    """Bits a second; None where nothing crosses the link."""
+    link, ran = report.links[0] if report.links else None, report.phases_ns.get("main")
+    others = link.cross.get(way) if link and link.cross else None
+    return 8 * others.received_bytes / (ran * _NS) if others and ran else None
+
+
+def _wasted(summary: Summary, report: Report) -> float | None:
+    """Percent."""
+    link = report.links[0] if report.links else None
+    down = link.directions.get("down") if link and link.directions else None
+    if down is None or not down.bytes_delivered or summary.bytes_down is None:
+        return None
+    return 100 * (1 - summary.bytes_down / down.bytes_delivered)

@@ -1,0 +1,179 @@
+"""How connections opened, counted from the packets of the link: round trips, packets and bytes until the first byte of
+the first answer.
+
+A round trip is counted, not inferred from time: something that the client sent reaches the server, something that the
+server sends after that reaches the client, and so on, as long as the answer has not been sent.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from h123.packets.capture import DELIVERED, DOWN, RETRY, TCP, UDP, UP, Packets, packets_file, read_packets
+from h123.store.rows import Integers, Rows
+
+_NEVER = int(np.iinfo(np.int64).max)
+_TIMES_THREE = 3
+"""A server may send so many times what it got, before it knows that the client is where it says (RFC 9000, 8.1)."""
+_UNKNOWN = -1
+_FULL, _PART = 1000, 4
+"""Bytes of a packet that is about full, and how many of those are a part of an answer."""
+_DATAGRAM = 1200
+"""The least that a server's next one has, of those in which it sends a certificate."""
+COLUMNS = ("at_ns", "left_ns", "bytes", "payload", "source", "destination", "way", "protocol", "flags", "fate")
+"""Of the packets, what is asked here."""
+
+
+class Opening(NamedTuple):
+    """Of a connection, from its first packet to the first byte of the answer to its first request."""
+
+    round_trips: int
+    """The request's own, the last, included."""
+    bytes_up: int
+    bytes_down: int
+    """Of IP packets; up to the one with the answer's first byte."""
+    packets_up: int
+    packets_down: int
+    lost: bool
+    """Whether any of these packets did not arrive."""
+    retried: bool
+    """Whether the server sent a Retry."""
+    limited: bool
+    """Whether the server had sent all that it may before it knows the client's address, which is
+    three times what it got."""
+    asked: int | None = None
+    """Round trips until the request was sent, its own included; None where it is not known when that was."""
+    begun: bool = False
+    """Whether the server had sent a part of the answer a round trip before the one with the first byte that the client
+    could read: a TLS record that did not fit what the server may send at once."""
+
+
+def openings_of(folder: Path, rows: Rows, statuses: Sequence[int]) -> list[Opening]:
+    """Of a trial in this folder with these samples: of each connection whose cold request was answered, in their order.
+    None where there is no record of packets, or a request cannot be told to be one connection's. Raises UserError where
+    the record cannot be read."""
+    first_byte = rows["first_byte_ns"]
+    cold = rows.phase("cold") & rows.ok(statuses) & rows["start_ns"].known & first_byte.known
+    if not cold.any() or not packets_file(folder).is_file():
+        return []
+    connections = list(_connections(read_packets(folder, columns=COLUMNS)))
+    found, sent = [], rows["sent_ns"]
+    asked = np.where(sent.known, sent.values, _UNKNOWN)[cold].tolist()
+    times = zip(rows["start_ns"].values[cold].tolist(), first_byte.values[cold].tolist(), asked, strict=True)
+    for start, answered, sent_at in times:
+        begun = [one for one in connections if start <= one.began <= answered]
+        opening = begun[0].opening(answered, sent_at) if len(begun) == 1 else None
+        if opening is None:
+            return []
+        found.append(opening)
+    return found
+
+
+@dataclass(frozen=True)
+class _Side:
+    """What one end sent, in the order of sending."""
+
+    packets: Packets
+    at: Integers
+    left: Integers
+    """NEVER of what was lost."""
+    next: Integers
+    """The earliest arrival of each or a later one."""
+
+    @classmethod
+    def of(cls, packets: Packets) -> "_Side":
+        arrived = (packets["fate"] == DELIVERED) & (packets["left_ns"] > 0)
+        left = np.where(arrived, packets["left_ns"], _NEVER)
+        return cls(packets, packets["at_ns"].astype(np.int64), left, np.minimum.accumulate(left[::-1])[::-1])
+
+    def heard(self, since: int) -> int:
+        """When the other end first got something that was sent at or after a time."""
+        place = int(np.searchsorted(self.at, since))
+        return int(self.next[place]) if place < len(self.next) else _NEVER
+
+    def until(self, time: int) -> Packets:
+        """Sent by a time."""
+        return self.packets[: int(np.searchsorted(self.at, time, side="right"))]
+
+    def lost(self, time: int) -> bool:
+        """Whether something that was sent by a time did not arrive."""
+        return bool((self.left[: int(np.searchsorted(self.at, time, side="right"))] == _NEVER).any())
+
+
+class _Turn(NamedTuple):
+    """Of the client: what it sends upon what it heard."""
+
+    since: int
+    reached: int
+    """When the first of it reached the server."""
+
+
+@dataclass(frozen=True)
+class _Connection:
+    up: _Side
+    down: _Side
+
+    @property
+    def began(self) -> int:
+        return int(self.up.at[0])
+
+    def opening(self, answered: int, asked: int = _UNKNOWN) -> Opening | None:
+        """`answered`: when the client had the first byte; `asked`: when it sent the request. None where nothing had
+        come by then."""
+        came = np.flatnonzero((self.down.left <= answered) & (self.down.packets["payload"] > 0))
+        if not len(came):
+            return None
+        sent = int(self.down.at[came[np.argmax(self.down.left[came])]])
+        turns = self._turns(sent)
+        reached = [turn.reached for turn in turns]
+        own = [turn for turn in turns if turn.since <= asked]
+        up, down = self.up.until(answered), self.down.until(sent)
+        quic = bool(self.up.packets["protocol"][0] == UDP)
+        return Opening(
+            round_trips=len(reached),
+            bytes_up=int(up["bytes"].sum(dtype=np.int64)),
+            bytes_down=int(down["bytes"].sum(dtype=np.int64)),
+            packets_up=len(up),
+            packets_down=len(down),
+            lost=self.up.lost(answered) or self.down.lost(sent),
+            retried=quic and bool(((down["flags"] & RETRY) == RETRY).any()),
+            limited=quic and self._limited(reached),
+            asked=len(own) if asked != _UNKNOWN else None,
+            begun=bool(own) and self._begun(own[-1].reached, reached[-1]),
+        )
+
+    def _turns(self, sent: int) -> list[_Turn]:
+        """The client's, until the answer was sent."""
+        turns, since = [], self.began
+        while (reached := self.up.heard(since)) <= sent:
+            turns.append(_Turn(since, reached))
+            if (since := self.down.heard(reached)) == _NEVER:
+                break
+        return turns
+
+    def _begun(self, asked: int, last: int) -> bool:
+        """Whether more than handshakes and settings have was sent between these times."""
+        between = (self.down.at >= asked) & (self.down.at < last)
+        return int((self.down.packets["payload"][between] >= _FULL).sum()) >= _PART
+
+    def _limited(self, reached: Sequence[int]) -> bool:
+        """By what went to and fro before the client's second turn reached the server."""
+        second = reached[1] if len(reached) > 1 else _NEVER
+        got = self.up.packets["payload"][self.up.left < second].sum(dtype=np.int64)
+        said = self.down.packets["payload"][self.down.at < second].sum(dtype=np.int64)
+        return bool(said + _DATAGRAM > _TIMES_THREE * got)
+
+
+def _connections(packets: Packets) -> Iterator[_Connection]:
+    """Of TCP and UDP, by the client's port."""
+    ordered = packets[np.argsort(packets["at_ns"], kind="stable")]
+    port = np.where(ordered["way"] == UP, ordered["source"], ordered["destination"])
+    key = ordered["protocol"].astype(np.int64) << 16 | port
+    for one in np.unique(key[np.isin(ordered["protocol"], (TCP, UDP))]):
+        of = ordered[key == one]
+        up = of[of["way"] == UP]
+        if len(up):
+            yield _Connection(_Side.of(up), _Side.of(of[of["way"] == DOWN]))

@@ -1,0 +1,67 @@
+"""Processor time of a trial by its parts: opening the connections, and requests once they are open.
+
+The lab looks at what each role has used, ever more seldom (docs/contracts/trial.md); between two looks it is taken
+to grow evenly. A role's own start, before the first request, belongs to neither part.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from h123.documents.lab_report import Report
+from h123.measures.summary import Summary
+
+TICKS_TELL_NS, SHARES_TELL_NS = 100_000_000, 500_000_000
+"""The machine's processor time is counted in ticks of 10 ms: of a run shorter than the first nothing is known of it;
+of one shorter than the second, which has not come to its usual pace either, no share that could be relied upon."""
+_LOOKS = 8
+"""That a part must have within it: of fewer, what it used is known too roughly."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What several roles had used together, ns, at rising times."""
+
+    at_ns: NDArray[np.int64]
+    used_ns: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, report: Report, roles: Sequence[str]) -> "Usage | None":
+        """Of these roles; None where the report does not tell it of each."""
+        known = [role.cpu for role in report.roles if role.name in roles and role.cpu]
+        courses = [np.array(cpu.main_over_time, np.int64).reshape(-1, 2) for cpu in known]
+        if len(courses) < len(roles) or not all(map(len, courses)):
+            return None
+        at = np.unique(np.concatenate([course[:, 0] for course in courses]))
+        used = sum(np.interp(at, course[:, 0], course[:, 1]) for course in courses)
+        return cls(at, np.asarray(used, np.float64))
+
+    def between(self, begin_ns: int, end_ns: int) -> float | None:
+        """What was used in a part of the trial, ns; None where the lab looked too seldom in it."""
+        if np.count_nonzero((self.at_ns > begin_ns) & (self.at_ns < end_ns)) < _LOOKS:
+            return None
+        begin, end = np.interp([begin_ns, end_ns], self.at_ns, self.used_ns)
+        return float(end - begin)
+
+
+def of_request(summary: Summary, report: Report, roles: Sequence[str]) -> float | None:
+    """Of a request once all connections are open, ns."""
+    usage = Usage.of(report, roles)
+    if usage is None or summary.open_ns is None or summary.warm_end_ns is None or not summary.once_open:
+        return None
+    used = usage.between(summary.open_ns, summary.warm_end_ns)
+    return used / summary.once_open if used else None
+
+
+def of_handshake(summary: Summary, report: Report, roles: Sequence[str]) -> float | None:
+    """Of opening a connection, ns: what was used until the last one was open, beyond what requests took until then."""
+    each, usage = of_request(summary, report, roles), Usage.of(report, roles)
+    if each is None or usage is None or summary.start_ns is None or summary.open_ns is None or not summary.handshakes:
+        return None
+    used = usage.between(summary.start_ns, summary.open_ns)
+    if used is None:
+        return None
+    beyond = used - each * (summary.rows - (summary.once_open or 0))
+    return beyond / summary.handshakes if beyond > 0 else None

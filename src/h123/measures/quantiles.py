@@ -1,0 +1,70 @@
+"""The exact interval of a quantile of one trial's latencies, from the order of the requests alone.
+
+Of n independent values the number below the true quantile q_p is binomial (n, p), whatever the distribution, so that
+q_p lies between the l-th and the u-th smallest with the probability P(l <= B <= u - 1). Reference: David and Nagaraja,
+Order Statistics (2003), section 7.1; Conover, Practical Nonparametric Statistics (1999), section 3.2. Requests of a
+trial are not quite independent, so the interval is rather too narrow than too wide.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from scipy.special import bdtr
+
+from h123.measures.attempts import Attempt
+from h123.store.folder import CampaignFolder
+from h123.store.samples import succeeded_sql
+from h123.store.tables import connect
+
+CONFIDENCE = 0.95
+
+_SQL = """
+SELECT filename, quantile_disc(CASE WHEN {ok} THEN end_ns - start_ns ELSE 'inf'::DOUBLE END,
+                               [{shares}])
+FROM read_parquet($files, filename = true) WHERE phase = 'warm' GROUP BY filename
+"""
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """The two order statistics, from 1, that a quantile lies between with this confidence."""
+
+    low: int
+    high: int
+    confidence: float
+
+
+@cache
+def ranks(n: int, share: float, confidence: float = CONFIDENCE) -> Ranks | None:
+    """Equal tails where n allows; else up to the largest value, with all of the error below. None where even from the
+    smallest to the largest is not enough: 0.95 needs 59 values, 0.99 299."""
+    below = bdtr(np.arange(n + 1), n, share)
+    error = 1 - confidence
+    high = min(n, int(np.searchsorted(below, 1 - error / 2)) + 1)
+    left = error / 2 if 1 - below[high - 1] <= error / 2 else error - (1 - below[high - 1])
+    low = int(np.searchsorted(below, left, side="right"))
+    if low < 1:
+        return None
+    return Ranks(low, high, float(below[high - 1] - below[low - 1]))
+
+
+def intervals(
+    folder: CampaignFolder, attempts: Mapping[Path, Attempt], share: float
+) -> dict[Path, tuple[float, float]]:
+    """Of each attempt, by its samples.parquet, the interval of the quantile of latency, s; a request that failed is
+    infinitely slow. Left out are those that have too few."""
+    alike: dict[tuple[int, str], list[Path]] = defaultdict(list)
+    for file, attempt in attempts.items():
+        alike[attempt.summary.warm, succeeded_sql(attempt.workload.statuses())].append(file)
+    connection, found = connect(folder), dict[Path, tuple[float, float]]()
+    for (count, ok), mine in alike.items():
+        if between := ranks(count, share):
+            shares = ", ".join(repr((rank - 0.5) / count) for rank in (between.low, between.high))
+            query = _SQL.format(shares=shares, ok=ok)
+            rows = connection.execute(query, {"files": [str(file) for file in mine]}).fetchall()
+            found |= {Path(file): (low * 1e-9, high * 1e-9) for file, (low, high) in rows}
+    return found

@@ -1,0 +1,44 @@
+"""How long it took until answers came again after the client had moved to another place, or no UDP came through any
+more (docs/contracts/network.md)."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from h123.documents.lab_report import Report
+from h123.documents.trial_files import Link
+from h123.store.rows import Rows
+
+
+class Break(NamedTuple):
+    """A time, on the clock of a trial's samples, from which on connections may reach nobody."""
+
+    at: int
+    lets_in: bool
+    """Whether what was under way on the link still arrives: then an answer shows nothing whose request is older."""
+
+
+def moves_of(link: Link, report: Report) -> list[int]:
+    """When the client moved over the link during a trial, on the clock of its samples."""
+    return [report.main_began_ns + move.at_ns for move in link.moves]
+
+
+def breaks_of(link: Link, report: Report) -> list[Break]:
+    """When the client moved over the link during a trial, or a way of it began to stop UDP."""
+    changes = [change for way in (link.up, link.down) if way for change in way.changes or []]
+    stopped = {report.main_began_ns + change.at_ns for change in changes if change.udp in ("drop", "reject")}
+    moved = {*moves_of(link, report)}
+    return [Break(at, at not in moved) for at in sorted(moved | stopped)]
+
+
+def recoveries_of(breaks: Sequence[Break], rows: Rows, statuses: Sequence[int]) -> list[float]:
+    """Of each break during a trial with these samples, ns from it until the first whole answer after it; infinite where
+    none came. None where nothing broke, or nobody knows when answers came."""
+    ended, started, ok = rows["end_ns"], rows["start_ns"], rows.ok(statuses) & rows["start_ns"].known
+    if not breaks or not (ended.known & started.known).any():
+        return []
+    found = []
+    for one in breaks:
+        after = ended.of(ok & (ended.values > one.at) & ((started.values >= one.at) | (not one.lets_in)))
+        found.append(float(after.min() - one.at) if len(after) else math.inf)
+    return found

@@ -1,0 +1,58 @@
+"""The stages of requests, as their client's marks tell them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from h123.store.rows import Integers, Mask, Numbers, Rows
+
+
+class Stages(NamedTuple):
+    """ns that each request spent on each; together they are its time. A number is known where the client has marked
+    where the stage begins and ends; where it has not, one stage has the time of both."""
+
+    queued: Numbers
+    """Waiting for a place on a connection."""
+    connecting: Numbers
+    """What a connection's first request waits for until it is sent."""
+    waiting: Numbers
+    """Until the answer's first byte."""
+    receiving: Numbers
+    failed: Numbers
+    """All of a request that failed, and of no other."""
+
+
+def stages_of(rows: Rows) -> Stages:
+    """Of each row."""
+    start, end, connected, first_byte = (rows[name] for name in ("start_ns", "end_ns", "connected_ns", "first_byte_ns"))
+    sent, reused = _sent(rows), rows["reused"]
+    never = Numbers(end.values, rows.abandoned)  # what had not come by then
+    asked = _first_known(connected, sent, never, start)
+    answered = _first_known(first_byte, never, Numbers(asked, rows.every))
+    opens = connected.known | (reused.known & (reused.values == 0))
+    begun = connected.known | sent.known
+    placed, whole = start.known & begun & (connected.known | reused.known), ~rows.faulty
+    return Stages(
+        _where(whole & ~opens, asked - start.values, placed),
+        _where(whole & opens, asked - start.values, placed),
+        _where(whole, answered - asked, begun & first_byte.known),
+        _where(whole, end.values - answered, first_byte.known & end.known),
+        _where(rows.faulty, end.values - start.values, start.known & end.known),
+    )
+
+
+def _sent(rows: Rows) -> Numbers:
+    """When each was; one with a body at once, for what its client marks is when the body had been written."""
+    start, sent, up = rows["start_ns"], rows["sent_ns"], rows["bytes_up"]
+    uploads = up.known & (up.values > 0)
+    return Numbers(np.where(uploads, start.values, sent.values), np.where(uploads, start.known, sent.known))
+
+
+def _first_known(*marks: Numbers) -> Integers:
+    """Of each row the first of these that is known."""
+    return np.select([mark.known for mark in marks], [mark.values for mark in marks], 0)
+
+
+def _where(rows: Mask, spent: Integers, known: Mask) -> Numbers:
+    """Nothing is spent by other rows."""
+    return Numbers(np.where(rows, spent, 0), known)

@@ -1,0 +1,326 @@
+"""One row of figures per attempt, out of its samples: all that metrics and audits need to know of them."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from h123.measures.visits import Visit, Visits
+from h123.store.rows import Mask, Numbers, Rows
+from h123.study import METRICS
+from h123.study.observed import Arrival, FromSend, Stage, Times
+from h123.study.workload import LEAVING, Kind
+
+QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, Times)})
+"""Of latency: all that a metric asks of any time. Of the other times only the median is known."""
+SEND_QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, FromSend)})
+"""Of the times from the send."""
+_IN_ORDER = (
+    *(("start_ns", "connected_ns"), ("connected_ns", "sent_ns"), ("start_ns", "sent_ns"), ("sent_ns", "end_ns")),
+    *(("start_ns", "first_byte_ns"), ("first_byte_ns", "end_ns"), ("start_ns", "end_ns")),
+)
+"""A server may answer before all is sent."""
+
+
+_Fields = dict[str, Any]
+"""Some of `Summary`, by name."""
+
+
+class Bodies(NamedTuple):
+    """The least and the most body bytes of a request that is ok; None where nothing is known."""
+
+    resource: int
+    up: tuple[int | None, int | None]
+    down: tuple[int | None, int | None]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Figures of one attempt's samples. Times are ns; None where nothing is known.
+
+    A request is ok if it has no error and the status that its resource must have. In the quantiles a request that is
+    not ok is infinitely slow.
+    """
+
+    rows: int
+    warm: int
+    warmup: int
+    cold: int
+    handshakes: int | None
+    """Rows that opened a connection; None where that is not known, or where requests are made again: connections that
+    were opened for a try before the last have no row."""
+    leaving: int
+    """Rows of requests that were to be abandoned."""
+    abandoned: int
+    """Those of them that were."""
+    retried: int | None
+    """Warm rows of requests that were made more than once; None where none is made again, or nobody tells."""
+    errors: int
+    """Rows with an error."""
+    first_error: str | None
+    """One of them, in words."""
+    refused: int
+    """Rows without an error whose status is another one."""
+    instant: int
+    """Rows that are ok and took no time at all."""
+    warm_ok: int
+    warm_ttfb_known: int
+    """Warm rows that are ok and have the time of the first byte."""
+    cold_ok: int
+    cold_ttfb_known: int
+    latency_ns: list[float] | None
+    """`QUANTILES` of end - start over warm requests (Hyndman and Fan 1996, type 7)."""
+    sent_latency_ns: list[float] | None
+    """`SEND_QUANTILES` of end - sent over them; None where the time of the send is not known of all that are ok."""
+    ttfb_ns: float | None
+    cold_latency_ns: float | None
+    cold_ttfb_ns: float | None
+    handshake_ns: float | None
+    """Medians."""
+    start_ns: int | None
+    """Of the first request."""
+    end_ns: int | None
+    """Of the last one that ended."""
+    open_ns: int | None
+    """End of the last request that opened a connection; of a client that does not tell, of the last cold one."""
+    once_open: float | None
+    """Requests after that."""
+    warm_start_ns: int | None
+    warm_end_ns: int | None
+    """First start and last end."""
+    warm_bytes_up: int | None
+    warm_bytes_down: int | None
+    """Body bytes of the warm requests that are ok."""
+    quickest_up_ns: int | None
+    quickest_up_bytes: int | None
+    quickest_down_ns: int | None
+    quickest_down_bytes: int | None
+    """Time and body bytes of the request that moved most bytes a second, in each direction."""
+    shortest_ns: int | None
+    """Of all requests that are ok and took any time."""
+    cold_shortest_ns: int | None
+    warm_busy_ns: int | None
+    """Sum of end - start over warm requests."""
+    handshake_min_ns: int | None
+    ttfb_min_ns: int | None
+    """Shortest time to first byte of a warm request that is ok."""
+    disordered: int
+    """Rows whose times are not in the order start, connected, sent, end or start, first byte, end."""
+    bytes_up_min: int | None
+    bytes_up_max: int | None
+    bytes_down_min: int | None
+    bytes_down_max: int | None
+    """Body bytes of a request that is ok."""
+    protocol_min: str | None
+    protocol_max: str | None
+    """First and last, by alphabet, of the protocols negotiated by requests without an error."""
+    fell_back: float | None
+    """Of the rows that are ok the share that another protocol carried than the client would rather have; None where it
+    may take no other, or nothing is known."""
+    bytes_down: int | None
+    """Body bytes of all requests that are ok."""
+    bodies: Sequence[Bodies]
+    """Of each resource that an answer is known of."""
+    visits: Sequence[Visit]
+    """The warm ones of a page; none of other workloads."""
+    visits_ns: Mapping[Arrival, float | None]
+    """Medians over them of what `Visits.until` names; empty where there are none."""
+    stages_ns: Mapping[Stage, float | None]
+    """Medians over them of what the mean request of each spent on a stage; without those that the client does not
+    mark."""
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Which rows are what, and how long they took."""
+
+    ok: Mask
+    warm: Mask
+    cold: Mask
+    took: Numbers
+    to_first_byte: Numbers
+    to_connected: Numbers
+
+
+def summarise(rows: Rows, work: Kind) -> Summary:
+    """The figures of an attempt's samples, which are of this workload."""
+    took, to_first_byte = rows["end_ns"] - rows["start_ns"], rows["first_byte_ns"] - rows["start_ns"]
+    to_connected = rows["connected_ns"] - rows["start_ns"]
+    ok = rows.ok(work.statuses())
+    parts = _Parts(ok, rows.phase("warm"), rows.phase("cold"), took, to_first_byte, to_connected)
+    moving = ok & (took.values > 0)
+    sizes = _sizes(rows, ok)
+    return Summary(
+        **_counts(rows, parts),
+        **_opening(rows, parts, work),
+        **_times(rows, parts),
+        **sizes,
+        **_quickest(rows, took, moving, sizes),
+        shortest_ns=took.least(moving),
+        retried=_retried(rows, parts.warm, work),
+        fell_back=_fell_back(rows, ok, work),
+        bytes_down=rows["bytes_down"].total(ok),
+        bodies=_bodies(rows, ok, sizes, len(work.exchanges())),
+        **_visits(rows, parts, work),
+    )
+
+
+def _counts(rows: Rows, parts: _Parts) -> _Fields:
+    ok, warm, cold, known = parts.ok, parts.warm, parts.cold, parts.to_first_byte.known
+    errors, protocols = rows.texts("error", rows.faulty), rows.texts("protocol", rows.faultless)
+    disordered = np.logical_or.reduce([rows[later].after(rows[earlier]) for earlier, later in _IN_ORDER])
+    return {
+        "rows": rows.count,
+        "warm": _count(warm),
+        "warmup": _count(rows.phase("warmup")),
+        "cold": _count(cold),
+        "leaving": _count(rows.phase(LEAVING)),
+        "abandoned": _count(rows.abandoned),
+        "errors": _count(rows.faulty),
+        "first_error": errors[0] if errors else None,
+        "refused": _count(rows.faultless & ~ok),
+        "instant": _count(ok & parts.took.known & (parts.took.values == 0)),
+        "warm_ok": _count(warm & ok),
+        "warm_ttfb_known": _count(warm & ok & known),
+        "cold_ok": _count(cold & ok),
+        "cold_ttfb_known": _count(cold & ok & known),
+        "disordered": _count(disordered),
+        "protocol_min": protocols[0] if protocols else None,
+        "protocol_max": protocols[-1] if protocols else None,
+    }
+
+
+def _retried(rows: Rows, warm: Mask, work: Kind) -> int | None:
+    tries = rows["tries"]
+    told = work.retries and tries.known.any()
+    return _count(warm & tries.known & (tries.values > 1)) if told else None
+
+
+def _fell_back(rows: Rows, ok: Mask, work: Kind) -> float | None:
+    if work.fallback is None:
+        return None
+    wanted, other = (_count(ok & rows.carried_by(protocol)) for protocol in (work.load.protocol, work.fallback))
+    return other / (wanted + other) if wanted + other else None
+
+
+def _opening(rows: Rows, parts: _Parts, work: Kind) -> _Fields:
+    """What is known of connections."""
+    reused = rows["reused"]
+    opened = reused.known & (reused.values == 0)
+    open_ns = rows["end_ns"].most(parts.cold | opened)
+    later = [
+        0 if open_ns is None else _count(when)
+        for when in (rows["end_ns"].values > (open_ns or 0), rows["start_ns"].values >= (open_ns or 0))
+    ]
+    to_connected = parts.to_connected
+    failed = _count(parts.cold & ~to_connected.known & ~parts.ok)
+    return {
+        "handshakes": _count(opened) if reused.known.any() and not work.retries else None,
+        "open_ns": open_ns,
+        # A request that began before the last connection was open, and ended after, is half of one.
+        "once_open": None if open_ns is None else sum(later) / 2,
+        "handshake_ns": median_of(to_connected.of(parts.cold), failed),
+        "handshake_min_ns": to_connected.least(parts.cold),
+    }
+
+
+def _times(rows: Rows, parts: _Parts) -> _Fields:
+    ok, warm, cold, took, to_first_byte = parts.ok, parts.warm, parts.cold, parts.took, parts.to_first_byte
+    failed, failed_cold = _count(warm & ~ok), _count(cold & ~ok)
+    from_send = (rows["end_ns"] - rows["sent_ns"]).of(warm & ok)
+    told = len(from_send) == _count(warm & ok)
+    return {
+        "latency_ns": quantiles(took.of(warm & ok), failed, QUANTILES),
+        "sent_latency_ns": quantiles(from_send, failed, SEND_QUANTILES) if told else None,
+        "ttfb_ns": median_of(to_first_byte.of(warm & ok), failed),
+        "cold_latency_ns": median_of(took.of(cold & ok), failed_cold),
+        "cold_ttfb_ns": median_of(to_first_byte.of(cold & ok), failed_cold),
+        "start_ns": rows["start_ns"].least(rows.every),
+        "end_ns": rows["end_ns"].most(rows.every),
+        "warm_start_ns": rows["start_ns"].least(warm),
+        "warm_end_ns": rows["end_ns"].most(warm),
+        "warm_bytes_up": rows["bytes_up"].total(warm & ok),
+        "warm_bytes_down": rows["bytes_down"].total(warm & ok),
+        "cold_shortest_ns": took.least(ok & cold),
+        "warm_busy_ns": took.total(warm),
+        "ttfb_min_ns": to_first_byte.least(warm & ok),
+    }
+
+
+def _sizes(rows: Rows, ok: Mask) -> _Fields:
+    up, down = rows["bytes_up"], rows["bytes_down"]
+    return {
+        "bytes_up_min": up.least(ok),
+        "bytes_up_max": up.most(ok),
+        "bytes_down_min": down.least(ok),
+        "bytes_down_max": down.most(ok),
+    }
+
+
+def _quickest(rows: Rows, took: Numbers, moving: Mask, sizes: _Fields) -> _Fields:
+    """Of the rows that are `moving`, in each direction. Of bodies of one size it is the shortest."""
+    found: _Fields = {}
+    for way in ("up", "down"):
+        size = rows[f"bytes_{way}"]
+        times, bodies = took.of(moving & size.known), size.of(moving & took.known)
+        alike = sizes[f"bytes_{way}_min"] == sizes[f"bytes_{way}_max"]
+        best = (int(times.argmin() if alike else (bodies / times).argmax())) if len(times) else None
+        found[f"quickest_{way}_ns"] = None if best is None else int(times[best])
+        found[f"quickest_{way}_bytes"] = None if best is None else int(bodies[best])
+    return found
+
+
+def _bodies(rows: Rows, ok: Mask, sizes: _Fields, resources: int) -> list[Bodies]:
+    if resources == 1:
+        return [_of_resource(0, sizes)]
+    resource = rows["resource"]
+    asked: list[int] = np.unique(resource.of(ok)).tolist()
+    return [_of_resource(one, _sizes(rows, ok & resource.known & (resource.values == one))) for one in asked]
+
+
+def _of_resource(resource: int, sizes: _Fields) -> Bodies:
+    up, down = ((sizes[f"bytes_{way}_min"], sizes[f"bytes_{way}_max"]) for way in ("up", "down"))
+    return Bodies(resource, up, down)
+
+
+def _visits(rows: Rows, parts: _Parts, work: Kind) -> _Fields:
+    visits = Visits.of(rows, parts.ok, work)
+    if visits is None:
+        return {"visits": [], "visits_ns": {}, "stages_ns": {}}
+    return {
+        "visits": visits.each(),
+        "visits_ns": {until: median_of(told.ns, told.failed) for until, told in visits.until().items()},
+        "stages_ns": {stage: median_of(told.ns, told.failed) for stage, told in visits.spent().items() if told},
+    }
+
+
+def quantiles(
+    values: NDArray[np.int64] | NDArray[np.float64], infinite: int, shares: Sequence[float]
+) -> list[float] | None:
+    """Of `values` and as many `infinite` ones, by Hyndman and Fan 1996, type 7; None of nothing."""
+    count = len(values) + infinite
+    if not count:
+        return None
+    ordered = np.sort(values)
+
+    def ranked(rank: int) -> float:
+        return float(ordered[rank]) if rank < len(ordered) else math.inf
+
+    found = []
+    for share in shares:
+        place = (count - 1) * share
+        low, high, part = ranked(math.floor(place)), ranked(math.ceil(place)), place - math.floor(place)
+        found.append(low if low == high else low * (1 - part) + high * part)
+    return found
+
+
+def median_of(values: NDArray[np.int64] | NDArray[np.float64], infinite: int) -> float | None:
+    found = quantiles(values, infinite, [0.5])
+    return found[0] if found else None
+
+
+def _count(where: Mask) -> int:
+    return int(np.count_nonzero(where))

@@ -1,0 +1,125 @@
+"""What only an attempt's requests beside one another tell: how many were under way at once, how long none ended, which
+rows stand there twice. All of it is about warm requests, those that are to be abandoned too."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from h123.store.rows import Rows
+from h123.study.workload import LEAVING
+
+_MOST = 0.99
+"""Quantile of what was in flight, the value below where it lies between two: a client that notes a start some
+microseconds early has no more users for that."""
+_SHORTER = 0.02
+"""By so much a request is taken to be shorter, for the same reason."""
+_SHARP_NS = 100_000
+"""Clocks that tick more slowly have different requests begin and end together."""
+_SOME = (50, 1000)
+"""Rows that tell what is true of all: first a few of them, because that is enough nearly always."""
+_WINDOW, _DIFFERENT = 12, 8
+"""Rows in a row, and different values among them, that chance does not repeat; where fewer differ nothing is known."""
+_ENOUGH = 20
+"""Different values that chance does not give in even numbers."""
+
+Times = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Of one attempt. None where it cannot be known, as of a request of which only the duration is."""
+
+    in_flight: int | None = None
+    """The most at once, as requests began; one in a hundred may have met more."""
+    still_ns: int | None = None
+    """The longest time in which no request ended."""
+    pace_ns: float | None = None
+    """The median time between two ends."""
+    gap_ns: int | None = None
+    """The longest time in which no request began."""
+    repeats: int | None = None
+    """Rows that are those of another request."""
+    sums: tuple[int, ...] | None = None
+    """Tells the attempt's durations from those of any other; None where they are too few or too much alike."""
+
+
+def timeline(rows: Rows, *, timed: bool) -> Timeline:
+    """Of an attempt's rows. `timed`: whether their starts are known."""
+    starts, ends, user = rows["start_ns"], rows["end_ns"], rows["user"]
+    told = (rows.phase("warm") | rows.phase(LEAVING)) & starts.known & ends.known
+    if not told.any():
+        return Timeline()
+    waited = rows["first_byte_ns"] - starts
+    marks = np.where(user.known, user.values, np.where(waited.known, waited.values, -1))
+    return course(starts.values[told], ends.values[told], marks[told], timed=timed)
+
+
+def course(starts: Times, ends: Times, marks: Times, *, timed: bool) -> Timeline:
+    """Of requests in the order of their rows; `marks`: what else tells one from another, which is its user, or where
+    nobody tells of users the time to its first byte."""
+    durations = ends - starts
+    sums = _sums(durations)
+    tick = _tick(starts, durations)
+    sharp = timed and tick < _SHARP_NS
+    begun = np.sort(starts)
+    repeats = _repeated_rows(begun, starts, ends, marks) if sharp else _repeated_series(durations, marks)
+    if not timed:
+        return Timeline(repeats=repeats, sums=sums)
+    ended = np.sort(ends)
+    pauses = np.diff(ended, prepend=begun[0])
+    gap = int(np.diff(begun).max()) if len(begun) > 1 else None
+    flying = _in_flight(begun, np.sort(ends - (_SHORTER * durations).astype(np.int64) - 2 * tick))
+    return Timeline(flying, int(pauses.max()), float(np.median(pauses)), gap, repeats, sums)
+
+
+def _in_flight(begun: Times, ended: Times) -> int:
+    """Both sorted. At a start: how many had begun, less how many had ended."""
+    flying = np.arange(1, len(begun) + 1) - np.searchsorted(ended, begun, side="right")
+    rank = int((len(flying) - 1) * _MOST)
+    return int(np.partition(flying, rank)[rank])
+
+
+def _tick(starts: Times, durations: Times) -> int:
+    """What all times are multiples of: how finely the clock was read. A thousand rows tell; mostly the first few."""
+    for some in _SOME:
+        tick = max(1, int(np.gcd.reduce(starts[:some] - starts[0])), int(np.gcd.reduce(durations[:some])))
+        if tick == 1:
+            break
+    return tick
+
+
+def _sums(durations: Times) -> tuple[int, ...] | None:
+    """Counts and power sums, modulo 2^64: the same in any order of the rows."""
+    if all(len(set(durations[:some].tolist())) < _ENOUGH for some in _SOME):
+        return None
+    unsigned = durations.astype(np.uint64)
+    powers = (unsigned, unsigned * unsigned, unsigned * unsigned * unsigned)
+    return (len(durations), *(int(np.sum(power, dtype=np.uint64)) for power in powers))
+
+
+def _repeated_rows(begun: Times, starts: Times, ends: Times, marks: Times) -> int:
+    """Rows with the start, end and mark of another one. `begun`: the starts, sorted."""
+    twice = begun[1:][begun[1:] == begun[:-1]]
+    if not len(twice):
+        return 0
+    suspects = twice[np.searchsorted(twice, starts).clip(max=len(twice) - 1)] == starts
+    rows = list(zip(*(column[suspects].tolist() for column in (starts, ends, marks)), strict=True))
+    return len(rows) - len(set(rows))
+
+
+def _repeated_series(durations: Times, marks: Times) -> int | None:
+    """Rows in series of `_WINDOW` that stand there before, or half of all where each value comes in a multiple."""
+    _, values, counts = np.unique(np.stack([durations, marks], axis=1), axis=0, return_inverse=True, return_counts=True)
+    often = int(np.gcd.reduce(counts))
+    if often > 1 and len(counts) >= _ENOUGH:
+        return len(values) - len(values) // often
+    if len(values) < 2 * _WINDOW:
+        return None
+    windows = np.lib.stride_tricks.sliding_window_view(values.ravel(), _WINDOW)
+    ordered = np.sort(windows, axis=1)
+    telling = windows[(np.diff(ordered, axis=1) > 0).sum(axis=1) + 1 >= _DIFFERENT]
+    if not len(telling):
+        return None
+    again = len(telling) - len(np.unique(telling, axis=0))
+    return again + _WINDOW - 1 if again else 0

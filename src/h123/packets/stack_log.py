@@ -1,0 +1,170 @@
+"""What one end of a QUIC connection says of itself, from its qlog: its window, its losses, what flow control held up.
+
+Nothing of it is needed to explain a trial; it tells apart what packets, which are encrypted, cannot.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from h123.packets.qlog import QLOG_FOLDER, Event, events, kind
+
+_NS = 1_000_000
+"""A millisecond, in which qlog counts."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """A time in which flow control let one end send nothing more; ns."""
+
+    begin: int
+    end: int
+    stream: bool
+    """Whether it was a stream's limit; otherwise the connection's."""
+    own: bool
+    """Whether the end that writes the log was held; otherwise it heard that the other one was."""
+
+    def later(self, ns: int) -> "Held":
+        return replace(self, begin=self.begin + ns, end=self.end + ns)
+
+
+@dataclass(frozen=True)
+class StackLog:
+    """Times in ns; of the log's own clock, until `later` has made them the trial's."""
+
+    sent: NDArray[np.int64]
+    """When it sent each packet."""
+    at: NDArray[np.int64]
+    """When it told of what follows."""
+    window: NDArray[np.float64]
+    """Bytes of its congestion window; nan: not told."""
+    in_flight: NDArray[np.float64]
+    """Bytes, as it counts them."""
+    round_trip: NDArray[np.float64]
+    """ns, smoothed."""
+    lost: NDArray[np.int64]
+    """When it took each packet for lost, but for probes of the path's MTU."""
+    held: tuple[Held, ...]
+
+    def later(self, ns: int) -> Self:
+        """The same, so much later."""
+        times = {name: getattr(self, name) + ns for name in ("sent", "at", "lost")}
+        return replace(self, **times, held=tuple(one.later(ns) for one in self.held))
+
+
+@dataclass(frozen=True)
+class StackLogs:
+    """Of a trial."""
+
+    logs: list[StackLog]
+    unread: list[str]
+    """Why files are not among them."""
+
+
+def read_stack_logs(folder: Path) -> StackLogs:
+    """All that the server left in a trial's folder, but for connections on which it sent nothing."""
+    found = StackLogs([], [])
+    files = (path for path in sorted((folder / QLOG_FOLDER).rglob("*")) if path.is_file())
+    for path in files:
+        try:
+            log = read_stack_log(path)
+        except (OSError, ValueError) as error:
+            found.unread.append(str(error))
+        else:
+            found.logs.extend([log] if len(log.sent) else [])
+    return found
+
+
+def read_stack_log(path: Path) -> StackLog:
+    """Of one file. Raises ValueError where it is no qlog."""
+    course = _Course()
+    try:
+        for event in events(path):
+            course.take(event)
+        return course.log()
+    except (TypeError, AttributeError, LookupError, OverflowError) as error:
+        raise ValueError(f"{path.name} is not qlog as this version reads it: {error}") from None
+
+
+@dataclass
+class _Course:
+    """What the events so far tell."""
+
+    now: int = 0
+    sent: list[int] = field(default_factory=list)
+    lost: list[int] = field(default_factory=list)
+    looks: list[tuple[int, float, float, float]] = field(default_factory=list)
+    known: dict[str, float] = field(default_factory=dict)
+    """The metrics as last told: some stacks write those alone that have changed."""
+    open: dict[tuple[bool, str], int] = field(default_factory=dict)
+    """Since when whom (the log's writer?) what (a stream's number; empty: the connection) holds up."""
+    held: list[Held] = field(default_factory=list)
+
+    def take(self, event: Event) -> None:
+        """Learn from one."""
+        self.now = round(_number(event["time"]) * _NS) if event.get("time") is not None else self.now
+        name, data = kind(event), event.get("data") or {}
+        if name == "packet_sent":
+            self.sent.append(self.now)
+        elif name == "packet_lost" and not data.get("is_mtu_probe_packet"):
+            self.lost.append(self.now)
+        elif name in ("metrics_updated", "recovery_metrics_updated"):
+            self._look(data)
+        if name in ("packet_sent", "packet_received"):
+            for frame in data.get("frames") or ():
+                self._frame(frame, own=name == "packet_sent")
+
+    def _look(self, data: Mapping[str, Any]) -> None:
+        told = {name: _number(data[name]) for name in _METRICS if data.get(name) is not None}
+        if told:
+            self.known |= told
+            window, in_flight, trip = (self.known.get(name, np.nan) for name in _METRICS)
+            self.looks.append((self.now, window, in_flight, trip * _NS))
+
+    def _frame(self, frame: Mapping[str, Any], *, own: bool) -> None:
+        """`own`: whether the log's writer sent it."""
+        name = str(frame.get("frame_type")).lower()
+        of = "" if name in ("data_blocked", "max_data") else str(frame.get("stream_id", frame.get("id", "")))
+        if name in ("data_blocked", "stream_data_blocked"):
+            self.open.setdefault((own, of), self.now)
+        elif name in ("max_data", "max_stream_data"):
+            self._release(not own, of)
+        elif name == "reset_stream":
+            self._release(own, of)
+
+    def _release(self, own: bool, of: str) -> None:
+        begin = self.open.pop((own, of), None)
+        if begin is not None:
+            self.held.append(Held(begin, self.now, stream=bool(of), own=own))
+
+    def log(self) -> StackLog:
+        """All of it; what is held when it ends was so to the end."""
+        for own, of in list(self.open):
+            self._release(own, of)
+        columns: Iterator[Any] = zip(*self.looks, strict=True) if self.looks else iter([[]] * (1 + len(_METRICS)))
+        at, window, in_flight, trip = columns
+        return StackLog(
+            sent=np.array(self.sent, np.int64),
+            at=np.array(at, np.int64),
+            window=np.array(window, float),
+            in_flight=np.array(in_flight, float),
+            round_trip=np.array(trip, float),
+            lost=np.array(self.lost, np.int64),
+            held=tuple(sorted(self.held, key=lambda one: one.begin)),
+        )
+
+
+def _number(told: Any) -> float:
+    """Some stacks write numbers as text. Raises TypeError for what is none."""
+    try:
+        return float(told)
+    except ValueError:
+        raise TypeError(f"{told!r} is no number") from None
+
+
+_METRICS = ("congestion_window", "bytes_in_flight", "smoothed_rtt")
+"""Of `metrics_updated`."""

@@ -1,0 +1,63 @@
+"""TCP's own account of a trial's connections, as the lab asked for it: tcp.parquet (docs/contracts/trial.md)."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from h123.documents.reading import read_document
+from h123.documents.trial_files import Trial
+from h123.store.compact import read_compact, read_records, write_compact
+
+ROW = np.dtype(
+    [
+        ("at_ns", "<i8"),
+        ("rtt_ns", "<i8"),
+        ("bytes_acked", "<i8"),
+        ("bytes_received", "<i8"),
+        ("busy_ns", "<i8"),
+        ("rwnd_limited_ns", "<i8"),
+        ("sndbuf_limited_ns", "<i8"),
+        ("delivery_rate", "<i8"),
+        ("pacing_rate", "<i8"),
+        ("cwnd", "<u4"),
+        ("ssthresh", "<u4"),
+        ("unacked", "<u4"),
+        ("lost", "<u4"),
+        ("retrans", "<u4"),
+        ("snd_wnd", "<u4"),
+        ("snd_mss", "<u4"),
+        ("sacked", "<u4"),
+        ("notsent_bytes", "<u4"),
+        ("host", "<u2"),
+        ("local_port", "<u2"),
+        ("remote_port", "<u2"),
+        ("state", "u1"),
+        ("app_limited", "u1"),
+    ]
+)
+"""As the lab writes it; `host` is a position among the trial's hosts there, and a name in the table."""
+_COLUMNS = {name: pa.from_numpy_dtype(ROW[name]) for name in ROW.names or ()}
+_SCHEMA = pa.schema([pa.field(name, kind, nullable=False) for name, kind in {**_COLUMNS, "host": pa.string()}.items()])
+_LATER = {"pacing_rate", "sacked", "notsent_bytes", "app_limited"}
+"""Columns that earlier versions' files do not have."""
+FILE = "tcp.parquet"
+
+
+def read_tcp_account(folder: Path) -> pa.Table:
+    """A row for each connection at each look, of the trial in a folder. Raises UserError where there is none."""
+    return read_compact(folder / FILE, "an account of TCP", _SCHEMA, later=_LATER)
+
+
+def tabulate_tcp(folder: Path) -> None:
+    """Turn what the lab has left in a trial's folder, tcp.bin, into Parquet. What is not the lab's stays as it is.
+    Raises OSError."""
+    source = folder / "tcp.bin"
+    rows = read_records(source, ROW) if source.is_file() else None
+    if rows is None:
+        return
+    hosts = pa.array(read_document(folder / "trial.json", Trial).hosts, pa.string())
+    columns = {name: pa.array(np.ascontiguousarray(rows[name])) for name in _COLUMNS}
+    columns["host"] = hosts.take(columns["host"])
+    write_compact(pa.table(columns), folder / FILE, {"at_ns": "DELTA_BINARY_PACKED"})
+    source.unlink()

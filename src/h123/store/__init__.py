@@ -1,0 +1,27 @@
+"""A campaign on disk: its folder and seals, its raw samples, tables over them, and samples of other tools."""
+
+from h123.store.folder import CampaignFolder, check_name, check_new
+from h123.store.foreign.campaign import import_samples
+from h123.store.loss import loss
+from h123.store.rows import Rows
+from h123.store.samples import Sample, ingest, read_samples
+from h123.store.tables import connect
+
+__all__ = [
+    "CampaignFolder",
+    "Rows",
+    "Sample",
+    "check_name",
+    "check_new",
+    "compact",
+    "connect",
+    "folder",
+    "foreign",
+    "import_samples",
+    "ingest",
+    "loss",
+    "read_samples",
+    "rows",
+    "samples",
+    "tables",
+]

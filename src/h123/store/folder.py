@@ -1,0 +1,449 @@
+"""The campaign folder: what is in it, and the order of writes that lets it be stopped at any moment and resumed."""
+
+import hashlib
+import json
+import os
+import shutil
+import unicodedata
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Self
+
+from h123 import __version__
+from h123.base.errors import UserError
+from h123.base.files.durable import sync, sync_tree, write_atomically
+from h123.base.files.journal import append_event, now, read_events
+from h123.base.files.lock import sole_user
+from h123.base.files.tree import check_tree
+from h123.base.paths import real, typed
+from h123.base.processes import each
+from h123.base.terminal.redaction import PRIVATE, holds_secrets
+from h123.documents.campaign_file import Campaign, MachineFacts, Origin, SubjectFacts, Width
+from h123.documents.events import Entry, Event, Happening, Possible, TrialEvent, Tried, check_trials
+from h123.documents.reading import held, read_content, read_document, write_document
+from h123.store import seal
+from h123.study import Study, networks_from_resolved
+from h123.study.network import Resolved
+
+PARTIAL = ".partial"
+ENTRY = "event.json"
+LONGEST_PATH = 3800
+"""Bytes of a folder's path: Linux has 4096, and what is in it needs some."""
+_OWN_NAMES = {"study.yaml", "study.yaml.tmp", "tls", "uploads", "trials", "campaign.json.tmp"}
+
+
+class CampaignFolder:
+    """One campaign on disk (docs/contracts/campaign.md)."""
+
+    def __init__(self, path: Path, content: Resolved) -> None:
+        self.path = path
+        self._content = content
+        """As written, with whatever another version may have added."""
+        self._damage: dict[tuple[str, int], str | None] = {}
+        self._events: tuple[tuple[int, int], list[Event]] | None = None
+
+    @classmethod
+    def create(
+        cls,
+        path: Path,
+        *,
+        study: Resolved,
+        study_text: str,
+        networks: dict[str, Resolved],
+        seed: int,
+        blocks: int,
+        only: dict[str, list[str]],
+        looks: Sequence[int] = (),
+        width: Width | None = None,
+        machine: MachineFacts,
+        subjects: dict[str, SubjectFacts],
+        uploads: Mapping[str, Path] | None = None,
+        imported: Origin | None = None,
+    ) -> Self:
+        """A new, empty campaign in `path`, with copies of the files that its requests upload, by their names there.
+
+        Raises UserError as `check_new` does, or where another process is faster.
+        """
+        check_new(path)
+        private = holds_secrets(study)
+        _make(path, private=private)
+        content = {
+            "h123": Campaign.form(),
+            "study": study,
+            "networks": networks,
+            "seed": seed,
+            "blocks": blocks,
+            "only": only,
+            "looks": list(looks),
+            "width": width,
+            "version": __version__,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "machine": machine,
+            "subjects": subjects,
+            **({"origin": imported} if imported else {}),
+        }
+        folder = cls(path, content)
+        with sole_user(path, f"a campaign in {path}"):
+            _refuse_occupied(path)  # by who was faster
+            _make(folder.trials, private=private)
+            if private:
+                (path / "journal.jsonl").touch(PRIVATE)
+            if imported is None:
+                folder.tls.mkdir(exist_ok=True)
+            if uploads:
+                folder._keep(uploads)
+            write_atomically(path / "study.yaml", study_text, folder._mode)
+            # Last: a folder without this file is no campaign, so a crash before here leaves nothing half begun.
+            folder._save()
+        return cls.open(path)
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """The campaign in `path`. Raises UserError if there is none, or one of another version's format."""
+        check_name(path)
+        file = path / "campaign.json"
+        if os.path.lexists(file):
+            check_tree(path)
+        if not file.is_file():
+            why = (
+                "it has no campaign.json"
+                if path.is_dir()
+                else "it is a file"
+                if path.exists()
+                else "there is no folder"
+            )
+            raise UserError(
+                f"{path} is not a campaign: {why}",
+                remedy="give the folder that `h123 run` wrote (by default under campaigns/)",
+            )
+        content = read_content(file, Campaign.form())
+        held(content, Campaign, file)
+        if content.pop("digest", None) not in (None, _digest(content)):
+            raise UserError(f"{file} has changed since h123 wrote it", remedy="restore the file from a copy")
+        try:
+            networks_from_resolved(content["networks"])
+            Study.from_resolved(content["study"])
+        except UserError as error:
+            raise UserError(f"{file}: {error.message}", remedy=error.remedy) from None
+        return cls(path, content)
+
+    @property
+    def name(self) -> str:
+        """The folder's own name."""
+        return real(self.path).name
+
+    @property
+    def study(self) -> Resolved:
+        """The study as resolved."""
+        return dict(self._content["study"])
+
+    @property
+    def networks(self) -> dict[str, Resolved]:
+        """Resolved network profiles by name."""
+        return dict(self._content["networks"])
+
+    @property
+    def subjects(self) -> dict[str, SubjectFacts]:
+        """Version, stack and language of each subject by name."""
+        return dict(self._content["subjects"])
+
+    @property
+    def machine(self) -> MachineFacts:
+        """The machine at the campaign's start (see `machine_facts`)."""
+        machine: MachineFacts = self._content["machine"]
+        return machine
+
+    @property
+    def imported(self) -> Origin | None:
+        """Where imported samples come from (docs/contracts/import.md); None for a campaign that h123 ran."""
+        return self._content.get("origin")
+
+    @property
+    def only(self) -> dict[str, list[str]]:
+        """Levels that the campaign was restricted to, by factor."""
+        return dict(self._content["only"])
+
+    @property
+    def seed(self) -> int:
+        """Seed of order and links."""
+        return int(self._content["seed"])
+
+    @property
+    def blocks(self) -> int:
+        """Blocks planned."""
+        return int(self._content["blocks"])
+
+    @property
+    def looks(self) -> list[int]:
+        """The numbers of blocks at which it was planned to be looked at; none without `--until-decided`."""
+        return list(self._content.get("looks", []))
+
+    @property
+    def width(self) -> Width | None:
+        """How narrow its intervals are to be (`wanted`), and the blocks `at_most`; None without `--width`."""
+        return self._content.get("width")
+
+    @property
+    def version(self) -> str:
+        """The version of h123 that began the campaign."""
+        return str(self._content["version"])
+
+    @property
+    def created(self) -> str:
+        """When it began, ISO 8601."""
+        return str(self._content["created"])
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """For who adds to it. Raises UserError if another process does, or has changed its plan since it was opened."""
+        with sole_user(self.path, f"the campaign in {self.path}"):
+            if self.open(self.path)._content != self._content:
+                raise UserError(
+                    f"another h123 has changed the campaign in {self.path} meanwhile",
+                    remedy="run the same command again",
+                    status=1,
+                )
+            yield
+
+    def set_blocks(self, blocks: int) -> None:
+        """Plan for so many blocks from now on."""
+        self._content = {**self._content, "blocks": blocks}
+        self._save()
+
+    def set_networks(self, networks: dict[str, Resolved]) -> None:
+        """Resolved network profiles by name, from now on."""
+        self._content = {**self._content, "networks": networks}
+        self._save()
+
+    @property
+    def tls(self) -> Path:
+        """Folder of this campaign's certificate and keys, as an absolute path."""
+        return self.path.absolute() / "tls"
+
+    @property
+    def uploads(self) -> Path:
+        """Folder of the files that requests upload, as an absolute path; not there where they upload none."""
+        return self.path.absolute() / "uploads"
+
+    @property
+    def roots(self) -> dict[str, Path]:
+        """What its trials' files name by a root, and only this campaign has."""
+        return {"tls": self.tls, "uploads": self.uploads}
+
+    @property
+    def trials(self) -> Path:
+        """Folder of the attempts' folders, as an absolute path: the roles run elsewhere, and what reads Parquet takes
+        `~` and `:` in a relative path for more than a name."""
+        return self.path.absolute() / "trials"
+
+    @property
+    def verdicts(self) -> Path:
+        """The file that the analysis writes."""
+        return self.path / "verdicts.json"
+
+    def append(self, event: Happening) -> None:
+        """Add `event` and the time to the journal, of an attempt its seal; it is on the disk when this returns."""
+        if event["event"] == "trial" and (sealed := seal.digest_of(self.attempt(event))):
+            event = {**event, "seal": sealed}
+        append_event(self.path / "journal.jsonl", event)
+
+    def events(self) -> list[Event]:
+        """The journal, oldest event first, as it is now. Raises UserError."""
+        path = self.path / "journal.jsonl"
+        stamp = _stamp(path)
+        if self._events is None or self._events[0] != stamp:
+            self._events = stamp, check_trials(read_events(path), path, self._possible())
+        return [event.copy() for event in self._events[1]]
+
+    def _possible(self) -> Possible:
+        unknown = self.imported["unknown"] if self.imported else None
+        return Possible(self.study["factors"], self.networks, unknown)
+
+    def attempt(self, event: Tried) -> Path:
+        """The files of the attempt that the event tells of."""
+        return self.trial(event["trial"], event["attempt"])
+
+    def damage(self, event: Tried) -> str | None:
+        """What has become of the attempt's files since it was sealed, in words; None where nothing is known to.
+
+        They are read once, when this is first asked. Of an attempt without a seal (earlier versions made none) it is
+        known only whether its files are there.
+        """
+        attempt = event["trial"], event["attempt"]
+        if attempt not in self._damage:
+            self._damage[attempt] = seal.damage(self.attempt(event), event)
+        return self._damage[attempt]
+
+    def examine(self) -> None:
+        """Ask of all attempts what `damage` asks of one: their files are read by several processes."""
+        tried = {(event["trial"], event["attempt"]): event for event in self.events() if event["event"] == "trial"}
+        fresh = {attempt: event for attempt, event in tried.items() if attempt not in self._damage}
+        found = each(_damage_of, [(self.attempt(event), event) for event in fresh.values()])
+        self._damage |= zip(fresh, found, strict=True)
+
+    def lost(self) -> dict[str, str]:
+        """Trials that had a valid attempt and have none whose files are as they were: attempt and damage, in words."""
+        valid = [event for event in self.events() if event["event"] == "trial" and event["valid"]]
+        whole = {event["trial"] for event in valid if not self.damage(event)}
+        return {
+            event["trial"]: f"{self.attempt(event).name}: {self.damage(event)}"
+            for event in valid
+            if event["trial"] not in whole
+        }
+
+    def trial(self, trial: str, attempt: int) -> Path:
+        """Where the finished attempt's files are."""
+        return self.trials / f"{trial}~{attempt}"
+
+    def partial(self, trial: str, attempt: int) -> Path:
+        """A new, empty folder for an attempt that is about to run."""
+        finished = self.trial(trial, attempt)
+        partial = finished.with_name(finished.name + PARTIAL)
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        return partial
+
+    def seal(self, partial: Path, event: Tried) -> Path:
+        """Declare an attempt finished: its files, and what the journal is to have of it, are put on the disk, then it
+        gets its final name, returned."""
+        finished = partial.with_name(partial.name.removesuffix(PARTIAL))
+        write_document(partial / ENTRY, Entry(h123="event/1", event={**event, "time": now()}))
+        seal.make(partial)
+        sync_tree(partial)
+        partial.rename(finished)
+        sync(self.trials)
+        return finished
+
+    def sealed(self) -> list[Path]:
+        """The finished attempts' folders."""
+        return sorted(p for p in self.trials.iterdir() if p.is_dir() and not p.name.endswith(PARTIAL))
+
+    def unjournalled(self) -> list[Path]:
+        """Finished attempts that the journal lacks: a crash, or a hand, took its end or all of it."""
+        known = {self.attempt(event) for event in self.events() if event["event"] == "trial"}
+        return [attempt for attempt in self.sealed() if attempt not in known] if self.trials.is_dir() else []
+
+    def rejournal(self, planned: Container[str]) -> None:
+        """Put such attempts into the journal, as their own files tell. Raises UserError, and changes nothing, where one
+        does not tell it, is not whole, or is of no trial that is planned."""
+        lacking = self.unjournalled()
+        entries = sorted((self._entry(attempt, planned) for attempt in lacking), key=lambda event: event["time"])
+        for entry in entries:
+            self.append(entry)
+
+    def _entry(self, attempt: Path, planned: Container[str]) -> TrialEvent:
+        file = attempt / ENTRY
+        digest = seal.digest_of(attempt) if file.is_file() else None
+        fault = seal.broken(attempt, digest) if digest else f"it has no {ENTRY}"
+        if not fault:
+            event = read_document(file, Entry).event
+            check_trials([{**event}], file, self._possible())
+            if self.attempt(event) == attempt and event["trial"] in planned:
+                return event
+            fault = f"{ENTRY} is of {event['trial']}"
+        raise UserError(
+            f"the journal of {self.path} lacks the finished trial {attempt.name}, which cannot be put into it again: "
+            f"{fault}",
+            remedy=f"restore journal.jsonl from a copy; or move the trial out of {self.trials} to measure it again",
+        )
+
+    def require_journal(self) -> None:
+        """Raises UserError where finished trials are there and no journal that tells of them."""
+        journal = self.path / "journal.jsonl"
+        if journal.exists() or not (lacking := self.unjournalled()):
+            return
+        again = "import the samples again" if self.imported else f"`h123 run --out {typed(self.path)}` makes it again"
+        raise UserError(
+            f"{journal} is gone, and {len(lacking)} finished trials are there",
+            remedy=f"restore it from a copy; {again}",
+        )
+
+    def discard_partials(self) -> None:
+        """Delete what was running when the campaign stopped."""
+        self.trials.mkdir(exist_ok=True)  # somebody may have deleted it with all that was in it
+        for partial in self.trials.glob("*" + PARTIAL):
+            shutil.rmtree(partial)
+        sync(self.trials)
+
+    def _keep(self, uploads: Mapping[str, Path]) -> None:
+        self.uploads.mkdir(exist_ok=True)
+        for name, file in uploads.items():
+            shutil.copyfile(file, self.uploads / name)
+        sync_tree(self.uploads)
+
+    def _save(self) -> None:
+        content = {**self._content, "digest": _digest(self._content)}
+        text = json.dumps(content, indent=1, allow_nan=False) + "\n"
+        write_atomically(self.path / "campaign.json", text, self._mode)
+
+    @property
+    def _mode(self) -> int:
+        """Of files that have the study in them."""
+        return PRIVATE if holds_secrets(self._content["study"]) else 0o666
+
+
+def _make(folder: Path, *, private: bool) -> None:
+    """A folder, if there is none; a private one is its owner's alone."""
+    folder.mkdir(0o700 if private else 0o777, parents=True, exist_ok=True)
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """Another one whenever the file has changed."""
+    if not path.exists():
+        return 0, 0
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
+
+
+def _damage_of(attempt: tuple[Path, Tried]) -> str | None:
+    return seal.damage(*attempt)
+
+
+def _digest(content: Resolved) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def check_new(path: Path) -> None:
+    """Raises UserError where no campaign can be begun."""
+    check_name(path)
+    there = next(place for place in (path.absolute(), *path.absolute().parents) if os.path.lexists(place))
+    if not there.is_dir():
+        raise UserError(f"{there} is a file, or a link that leads nowhere; a campaign needs a folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UserError(f"{there} cannot be written to", remedy="name another folder with --out")
+    check_tree(path)
+    _refuse_occupied(path)
+
+
+def check_name(path: Path) -> None:
+    """Raises UserError where a folder's path is not for results.
+
+    Readers of JSON and Parquet take text alone, and some characters for patterns, which other campaigns may match; a
+    terminal should get no control characters.
+    """
+    whole = str(path.absolute())
+    if any(character in "*?[" or unicodedata.category(character) in ("Cc", "Cs") for character in whole):
+        raise UserError(
+            f"{whole!r} cannot hold results: its path has control characters, one of * ? [, or bytes that are not "
+            "UTF-8",
+            remedy="name another folder, or rename this one",
+        )
+    if len(os.fsencode(whole)) > LONGEST_PATH:
+        raise UserError(f"the folder's path is longer than {LONGEST_PATH} bytes", remedy="name another folder")
+
+
+def _refuse_occupied(path: Path) -> None:
+    if not (path / "campaign.json").exists() and (finished := [*path.glob("trials/*/seal.json")]):
+        raise UserError(
+            f"{path} holds {len(finished)} finished trials, and no campaign.json that they are of",
+            remedy="restore campaign.json from a copy, or name another folder with --out",
+        )
+    if (path / "campaign.json").exists():
+        raise UserError(
+            f"{path} already holds a campaign", remedy="resume it (`h123 run --out`), or name another folder"
+        )
+    foreign = sorted(p.name for p in path.iterdir() if p.name not in _OWN_NAMES) if path.exists() else []
+    if foreign:
+        raise UserError(f"{path} is not empty ({foreign[0]} is in it)", remedy="name a new folder with --out")

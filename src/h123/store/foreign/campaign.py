@@ -1,0 +1,210 @@
+"""A campaign folder out of foreign samples: trials by what the schema says, no lab report, nothing invented."""
+
+import hashlib
+import re
+import shutil
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from h123.base.errors import UserError
+from h123.base.files import sizes
+from h123.base.files.durable import sync
+from h123.base.files.lock import sole_user
+from h123.base.files.textfile import opened
+from h123.documents.events import Tried
+from h123.documents.reading import write_document
+from h123.documents.trial_files import Client, Link, Tls, Trial
+from h123.store.folder import PARTIAL, CampaignFolder, check_new
+from h123.store.foreign.samples import Place, Request, read_requests
+from h123.store.samples import SCHEMA, write_samples
+from h123.study import Schema
+
+Groups = dict[Place, list[Request]]
+
+
+def import_samples(files: Sequence[Path], schema: Schema, out: Path) -> CampaignFolder:
+    """The new campaign in `out`, with the samples of `files`. Raises UserError; `out` is then as it was."""
+    if out.exists():
+        raise UserError(f"{out} already exists", remedy="name a new folder with --out")
+    check_new(out)
+    groups, redirects = _groups(files, schema)
+    partial = out.with_name(out.name + PARTIAL)
+    if partial.is_symlink():
+        raise UserError(f"{partial} is a link", remedy="remove it, or name another folder with --out")
+    partial.mkdir(parents=True, exist_ok=True)
+    with sole_user(partial, f"an import into {out}"):
+        made = partial / out.name
+        try:
+            shutil.rmtree(made, ignore_errors=True)  # of an import that was killed
+            _write(made, files, schema, groups, redirects)
+            made.rename(out)
+            sync(out.parent)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+    return CampaignFolder.open(out)
+
+
+def _groups(files: Sequence[Path], schema: Schema) -> tuple[Groups, int]:
+    """The requests of each trial, and how many answers were redirects."""
+    groups: Groups = defaultdict(list)
+    redirects = 0
+    for file in files:
+        found = read_requests(file, schema)
+        redirects += found.redirects
+        for request in found.requests:
+            groups[request.place].append(request)
+        if not found.requests:
+            raise UserError(f"{file}: there are no requests in it", remedy=_why_none(found.redirects))
+    _check_answered(files, schema, groups)
+    return groups, redirects
+
+
+def _why_none(redirects: int) -> str:
+    if redirects:
+        return f"all {redirects} answers are redirects: measure the address that they lead to"
+    return "the file is empty, or `where` in the schema matches no row"
+
+
+def _check_answered(files: Sequence[Path], schema: Schema, groups: Groups) -> None:
+    """A column of statuses that has none is another column, or has words for success."""
+    requests = [request for members in groups.values() for request in members]
+    if any(request.sample["status"] for request in requests) or not schema.samples.status.column:
+        return
+    raise UserError(
+        f"{files[0]}: no request has an HTTP status in {schema.samples.status.column}; the first has "
+        f"{requests[0].sample['error'].removeprefix('other: ')[:60]!r}",
+        remedy="if that means success, write `values: {OK: 200}` with that word; if no server answered, start it first",
+    )
+
+
+def _write(path: Path, files: Sequence[Path], schema: Schema, groups: Groups, redirects: int) -> None:
+    blocks, ordered = _blocks(groups), _ordered(files, schema, groups)
+    folder = CampaignFolder.create(
+        path,
+        study=schema.study.resolved(),
+        study_text=schema.text,
+        networks={name: network.resolved() for name, network in schema.study.networks.items()},
+        seed=schema.study.seed,
+        blocks=len(set(blocks.values())),
+        only=_only(schema, groups),
+        machine={},
+        subjects={},
+        imported={
+            "kind": "imported",
+            "files": [{"name": _name(file), "sha256": _digest(file)} for file in files],
+            "schema": schema.study.name,
+            "requests": sum(request.count for members in groups.values() for request in members),
+            "blocks": any(place.block is not None for place in groups),
+            "runs": len(groups),
+            "timed": all(request.timed for members in groups.values() for request in members),
+            "ordered": ordered is not None,
+            "unknown": schema.unknown,
+            "redirects": {"answers": redirects, "left_out": schema.samples.redirects == "left-out"},
+        },
+    )
+    folder.append({"event": "import", "files": [_name(file) for file in files], "trials": len(groups)})
+    counters: dict[int, int] = defaultdict(int)
+    for place in ordered or list(groups):
+        counters[blocks[place]] += 1
+        _trial(folder, schema, place, groups[place], blocks[place], counters[blocks[place]], ordered is not None)
+    folder.append({"event": "finished", "valid": len(groups), "failed": 0})
+
+
+def _ordered(files: Sequence[Path], schema: Schema, groups: Groups) -> list[Place] | None:
+    """The runs in the order in which they began; None where that is not known, as of two in the same second."""
+    if not schema.samples.ordered:
+        return None
+    if schema.samples.start is None and schema.samples.end is None:
+        return list(groups) if len(files) == 1 else None
+    began = {place: [one.began_ns for one in members if one.began_ns is not None] for place, members in groups.items()}
+    first = {place: min(times) for place, times in began.items() if times}
+    if len(first) < len(groups) or len(set(first.values())) < len(first):
+        return None
+    return sorted(groups, key=first.__getitem__)
+
+
+def _blocks(groups: Groups) -> dict[Place, int]:
+    """Block numbers from 1, in the order of the labels' first appearance; one block where none is declared."""
+    labels = list(dict.fromkeys(place.block for place in groups))
+    return {place: labels.index(place.block) + 1 for place in groups}
+
+
+def _only(schema: Schema, groups: Groups) -> dict[str, list[str]]:
+    """The levels that occur, for factors of which some do not. Raises UserError where nothing is left to compare."""
+    only = {}
+    for index, (factor, levels) in enumerate(schema.study.factors.items()):
+        found = {place.levels[index] for place in groups}
+        if found != set(levels):
+            only[factor] = [level for level in levels if level in found]
+    compare = schema.study.compare
+    kept = only.get(compare.factor, list(schema.study.factors[compare.factor]))
+    if not any(set(pair.split("/")) <= set(kept) for pair in compare.pairs):
+        raise UserError(
+            f"nothing to compare: the only {compare.factor} is {', '.join(kept)}; "
+            f"the schema compares {', '.join(compare.pairs)}",
+            remedy="import the files of both sides together, or write other pairs into the schema",
+        )
+    return only
+
+
+def _trial(
+    folder: CampaignFolder,
+    schema: Schema,
+    place: Place,
+    requests: list[Request],
+    block: int,
+    number: int,
+    ordered: bool,
+) -> None:
+    cell = dict(zip(schema.study.factors, place.levels, strict=True))
+    words = "-".join(re.sub(r"[^a-z0-9._+]+", "-", level.lower()) for level in place.levels)
+    name = f"b{block:02}-t{number:02}-{words}"
+    known = schema.study.parameters(cell).model_dump(mode="json")
+    parameters = {key: None if key in schema.unknown else value for key, value in known.items()}
+    partial = folder.partial(name, 1)
+    columns = {column: [request.sample.get(column) for request in requests] for column in SCHEMA.names}
+    table = pa.table(columns, schema=SCHEMA)
+    if any(request.count > 1 for request in requests):
+        table = table.take(np.repeat(np.arange(len(requests)), [request.count for request in requests]))
+    write_samples(table, partial / "samples.parquet")
+    network = schema.study.networks[known["network"]]
+    link = Link.model_validate({"name": "access", **network.link()})
+    # What the schema says of the path: nothing here was run by a lab.
+    described = Trial(h123="trial/1", id=name, origin="imported", links=[link])
+    write_document(partial / "trial.json", described)
+    if told := Counter(request.tls for request in requests if request.tls):
+        kinds = [Tls(**kind._asdict(), requests=count) for kind, count in told.items()]
+        write_document(partial / "client.json", Client(h123="client/1", tls=kinds))
+    ends = [end for request in requests if (end := request.sample["end_ns"]) is not None]
+    span = max(ends) - min(request.sample["start_ns"] for request in requests) if ends else None
+    event: Tried = {
+        "event": "trial",
+        "trial": name,
+        "attempt": 1,
+        "block": block,
+        "position": number if ordered else None,
+        "cell": cell,
+        "twin": False,
+        "run": place.run,
+        "parameters": parameters,
+        "link_seed": None,
+        "valid": True,
+        "reasons": [],
+        "seconds": round(span / 1e9, 4) if span is not None and all(one.timed for one in requests) else None,
+    }
+    folder.seal(partial, event)
+    folder.append(event)
+
+
+def _name(path: Path) -> str:
+    """As text, also where it is not UTF-8."""
+    return path.name.encode(errors="replace").decode()
+
+
+def _digest(path: Path) -> str:
+    with opened(path, sizes.SAMPLES) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,162 @@
+"""Files of other tools as rows of fields, whatever their format, packed with gzip or not."""
+
+import csv
+import gzip
+import io
+import json
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TextIO
+
+from h123.base.errors import UserError
+from h123.base.files import sizes
+from h123.base.files.textfile import csv_fault, opened
+from h123.base.strict import shown
+from h123.base.units import format_bytes
+from h123.store.foreign.distribution import read_distribution
+from h123.store.foreign.scorecard import read_card
+from h123.study import Samples
+
+Fields = dict[str, str]
+"""A row, by its columns."""
+_GZIP = ".gz"
+_LONGEST_FIELD = 1_000_000
+
+
+def read_rows(path: Path, samples: Samples) -> Iterator[tuple[int | str, Fields]]:
+    """Line number, or another place in the file, and row. The fields of nested objects are named `data.tags.status`."""
+    match samples.format:
+        case "scorecard":
+            yield from ((run.where, run.columns) for run in read_card(path))
+        case "autocannon" | "locust" | "nighthawk":
+            with _text(path) as file:
+                yield from _readable(path, read_distribution(path, file, samples.format))
+        case "jsonl":
+            with _text(path) as file:
+                yield from _readable(path, _objects(path, file))
+        case _:
+            with _text(path) as file:
+                yield from _readable(path, _table(path, file, samples))
+
+
+def stem(path: Path) -> str:
+    """The file's name without its endings."""
+    return Path(path.name.removesuffix(_GZIP)).stem if path.name.endswith(_GZIP) else path.stem
+
+
+def from_name(path: Path, patterns: list[str]) -> Fields:
+    """What the first pattern that fits finds in the file's name. Raises UserError where none fits."""
+    for pattern in patterns:
+        if (found := _matched(pattern, stem(path))) is not None:
+            return found
+    if patterns:
+        raise UserError(
+            f"{path}: the file name matches none of the schema's patterns",
+            remedy=f"rename it so that it matches, without its extension, one of: {', '.join(patterns)}",
+        )
+    return {}
+
+
+def _matched(pattern: str, name: str) -> Fields | None:
+    """By `{protocol}-{block}`: each part is as short as it can be. None where the name is another; takes no longer for
+    names that nearly fit."""
+    first, *rest = re.split(r"\{(\w+)\}", pattern)
+    if not name.startswith(first):
+        return None
+    found, at = Fields(), len(first)
+    for part, after in zip(rest[::2], rest[1::2], strict=True):
+        last = len(found) == len(rest) // 2 - 1
+        end = len(name) - len(after) if last else name.find(after, at + 1)
+        if end <= at or not name.endswith(after if last else ""):
+            return None
+        found[part], at = name[at:end], end + len(after)
+    return found if rest or at == len(name) else None
+
+
+def _text(path: Path) -> TextIO:
+    file: io.BufferedReader = opened(path, sizes.SAMPLES)
+    if path.name.endswith(_GZIP):
+        file = io.BufferedReader(_Unpacked(path, file))
+    return io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+
+
+class _Unpacked(io.RawIOBase):
+    """What a file of gzip holds, up to the size that it might have unpacked: a thousandth of that may be packed."""
+
+    def __init__(self, path: Path, packed: io.BufferedReader) -> None:
+        self._path, self._content, self._left = path, gzip.GzipFile(fileobj=packed), sizes.SAMPLES
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "memoryview") -> int:  # type: ignore[override]
+        piece = self._content.read(len(buffer))
+        self._left -= len(piece)
+        if self._left < 0:
+            raise UserError(
+                f"{self._path}: cannot be read: unpacked it is larger than {format_bytes(sizes.SAMPLES)}",
+                remedy="import a part of it",
+            )
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def _readable(path: Path, rows: Iterator[tuple[int | str, Fields]]) -> Iterator[tuple[int | str, Fields]]:
+    try:
+        yield from rows
+    except UnicodeDecodeError:
+        packed = "" if path.name.endswith(_GZIP) else "; a file packed with gzip must be named .gz"
+        raise UserError(f"{path}: not UTF-8 text{packed}", remedy="save it as UTF-8") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise UserError(f"{path}: not a whole file of gzip", remedy="copy it again, or unpack it with gunzip") from None
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _table(path: Path, file: TextIO, samples: Samples) -> Iterator[tuple[int, Fields]]:
+    csv.field_size_limit(_LONGEST_FIELD)
+    reader = csv.reader(file, delimiter="\t" if samples.format == "tsv" else ",", strict=True)
+    try:
+        header = samples.header or next(reader, [])
+        for fields in reader:
+            if not fields:
+                continue
+            # A file without a header line may have more columns than the schema knows.
+            if len(fields) < len(header) or (len(fields) > len(header) and samples.header is None):
+                raise UserError(
+                    f"{path}:{reader.line_num}: {len(fields)} fields instead of {len(header)}",
+                    remedy="a field that has a comma must stand in quotes; a row that was cut off must go",
+                )
+            yield reader.line_num, dict(zip(header, fields, strict=False))
+    except csv.Error as error:
+        raise UserError(f"{path}:{reader.line_num}: {_said(error)}") from None
+
+
+def _said(error: csv.Error) -> str:
+    return f"a field of over {_LONGEST_FIELD} characters" if "field larger" in str(error) else csv_fault(error)
+
+
+def _objects(path: Path, lines: TextIO) -> Iterator[tuple[int, Fields]]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            content = json.loads(line, parse_float=str, parse_int=str)
+            if not isinstance(content, dict):
+                raise UserError(f"{path}:{number}: not an object, but {line.strip()[:40]!r}")
+            row = dict(_flat(content, ""))
+        except RecursionError:
+            raise UserError(f"{path}:{number}: nested too deeply") from None
+        except ValueError:
+            raise UserError(f"{path}:{number}: not JSON, but {shown(line.strip()[:40])}") from None
+        yield number, row
+
+
+def _flat(content: Mapping[str, object], prefix: str) -> Iterator[tuple[str, str]]:
+    for name, value in content.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, "" if value is None else str(value)

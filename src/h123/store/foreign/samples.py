@@ -1,0 +1,339 @@
+"""Rows of foreign files as samples: what each says of its request, and which trial it belongs to, by a schema."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, TypedDict
+
+from h123.base.errors import UserError
+from h123.base.strict import choose
+from h123.store.foreign.distribution import COUNT
+from h123.store.foreign.file import Fields, from_name, read_rows, stem
+from h123.store.foreign.values import (
+    Wrong,
+    absent,
+    coarse,
+    one_of,
+    quoted,
+    status,
+    time_ns,
+    timed_out,
+    whole,
+)
+from h123.store.samples import PHASES
+from h123.study import Samples, Schema, Source
+
+TLS = ("1.0", "1.1", "1.2", "1.3", "none")
+RESUMED = {"yes": True, "no": False, "1": True, "0": False}
+SUCCEEDED = {"true": True, "yes": True, "1": True, "ok": True, "false": False, "no": False, "0": False, "ko": False}
+ERRORS = ("timeout", "reset", "refused", "tls", "protocol", "wrong-bytes")
+OPTIONAL = ("block", "run", "error", "succeeded")
+"""Sources whose columns a file may lack: then nothing is known of them."""
+_FIRST_STATUS = 100
+_REDIRECTS = range(300, 400)
+_NOT_MODIFIED = 304
+_LONGEST_LEVEL = 60
+_NO_COLUMN = "correct the name in the schema, or name the schema of the tool that wrote the file"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Which trial a request belongs to; labels as the file has them."""
+
+    block: str | None
+    run: str
+    levels: tuple[str, ...]
+    """In the order of the study's factors."""
+
+
+class Tls(NamedTuple):
+    """What is known of a request's connection."""
+
+    version: str | None
+    """`none` without TLS."""
+    resumed: bool
+
+
+class ForeignSample(TypedDict):
+    """Columns of samples.parquet, as far as foreign tools tell them."""
+
+    phase: str
+    start_ns: int
+    first_byte_ns: int | None
+    end_ns: int | None
+    """None: of a request that failed at a time that is not known."""
+    status: int
+    bytes_up: int | None
+    bytes_down: int | None
+    protocol: str | None
+    error: str
+
+
+@dataclass(frozen=True)
+class Request:
+    """One row."""
+
+    place: Place
+    sample: ForeignSample
+    tls: Tls | None
+    began_ns: int | None
+    """By a clock that all runs have in common, if only to the second; None: not known."""
+    timed: bool
+    """Whether its times are exact."""
+    count: int = 1
+    """So many requests like it."""
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """What one file says."""
+
+    requests: list[Request]
+    redirects: int
+    """Answers that sent the client elsewhere, among the requests or left out."""
+
+
+def read_requests(path: Path, schema: Schema) -> Foreign:
+    """The requests in one file, in its order. Raises UserError naming file, line and reason."""
+    rows = list(_rows(path, schema))
+    levels = _levels(path, schema, rows)
+    redirects = sum(row.redirect for row in rows)
+    drop = schema.samples.redirects == "left-out"
+    return Foreign([row.request(levels) for row in rows if not (drop and row.redirect)], redirects)
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A row, whose levels may not be known yet."""
+
+    line: int | str
+    block: str | None
+    run: str
+    levels: tuple[str | None, ...]
+    sample: ForeignSample
+    tls: Tls | None
+    began_ns: int | None
+    timed: bool
+    count: int
+
+    @property
+    def redirect(self) -> bool:
+        code = self.sample["status"]
+        return code in _REDIRECTS and code != _NOT_MODIFIED
+
+    def request(self, known: tuple[str, ...]) -> Request:
+        """`known`: levels that the file has throughout."""
+        levels = tuple(found or other for found, other in zip(self.levels, known, strict=True))
+        place = Place(self.block, self.run, levels)
+        return Request(place, self.sample, self.tls, self.began_ns, self.timed, self.count)
+
+
+def _rows(path: Path, schema: Schema) -> Iterator[_Row]:
+    samples, named = schema.samples, from_name(path, schema.samples.file_name)
+    columns = _columns(samples)
+    for line, fields in read_rows(path, samples):
+        try:
+            if any(fields.get(name) != wanted for name, wanted in samples.where.items()):
+                continue
+            row = {**named, **fields}
+            if samples.format == "jsonl":
+                # A request that failed has no protocol, and some tools then leave out its key.
+                row = {**{source.column: "" for source in samples.levels.values() if source.column}, **row}
+            if lacking := [name for name in columns if name not in row]:
+                raise Wrong(f"there is no column {lacking[0]!r}; {choose(lacking[0], row)}", _NO_COLUMN)
+            yield _row(row, schema, stem(path), line)
+        except Wrong as fault:
+            raise UserError(f"{path}:{line}: {fault}", remedy=fault.remedy) from None
+
+
+def _row(row: Fields, schema: Schema, file: str, line: int | str) -> _Row:
+    """Where no run is declared, a file is one."""
+    samples = schema.samples
+    sample = _sample(row, samples)
+    run = f"{file}:{line}" if samples.rows == "runs" else _label(row, samples.run) or file
+    levels = tuple(_level(row, schema, factor, sample) for factor in schema.study.factors)
+    moment = samples.start or samples.end
+    dated = moment is not None and not absent(_text(row, moment))
+    loose = moment is not None and dated and coarse(_text(row, moment), str(moment.unit))
+    known = sample["start_ns"] if dated else None
+    if loose:
+        took = None if sample["end_ns"] is None else sample["end_ns"] - sample["start_ns"]
+        first = sample["first_byte_ns"]
+        sample = {
+            **sample,
+            "start_ns": 0,
+            "end_ns": took,
+            "first_byte_ns": None if first is None else first - sample["start_ns"],
+        }
+    return _Row(
+        line,
+        _label(row, samples.block),
+        run,
+        levels,
+        sample,
+        _tls(row, samples),
+        known,
+        dated and not loose,
+        int(row[COUNT]) if samples.format in ("autocannon", "locust", "nighthawk") else 1,
+    )
+
+
+def _level(row: Fields, schema: Schema, factor: str, sample: ForeignSample) -> str | None:
+    """None where a request that failed does not say."""
+    known, level = schema.study.factors[factor], _text(row, schema.samples.levels[factor])
+    if level in known:
+        return level
+    if sample["error"] and absent(level):
+        return None
+    raise Wrong(
+        f"{level[:_LONGEST_LEVEL]!r} is not a level of factor {factor!r}; {choose(level, known)}",
+        f"if it means one of them, say so in the schema's `levels`: `values: {{{quoted(level)}: {next(iter(known))}}}`",
+    )
+
+
+def _levels(path: Path, schema: Schema, rows: list[_Row]) -> tuple[str, ...]:
+    """Those of requests that do not say theirs: the file's, where all others have the same."""
+    found = []
+    for index, factor in enumerate(schema.study.factors):
+        levels = {row.levels[index] for row in rows}
+        silent = next((row.line for row in rows if row.levels[index] is None), None)
+        said = sorted(level for level in levels if level)
+        if silent is not None and len(said) != 1:
+            raise UserError(
+                f"{path}:{silent}: a request that failed does not say its {factor}, and the file has "
+                f"{' and '.join(said) or 'no other'}",
+                remedy=f"measure each {factor} into a file of its own, or add the {factor} to the row",
+            )
+        found.append(said[0] if said else "")
+    return tuple(found)
+
+
+def _columns(samples: Samples) -> list[str]:
+    """The columns that a row must have."""
+    needed = [name for name in Samples.model_fields if name not in OPTIONAL]
+    given = [source for name in needed if isinstance(source := getattr(samples, name), Source)]
+    sources = [*given, *samples.levels.values()]
+    return [source.column for source in sources if source.column]
+
+
+def _label(row: Fields, source: Source | None) -> str | None:
+    if source is None or (source.column is not None and source.column not in row):
+        return None
+    return _text(row, source)
+
+
+def _text(row: Fields, source: Source) -> str:
+    if source.column is None:
+        return str(source.value)
+    written = row[source.column]
+    if not written.isascii() and any("\ud800" <= character <= "\udfff" for character in written):
+        raise Wrong(f"{source.column} is {quoted(written)}, which is not Unicode text", "correct the row")
+    meant = {str(name): str(value) for name, value in source.values.items()}
+    return meant.get(written, written)
+
+
+def _sample(row: Fields, samples: Samples) -> ForeignSample:
+    code = status(_text(row, samples.status))
+    error = _error(row, samples, code)
+    start, end, unknown = _times(row, samples, failed=bool(error))
+    error = error or unknown
+    ttfb = _duration(row, "ttfb", samples.ttfb, failed=bool(error)) if samples.ttfb else None
+    phase = one_of("phase", _text(row, samples.phase), PHASES) if samples.phase else "warm"
+    return {
+        "phase": phase,
+        "start_ns": start,
+        "first_byte_ns": start + ttfb if ttfb is not None and not error else None,
+        "end_ns": end,
+        "status": code or 0,
+        "bytes_up": _bytes(row, "bytes_up", samples.bytes_up, failed=bool(error)),
+        "bytes_down": _bytes(row, "bytes_down", samples.bytes_down, failed=bool(error)),
+        "protocol": (_text(row, samples.protocol) or None) if samples.protocol else None,
+        "error": error,
+    }
+
+
+def _tls(row: Fields, samples: Samples) -> Tls | None:
+    """None where neither is known; an empty field says nothing."""
+    version = _text(row, samples.tls) if samples.tls else ""
+    resumed = _text(row, samples.resumed) if samples.resumed else ""
+    if version:
+        one_of("tls", version, TLS)
+    if resumed:
+        one_of("resumed", resumed, RESUMED)
+    return Tls(version or None, RESUMED.get(resumed, False)) if version or resumed else None
+
+
+def _times(row: Fields, samples: Samples, *, failed: bool) -> tuple[int, int | None, str]:
+    """Start and end in ns, and why the request failed where the end says so. A request of which only the duration is
+    known starts at 0 (`Samples.timed` is false), as does one that failed and has no start."""
+    start, end = (_moment(row, name, samples, failed=failed) for name in ("start", "end"))
+    if samples.latency is None:
+        if start is None or end is None:
+            return start or 0, None, "" if failed else "other: no time"
+        if end < start and not failed:
+            raise Wrong("the request ends before it starts", "correct `start` and `end` in the schema, or the row")
+        return start, max(start, end), ""
+    latency = _duration(row, "latency", samples.latency, failed=failed)
+    if latency is None:
+        written = _text(row, samples.latency)
+        said = (
+            "timeout"
+            if timed_out(written)
+            else f"other: latency is {quoted(written)}"
+            if written
+            else "other: no latency"
+        )
+        return start if start is not None else end or 0, None, "" if failed else said
+    start = start if start is not None else (end - latency if end is not None else 0)
+    return start, start + latency, ""
+
+
+def _moment(row: Fields, name: str, samples: Samples, *, failed: bool) -> int | None:
+    source: Source | None = getattr(samples, name)
+    known = source is not None and not absent(_text(row, source))
+    if source is None or (not known and (failed or samples.latency is not None)):
+        return None
+    return time_ns(name, _text(row, source), str(source.unit))
+
+
+def _duration(row: Fields, name: str, source: Source, *, failed: bool) -> int | None:
+    """None where none is written, as of requests that failed."""
+    written = _text(row, source)
+    if absent(written):
+        return None
+    try:
+        took = time_ns(name, written, str(source.unit))
+        if took < 0:
+            raise Wrong(f"{name} is negative", "a clock was set back: leave out that run")
+    except Wrong:
+        if failed:
+            return None
+        raise
+    return took
+
+
+def _bytes(row: Fields, name: str, source: Source | None, *, failed: bool) -> int | None:
+    if source is None or absent(_text(row, source)):
+        return None
+    try:
+        return whole(name, _text(row, source))
+    except Wrong:
+        if failed:
+            return None
+        raise
+
+
+def _error(row: Fields, samples: Samples, code: int | None) -> str:
+    """An error in the words of the contract; a request without a status had no answer."""
+    written = (_label(row, samples.error) or "").strip()
+    if written:
+        return written if written in ERRORS else f"other: {written}"
+    if code is None:
+        said = _text(row, samples.status).strip()
+        return "timeout" if timed_out(said) else f"other: {said}" if said else "other: no answer"
+    if code < _FIRST_STATUS:
+        return "other: no answer"
+    outcome = (_label(row, samples.succeeded) or "").strip().lower()
+    if outcome:
+        one_of("succeeded", outcome, SUCCEEDED)
+    return "" if SUCCEEDED.get(outcome, True) else f"other: not what the tool expected (status {code})"

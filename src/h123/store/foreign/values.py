@@ -1,0 +1,120 @@
+"""Times and numbers as other tools write them, and the words that they write where there is none."""
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from decimal import Decimal
+
+from h123.store.compact import LIMIT
+
+NONE = {"", "-", "--", "err", "error", "fail", "failed", "n/a", "na", "nan", "none", "null", "inf", "infinity"}
+"""In the place of a number that a failed request does not have."""
+TIMEOUTS = {"timeout", "timed out", "time out", "timedout"}
+_SCALE = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
+_EPOCH_NS = (946_684_800 * 10**9, 7_258_118_400 * 10**9)
+"""The years 2000 to 2200: what a time since 1970 must lie in, or its unit is another."""
+_SHOWN = 60
+"""Characters of something that should not be there."""
+_MOST_DIGITS = 40
+"""Of a number; `1e999999` would take minutes to write out."""
+
+
+class Wrong(ValueError):
+    """A value that cannot be, and what to do about it."""
+
+    def __init__(self, message: str, remedy: str) -> None:
+        super().__init__(message)
+        self.remedy = remedy
+
+
+def quoted(written: str) -> str:
+    return repr(written[:_SHOWN])
+
+
+def absent(written: str) -> bool:
+    """Whether this stands for no number."""
+    return written.strip().lower() in NONE | TIMEOUTS
+
+
+def timed_out(written: str) -> bool:
+    return written.strip().lower() in TIMEOUTS
+
+
+def time_ns(name: str, written: str, unit: str) -> int:
+    """A time or a duration in ns. Raises Wrong."""
+    if unit == "rfc3339" or (unit == "unix" and "T" in written):
+        whole = _rfc3339(written)
+    else:
+        whole = _scaled(name, written, unit)
+    if unit.startswith(("unix", "rfc3339")) and not _EPOCH_NS[0] <= whole <= _EPOCH_NS[1]:
+        message = f"{name} is {quoted(written)}, which is not a date for the unit {unit}"
+        raise Wrong(message, f"write the file's unit into the schema: {name} {{column: ..., unit: unix}} fits any")
+    if abs(whole) >= LIMIT:
+        message = f"{name} is {quoted(written)}: too large for a time in {unit}"
+        raise Wrong(message, f"write the file's unit into the schema's `{name}`, or correct the row")
+    return whole
+
+
+def coarse(written: str, unit: str) -> bool:
+    """Whether a date is in whole seconds, in which requests cannot be told apart."""
+    return unit == "unix" and re.fullmatch(r"\d{1,11}|[^.]*T[^.]*", written.strip()) is not None
+
+
+def _scaled(name: str, written: str, unit: str) -> int:
+    try:
+        value = Decimal(written)
+        if unit == "unix":
+            # Dates since 2000 have 9 or 10 digits in seconds, and three more with each finer unit.
+            factor = 10 ** (9 - 3 * max(min((value.adjusted() - 8) // 3, 3), 0))
+        else:
+            factor = _SCALE[unit.removeprefix("unix-")]
+        value *= factor
+        return int(value.to_integral_value()) if value.adjusted() < _MOST_DIGITS else LIMIT
+    except (ArithmeticError, ValueError):
+        raise Wrong(f"{name} is {quoted(written)}, not a number", _not_a_number(name, written)) from None
+
+
+def _not_a_number(name: str, written: str) -> str:
+    word = f"{{{quoted(written)}: ''}}"
+    return f"if that marks a failed request, add `values: {word}` to the schema's `{name}`; otherwise correct the row"
+
+
+def _rfc3339(written: str) -> int:
+    """`2017-05-09T14:34:45.625742514+02:00` in ns since 1970, no digit lost."""
+    found = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?\d*(Z|[+-]\d\d:\d\d)", written)
+    try:
+        if found:
+            moment = datetime.fromisoformat(found[1] + found[3].replace("Z", "+00:00"))
+            return int(moment.timestamp()) * 10**9 + int((found[2] or "").ljust(9, "0"))
+    except (ValueError, OverflowError):
+        pass  # no such day
+    message = f"{quoted(written)} is not a time such as 2017-05-09T14:34:45.625742514+02:00"
+    raise Wrong(message, "write the file's unit into the schema, or correct the row")
+
+
+def whole(name: str, written: str) -> int:
+    """Raises Wrong."""
+    try:
+        value = int(written)
+    except ValueError:
+        raise Wrong(f"{name} is {quoted(written)}, not a whole number", _not_a_number(name, written)) from None
+    if abs(value) >= LIMIT:
+        raise Wrong(f"{name} is {quoted(written)}: too large", "correct the row")
+    return value
+
+
+def one_of(name: str, written: str, allowed: Iterable[str]) -> str:
+    """Raises Wrong for any other word."""
+    if written in allowed:
+        return written
+    message = f"{name} is {quoted(written)}, not one of {', '.join(allowed)}"
+    raise Wrong(message, f"add what it means to the schema's `{name}`: `values: {{{quoted(written)}: ...}}`")
+
+
+def status(written: str) -> int | None:
+    """Of `200`, `200.0`, `200 OK` and `HTTP/1.1 200 OK`; None: what is written is no status."""
+    if found := re.fullmatch(
+        r"(?:HTTP/[\d.]+ +)?(\d{3})(?:\.0+| .*)?|(-?\d{1,9})", written.strip(), re.ASCII | re.DOTALL
+    ):
+        return max(int(found[1] or found[2]), 0)
+    return None

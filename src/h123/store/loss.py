@@ -1,0 +1,19 @@
+"""What a campaign has lost since it was measured, in words for whoever reads it."""
+
+from h123.base.errors import UserError
+from h123.base.paths import typed
+from h123.store.folder import CampaignFolder
+
+
+def loss(folder: CampaignFolder) -> UserError | None:
+    """Trials that are left out because their files have changed or gone; None where there are none."""
+    lost = list(folder.lost().values())
+    if not lost:
+        return None
+    again = f"h123 run --out {typed(folder.path)} repeats just these trials"
+    return UserError(
+        f"{len(lost)} trials are left out, for their files are not those that were measured: {'; '.join(lost[:3])}"
+        + (f"; and {len(lost) - 3} more" if len(lost) > 3 else ""),
+        remedy=f"restore the files from a copy; or {'import the samples again' if folder.imported else again}",
+        status=1,
+    )

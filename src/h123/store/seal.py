@@ -1,0 +1,79 @@
+"""The seal of a finished attempt: digests of all its files, in a file whose own digest the journal has.
+
+It shows what a disk or a hand changed afterwards. It keeps nobody from anything who can write both folder and journal.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from h123.documents.campaign_file import Seal
+from h123.documents.events import Tried
+from h123.documents.reading import read_document, write_document
+from h123.store.samples import unreadable
+
+NAME = "seal.json"
+_PIECE = 2**20
+"""Bytes that are read at once: a file's whole content, mostly."""
+ANALYSED = ("trial.json", "report.json", "client.json", "samples.parquet")
+"""Of these files a seal that does not name them says that they were not there."""
+
+
+def make(folder: Path) -> None:
+    """Write the seal of what is in `folder`."""
+    digests = {name: _digest(path) for name, path in sorted(_files(str(folder)))}
+    write_document(folder / NAME, Seal(h123="seal/1", files=digests))
+
+
+def digest_of(folder: Path) -> str | None:
+    """The seal's own digest, for the journal; None where there is no seal."""
+    return _digest(folder / NAME) if (folder / NAME).is_file() else None
+
+
+def damage(folder: Path, event: Tried) -> str | None:
+    """What has become of the attempt in `folder` since it was sealed, by its event in the journal; None: nothing."""
+    if not folder.is_dir():
+        return "its folder is gone"
+    if sealed := event.get("seal"):
+        return broken(folder, sealed)
+    samples = folder / "samples.parquet"
+    if event["valid"] and not samples.is_file():
+        return f"{samples.name} is gone"
+    fault = unreadable(samples) if event["valid"] else None
+    return f"{samples.name} {fault}" if fault else None
+
+
+def broken(folder: Path, digest: str) -> str | None:
+    """What of the files in `folder` is not as its seal, which has this digest, says; None if all is."""
+    found = dict(_files(str(folder)))
+    if digest_of(folder) != digest:
+        return f"{NAME} is not the one that the journal knows"
+    digests = read_document(folder / NAME, Seal).files
+    if gone := [name for name in digests if name not in found]:
+        return f"{gone[0]} is gone"
+    if changed := [name for name, sealed in digests.items() if _digest(found[name]) != sealed]:
+        return f"{changed[0]} has changed since the trial ended"
+    if added := [name for name in ANALYSED if name in found and name not in digests]:
+        return f"{added[0]} was not there when the trial ended"
+    return None
+
+
+def _files(folder: str, within: str = "") -> Iterator[tuple[str, str]]:
+    """The regular files below, without the seal: their names from there, and their paths. Plain text, since the seals
+    of a long campaign have tens of thousands of them."""
+    with os.scandir(folder) as entries:  # the entries know what they are: no file is asked again
+        for entry in entries:
+            name = within + entry.name
+            if entry.is_dir(follow_symlinks=False):
+                yield from _files(entry.path, f"{name}/")
+            elif entry.is_file(follow_symlinks=False) and name != NAME:
+                yield name, entry.path
+
+
+def _digest(path: str | Path) -> str:
+    digest = hashlib.sha256()
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123
+        while piece := file.read(_PIECE):
+            digest.update(piece)
+    return digest.hexdigest()
