@@ -43,7 +43,7 @@ from h123.packets import tabulate_evidence
 from h123.packets.capture import read_packets
 from h123.store import ingest
 from h123.study import Network, Parameters, PlannedTrial
-from h123.study.network import Bottleneck, Direction, Queue
+from h123.study.networks.network import Bottleneck, Direction, Queue
 from h123.trial import SERVER_ADDRESS, Certificate, LocalEngine, campaign_certificate, write_trial_files
 
 WAY = Direction(delay_ns=10_000_000, rate=Bottleneck(bps=100_000_000), queue=Queue(bytes=250_000))

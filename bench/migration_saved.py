@@ -20,7 +20,7 @@ from h123.documents.trial_files import Link
 from h123.measures import Attempt, load_attempts
 from h123.packets.capture import TCP, UDP, read_packets
 from h123.store import CampaignFolder
-from h123.verification.moved import after_move
+from h123.verification.migration import after_move
 
 HEARD = 1.0
 """Round trips at most, from the first packet from the new place to the first one to there."""

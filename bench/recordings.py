@@ -21,8 +21,8 @@ from typing import Any
 from urllib.parse import urldefrag, urlsplit
 
 from h123.base.errors import UserError
-from h123.study.har import Recording, read_har
-from h123.study.har_entry import Entry
+from h123.study.sites.har import Recording, read_har
+from h123.study.sites.har_entry import Entry
 
 HEAD = 8192
 """Bytes by which a size that a program counted may exceed the body's."""

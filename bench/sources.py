@@ -8,14 +8,14 @@ Whoever changes a subject's version looks here whether its source still says on 
 import sys
 from pathlib import Path
 
-from h123.catalogue import Stated, stated
+from h123.catalogue import Declared, declared
 
 
 def main(source: str, version: str, folder: Path) -> int:
     """Print them, a line each; returns 1 where one is not there."""
-    named = [said for said in stated() if (said.source, said.version) == (source, version)]
+    named = [said for said in declared() if (said.source, said.version) == (source, version)]
     if not named:
-        known = ", ".join(dict.fromkeys(f"{said.source} {said.version}" for said in stated()))
+        known = ", ".join(dict.fromkeys(f"{said.source} {said.version}" for said in declared()))
         print(f"subjects/constants.toml has nothing of {source} {version}, only of {known}", file=sys.stderr)
         return 1
     missing = 0
@@ -27,7 +27,7 @@ def main(source: str, version: str, folder: Path) -> int:
     return int(missing > 0)
 
 
-def _cited(said: Stated) -> list[str]:
+def _cited(said: Declared) -> list[str]:
     constants = (said.initial_window, said.decrease, said.retransmission)
     return [line for constant in constants if constant for line in constant.where]
 

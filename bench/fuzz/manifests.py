@@ -5,7 +5,7 @@ from pathlib import Path
 
 from reader import ROOT, Reader
 
-from h123.catalogue.shelf import read_subject
+from h123.catalogue.registry import read_subject
 
 SUBJECTS = sorted(path.name for path in (ROOT / "subjects").iterdir() if path.is_dir())
 NAME = re.compile(rb'(?m)^name = "([a-z0-9-]+)"')

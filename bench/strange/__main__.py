@@ -29,8 +29,8 @@ from stage import Stage  # noqa: E402
 import h123.analysis  # noqa: E402
 import h123.cli.comparing  # noqa: E402
 import h123.cli.running  # noqa: E402
-import h123.closeup  # noqa: E402
 import h123.report  # noqa: E402
+import h123.report.trial_view  # noqa: E402
 from h123.store import CampaignFolder  # noqa: E402
 from synthetic import Scenario, make_campaign  # noqa: E402
 

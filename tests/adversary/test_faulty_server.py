@@ -11,8 +11,8 @@ from adversary.zoo import Fault, Program, faults, findings, write_faulty, write_
 from h123.catalogue import Subject, catalogue, install, read_subject
 from h123.trial import LocalEngine
 from h123.trial.certificate import Certificate
-from h123.verification.question import LARGE, questions
 from h123.verification.server import verify_server
+from h123.verification.server_cases import LARGE, questions
 from h123.virtual import installed_kernel
 
 SAMPLE = {"zeros-h1", "errors-h2", "other-alpn-h2", "sorry-h3"}

@@ -14,7 +14,7 @@ from h123.study import Parameters
 from h123.study.workload import OK
 from h123.trial import LocalEngine
 from h123.trial.certificate import Certificate
-from h123.verification.assignment import PLAIN
+from h123.verification.client_cases import PLAIN
 from h123.verification.trial import Trials
 
 USUAL: Mapping[str, Any] = {

@@ -7,7 +7,7 @@ from pydantic import TypeAdapter
 from scipy.stats import mannwhitneyu
 
 from h123.analysis.arithmetic import check
-from h123.study.checks import Check
+from h123.study.claims.checks import Check
 
 ONE: TypeAdapter[Check] = TypeAdapter(Check)
 

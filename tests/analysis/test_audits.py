@@ -19,7 +19,7 @@ from h123.documents.lab_report import Finished
 from h123.documents.trial_files import Client, Link
 from h123.measures import Attempt, Bodies, Opening
 from h123.measures.visits import Visit
-from h123.study.network import Direction
+from h123.study.networks.network import Direction
 from synthetic import Scenario, make_campaign
 
 CHECKS = {check.name: check.check for check in AUDITS}

@@ -12,7 +12,18 @@ from typing import Any, Final
 
 from adversary.zoo import Program
 from causes.scene import ASK, FALLBACK, Scene, network
-from h123.study.network import Blackout, Bottleneck, Change, Cross, GilbertElliott, Limit, Loss, Network, Queue, Traffic
+from h123.study.networks.network import (
+    Blackout,
+    Bottleneck,
+    Change,
+    Cross,
+    GilbertElliott,
+    Limit,
+    Loss,
+    Network,
+    Queue,
+    Traffic,
+)
 
 Truth = frozenset[str]
 """Groups of causes, or single causes of them, any of which is right to name."""

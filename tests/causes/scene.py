@@ -18,7 +18,7 @@ from h123.packets.capture import MOST
 from h123.packets.qlog import QLOG_FOLDER
 from h123.store import ingest
 from h123.study import Network, Parameters
-from h123.study.network import Bottleneck, Direction
+from h123.study.networks.network import Bottleneck, Direction
 from h123.study.workload import OK
 from h123.trial import Engine
 from h123.trial.certificate import Certificate

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from h123.causes.bottleneck import wire
 from h123.causes.cause import CAUSES, LIMIT, NUMBER, RATE, UNTOLD
-from h123.causes.course import Course
+from h123.causes.intervals import Course
 from h123.causes.spans import Spans
 from h123.packets.capture import DELIVERED, LOST, PACKET, QUEUE_FULL
-from h123.study.network import Bottleneck, Direction
+from h123.study.networks.network import Bottleneck, Direction
 
 SPANS = st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 50)), max_size=30)
 

@@ -7,7 +7,7 @@ from h123.causes.cause import CAUSES, CUT, DROPS, LIMIT, NUMBER
 from h123.causes.connection import Connection, connections
 from h123.causes.drops import put_down
 from h123.packets.capture import TCP, UDP
-from h123.study.network import Direction
+from h123.study.networks.network import Direction
 from verification.packet_tables import TRIP, Table
 
 LINK = Direction(delay_ns=TRIP // 2)

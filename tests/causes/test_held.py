@@ -3,10 +3,10 @@
 import pytest
 
 from h123.causes.connection import connections
-from h123.causes.held import Body, held_back, holes
+from h123.causes.head_of_line import Body, held_back, holes
 from h123.causes.sender import Sender
 from h123.packets.capture import TCP, UDP
-from h123.study.network import Direction
+from h123.study.networks.network import Direction
 from verification.packet_tables import MS, SIZE, TRIP, Table
 
 LINK = Direction(delay_ns=TRIP // 2)

@@ -10,12 +10,12 @@ from flow.packets import MS, down, made, up
 from h123.causes.cause import CONNECTION_LIMIT, STREAM_LIMIT
 from h123.causes.connection import Connection, connections
 from h123.causes.limits import limits
+from h123.causes.log_matching import match_logs
 from h123.causes.receive_window import full_window
 from h123.causes.spans import Spans
-from h123.causes.stated import stated
 from h123.packets.capture import DOWN, LOST, RETRY, UDP, UP, Packets
 from h123.packets.stack_log import Held, StackLog
-from h123.study.network import Direction
+from h123.study.networks.network import Direction
 
 SYN, ACK = 0x02, 0x10
 LINK = Direction(delay_ns=10 * MS)
@@ -94,15 +94,15 @@ def test_a_log_is_of_the_connection_whose_packets_were_sent_when_it_says() -> No
     first, second = connections(_two_connections(), LINK, LINK)
     # A clock of its own; the handshake's first datagram had two packets; the last one came after the record's end.
     logs = [_log([1000, *(1000 + 4 * n * n for n in range(9)), 9000]), _log([50 + 7 * n * n for n in range(9)])]
-    told = stated(logs, [first, second])
+    told = match_logs(logs, [first, second])
     assert [log.sent[0] / MS for log in told if log] == [20, 23]
     assert [len(log.sent) for log in told if log] == [9, 11]
 
 
 def test_a_log_that_fits_no_connection_is_of_none() -> None:
     found = connections(_two_connections(), LINK, LINK)
-    assert stated([_log([0, 1, 2, 3])], found) == [None, None]
-    assert stated([], found) == [None, None]
+    assert match_logs([_log([0, 1, 2, 3])], found) == [None, None]
+    assert match_logs([], found) == [None, None]
 
 
 @pytest.mark.parametrize(("way", "own", "begin", "end"), [(DOWN, True, 30, 70), (UP, False, 20, 80)])

@@ -7,7 +7,7 @@ from h123.causes.connection import Connection, connections
 from h123.causes.matching import match
 from h123.causes.request import Request
 from h123.packets.capture import DELIVERED, DOWN, PACKET, TCP, UDP, UP
-from h123.study.network import Direction
+from h123.study.networks.network import Direction
 from verification.packet_tables import MS, TRIP
 
 LINK = Direction(delay_ns=TRIP // 2)

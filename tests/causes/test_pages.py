@@ -13,7 +13,7 @@ from h123.documents.lab_report import Report
 from h123.measures import trial_metrics
 from h123.store import ingest
 from h123.study import Network, Parameters
-from h123.study.network import Bottleneck, Direction
+from h123.study.networks.network import Bottleneck, Direction
 from h123.trial import SERVER_ADDRESS, LocalEngine, campaign_certificate
 from h123.verification.trial import Trials
 

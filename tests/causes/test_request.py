@@ -7,7 +7,7 @@ from h123.causes.connection import connections
 from h123.causes.processors import Work
 from h123.causes.request import Explainer, Request
 from h123.packets.capture import TCP, UDP, Packets
-from h123.study.network import Direction
+from h123.study.networks.network import Direction
 from verification.packet_tables import MS, TRIP, Table
 
 LINK = Direction(delay_ns=TRIP // 2)

@@ -9,7 +9,7 @@ from h123.causes.connection import connections
 from h123.causes.losses import mending
 from h123.causes.sender import Sender
 from h123.packets.capture import TCP, UDP, Packets
-from h123.study.network import Direction
+from h123.study.networks.network import Direction
 from verification.packet_tables import SIZE, TRIP, Table
 
 LINK = Direction(delay_ns=TRIP // 2)

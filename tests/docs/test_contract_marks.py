@@ -5,8 +5,8 @@ import re
 import pytest
 
 from h123.base.paths import project_root
-from h123.verification import versions
 from h123.verification.public_record import public_records
+from h123.verification.server_checks import versions
 
 PAGE = project_root() / "docs/contracts/subject.md"
 NUMBER = re.compile(r"\d+")

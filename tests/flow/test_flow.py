@@ -25,7 +25,7 @@ from h123.flow import (
 )
 from h123.packets.capture import DOWN, LOST, QUEUE_FULL, UDP
 from h123.packets.stack_log import StackLog
-from h123.study.network import Bottleneck, Change, Direction, Queue
+from h123.study.networks.network import Bottleneck, Change, Direction, Queue
 
 WAY = Direction(delay_ns=10 * MS, rate=Bottleneck(bps=8_000_000), queue=Queue(bytes=5000))
 BINS = Bins(0, 10 * MS, 10)

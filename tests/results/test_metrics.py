@@ -24,8 +24,8 @@ from h123.store.rows import Rows
 from h123.store.samples import REQUIRED
 from h123.store.samples import RETRIED_SCHEMA as SCHEMA
 from h123.study import METRICS, Metric
-from h123.study.network import Change, Direction, Move
-from h123.study.observed import Abandoned, FellBack, Opened, Retried, Visits, Wasted
+from h123.study.metrics.observed import Abandoned, FellBack, Opened, Retried, Visits, Wasted
+from h123.study.networks.network import Change, Direction, Move
 from h123.study.workload import KINDS, workload_of
 
 MS = 1_000_000

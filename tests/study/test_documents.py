@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from h123.base.paths import project_root
-from h123.study.documents import Documents
-from h123.study.site import Site, load_site
+from h123.study.sites.documents import Documents
+from h123.study.sites.site import Site, load_site
 
 SITES = sorted(path.stem for path in (project_root() / "sites").glob("*.yaml"))
 ONE_BY_ONE = re.compile(r'(?:href=|src=|url\(|fetch\(")(\d+)\.')

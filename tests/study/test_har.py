@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from h123.base.errors import UserError
-from h123.study.site import read_site
-from h123.study.site_import import ImportedSite, import_site
+from h123.study.sites.site import read_site
+from h123.study.sites.site_import import ImportedSite, import_site
 
 HOME = "https://www.example.org/"
 GZIP = [{"name": "Content-Encoding", "value": "gzip"}]

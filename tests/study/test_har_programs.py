@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from h123.study.har import read_har
+from h123.study.sites.har import read_har
 
 ROOT = Path(__file__).resolve().parents[2]
 HOME = "https://shop.test/"

@@ -143,10 +143,10 @@ def test_claims_about_another_study_are_none_of_a_campaigns_business(
     monkeypatch.setenv("H123_SUBJECTS", str(tmp_path))
     for name, text in (("gone", GOOD + "study: gone.yaml\n"), ("unfinished", "h123: claims/1\nclaims: [\n")):
         (tmp_path / f"{name}.yaml").write_text(text)
-    monkeypatch.setattr("h123.study.ledger.list_claims", lambda: [REST, *sorted(tmp_path.glob("*.yaml"))])
+    monkeypatch.setattr("h123.study.claims.ledger.list_claims", lambda: [REST, *sorted(tmp_path.glob("*.yaml"))])
     assert ledgers_of("mine") == []
     for files in ([REST], [tmp_path / "gone.yaml"], [tmp_path / "unfinished.yaml"]):
-        monkeypatch.setattr("h123.study.ledger.list_claims", lambda files=files: files)
+        monkeypatch.setattr("h123.study.claims.ledger.list_claims", lambda files=files: files)
         with pytest.raises(UserError):  # whoever asks for all claims is told
             ledgers_of()
 

@@ -6,7 +6,7 @@ import pytest
 
 from h123.base.transport import SETTINGS, Name
 from h123.study import Choosing, Likeness, Plan, likenesses, load_study, make_plan, unmatched
-from h123.study.shelf import find_study
+from h123.study.registry import find_study
 
 BOTH: Choosing = {"go": {name: ["server", "client"] for name in SETTINGS}}
 SET = {"initial window", "pacing", "packet size"}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from h123.study import Network, Parameters, find_study, load_study, make_plan, with_losses
 from h123.study.lost import spread
-from h123.study.network import Change, Direction, Loss
+from h123.study.networks.network import Change, Direction, Loss
 
 LOSSY = Direction(
     delay_ns=5,

@@ -26,8 +26,8 @@ from h123.study import (
     load_study,
     metric,
 )
-from h123.study.observed import Times
-from h123.study.shelf import list_published
+from h123.study.metrics.observed import Times
+from h123.study.registry import list_published
 
 ROOT = project_root()
 NAMED_LIKE_OTHERS = {"latency", "ttfb", "handshake", "cpu", "throughput", "recovery", "packets_up", "packets_down"}
@@ -103,7 +103,7 @@ def test_one_that_nobody_measures_goes_by_its_own_name() -> None:
 
 def test_nobody_else_knows_one_by_name() -> None:
     names = METRICS.keys() - NAMED_LIKE_OTHERS
-    table, default = "study/metrics.py", "study/study.py"  # what a study compares that does not say
+    table, default = "study/metrics/table.py", "study/study.py"  # what a study compares that does not say
     known = {place for place, word in _words() if word in names}
     assert known == {table, default}
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from h123.base.errors import UserError
 from h123.study import list_sites, read_site
 from h123.study.quantities import RESOLVED
-from h123.study.site import Site, load_site
+from h123.study.sites.site import Site, load_site
 
 START = """\
 h123: site/1

@@ -3,7 +3,7 @@
 import pytest
 
 from h123.study import Network, load_study, make_plan, timeless
-from h123.study.shelf import find_study, load_network
+from h123.study.registry import find_study, load_network
 
 NOTHING = {"delay_ns": 0, "queue": {"packets": 64}, "duplicate": 0.1}
 

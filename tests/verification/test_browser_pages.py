@@ -11,8 +11,8 @@ from h123.documents import read_document
 from h123.documents.trial_files import Client
 from h123.trial import LocalEngine, campaign_certificate
 from h123.trial.files import SERVER_ADDRESS
-from h123.verification.assignment import FIRST_VISIT, INFORMED_VISIT, REPEAT_VISIT, assignments
-from h123.verification.client import Carried, carry_out, judge
+from h123.verification.client_cases import FIRST_VISIT, INFORMED_VISIT, REPEAT_VISIT, assignments
+from h123.verification.clients.client import Carried, carry_out, judge
 from h123.verification.trial import Trials
 
 pytestmark = pytest.mark.heavy

@@ -10,8 +10,7 @@ from h123.catalogue import Subject, catalogue, install, prefix
 from h123.trial import LocalEngine
 from h123.trial.certificate import Certificate, campaign_certificate
 from h123.trial.files import SERVER_ADDRESS
-from h123.verification import client
-from h123.verification.assignment import (
+from h123.verification.client_cases import (
     FIRST_VISIT,
     INFORMED_VISIT,
     REPEAT_VISIT,
@@ -20,7 +19,8 @@ from h123.verification.assignment import (
     Assignment,
     assignments,
 )
-from h123.verification.client import carry_out, judge
+from h123.verification.clients import client
+from h123.verification.clients.client import carry_out, judge
 from h123.verification.trial import Trials
 from verification.broken import broken
 

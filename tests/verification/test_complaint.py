@@ -4,9 +4,9 @@ import pytest
 
 from h123.catalogue import catalogue
 from h123.documents.lab_report import Exit, Report, Role
-from h123.verification.complaint import explained
-from h123.verification.question import Question, server_parameters
 from h123.verification.server import _stop
+from h123.verification.server_cases import Question, server_parameters
+from h123.verification.server_checks.complaint import explained
 
 
 @pytest.mark.parametrize(

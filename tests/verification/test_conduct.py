@@ -8,11 +8,11 @@ import pytest
 from h123.catalogue import Subject, catalogue
 from h123.catalogue.subject import Client
 from h123.store import Sample
-from h123.verification.assignment import FAR, SPOILED, Assignment, assignments
-from h123.verification.conduct import faults_of
+from h123.verification.client_cases import FAR, SPOILED, Assignment, assignments
+from h123.verification.clients.client_checks import faults_of
+from h123.verification.clients.witness import Witness
 from h123.verification.controller import Arrival
 from h123.verification.trial import SEED
-from h123.verification.witness import Witness
 from verification.flights import falling, flights
 
 WINDOW = (0, 10**12)

@@ -3,8 +3,8 @@
 import pytest
 
 from h123.catalogue import Server
-from h123.verification import crowd
 from h123.verification.result import Result, Verdict
+from h123.verification.server_checks import crowd
 
 
 def server(**told: object) -> Server:

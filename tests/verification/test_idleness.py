@@ -3,8 +3,8 @@
 import pytest
 
 from h123.catalogue import Server
-from h123.verification import idleness
 from h123.verification.result import Result, Verdict
+from h123.verification.server_checks import idleness
 
 WINDOWS = "receive windows of 6291456 bytes a stream and 15728640 a connection, 100 requests at a time"
 SHORT = "a connection may be idle for 20s, which is less than 30s: connections would end in a study's pauses"

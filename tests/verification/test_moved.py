@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from h123.packets.capture import BLOCKED, DELIVERED, DOWN, PACKET, TCP, UDP, UP, Packets
-from h123.verification.moved import MOVE_NS, Moved, after_move, moved_words, networks
+from h123.verification.migration import MOVE_NS, Moved, after_move, moved_words, networks
 
 MS = 1_000_000
 OLD, NEW = 40_000, 50_000

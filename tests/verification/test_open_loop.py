@@ -25,7 +25,7 @@ from h123.catalogue import (
 from h123.study.workload import Target
 from h123.trial import campaign_certificate
 from h123.trial.certificate import HOST_NAME
-from h123.verification.assignment import client_parameters
+from h123.verification.client_cases import client_parameters
 
 MS = 1_000_000
 EVERY = MS

@@ -22,7 +22,7 @@ from h123.study import Parameters
 from h123.study.workload import KINDS, Target
 from h123.trial import campaign_certificate
 from h123.trial.certificate import HOST_NAME
-from h123.verification.assignment import CHANGING, client_parameters
+from h123.verification.client_cases import CHANGING, client_parameters
 
 ABSENT: Any = object()
 HEADER = [{"name": "x-h123", "value": "1", "changes": False}]

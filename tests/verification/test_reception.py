@@ -5,8 +5,16 @@ from typing import Any
 import pytest
 
 from h123.catalogue import Reach, catalogue
-from h123.verification.assignment import STREAMS, WINDOWS, Assignment, assignments
-from h123.verification.reception import Reception, Window, given_up, made, reception, reception_faults, reception_words
+from h123.verification.client_cases import STREAMS, WINDOWS, Assignment, assignments
+from h123.verification.clients.receive_limits import (
+    Reception,
+    Window,
+    given_up,
+    made,
+    reception,
+    reception_faults,
+    reception_words,
+)
 
 FIRST, MOST = 1000, 5000
 

@@ -7,7 +7,7 @@ import pytest
 from catalogue.small import MANIFEST, small, write_small
 from h123.catalogue import read_subject
 from h123.verification.constants.found import Constants, Flight
-from h123.verification.moved import Moved
+from h123.verification.migration import Moved
 from h123.verification.record import failures_folder, keep_constants, keep_moves, keep_results, read_record
 from h123.verification.result import Result
 

@@ -9,9 +9,9 @@ from h123.base.transport import SETTINGS
 from h123.catalogue import Subject, catalogue, install, prefix, read_subject
 from h123.catalogue.subject import Limits
 from h123.trial import LocalEngine
-from h123.verification.question import questions
 from h123.verification.result import Result
 from h123.verification.server import verify_server
+from h123.verification.server_cases import questions
 
 MANIFEST = """\
 h123 = "subject/1"
@@ -181,7 +181,7 @@ def test_qlog_that_is_declared_and_not_written(tmp_path: Path, engine: LocalEngi
 
 
 def test_handshakes_alone_prove_no_qlog(go: Subject, engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("h123.verification.question.LOGGED_BYTES", 0)  # what the probe asks for, not what is wanted
+    monkeypatch.setattr("h123.verification.server_cases.LOGGED_BYTES", 0)  # what the probe asks for, not what is wanted
     assert go.server
     over_h3 = go.model_copy(update={"server": go.server.model_copy(update={"protocols": ["h3"]})})
     failed = failures(list(up_to("qlog", verify_server(over_h3, engine))))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from h123.verification import versions
+from h123.verification.server_checks import versions
 
 ONE, TWO = bytes.fromhex("00000001"), bytes.fromhex("6b3343cf")
 

@@ -9,10 +9,10 @@ import pytest
 from h123.documents.lab_report import NO_REPORT, Counters, Host
 from h123.packets.capture import DOWN, PACKET, TCP, UP, write_packets
 from h123.study import Parameters
+from h123.verification.clients.witness import Witness, witness
 from h123.verification.controller import Arrival
 from h123.verification.handshake import Handshake
 from h123.verification.trial import Trial
-from h123.verification.witness import Witness, witness
 
 WINDOW = (5, 6)
 

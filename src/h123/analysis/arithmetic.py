@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 
 from h123.base.units import figures, format_bytes, format_rate, format_seconds
-from h123.study import checks
+from h123.study.claims import checks
 
 
 @dataclass(frozen=True)

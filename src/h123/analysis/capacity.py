@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from h123.analysis.document import Bound, Capacity, CapacityRatio, CapacityRow, CapacityStep, Cell, Middle, Reached
 from h123.measures import Attempt, quantiles
 from h123.study import METRICS, Plan, split_pair
-from h123.study.observed import Answered, FromSend, Observed, Times
+from h123.study.metrics.observed import Answered, FromSend, Observed, Times
 
 FEWEST_STEPS = 3
 """With fewer there is no curve."""

@@ -20,7 +20,7 @@ from h123.causes import CAUSES, NUMBER, UNTOLD, Explained, Stretch, explain
 from h123.measures import Attempt
 from h123.store import CampaignFolder
 from h123.study import METRICS
-from h123.study.observed import Recovered, Times, Visits
+from h123.study.metrics.observed import Recovered, Times, Visits
 
 Seconds = NDArray[np.float64]
 """Of each cause, in the order of CAUSES."""

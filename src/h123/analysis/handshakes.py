@@ -14,7 +14,7 @@ import numpy as np
 from h123.analysis.document import HandshakesRow, Judged
 from h123.measures import Attempt
 from h123.study import METRICS
-from h123.study.observed import Processor
+from h123.study.metrics.observed import Processor
 
 _MIXED = [name for name, metric in METRICS.items() if isinstance(metric.of, Processor) and metric.of.part == "all"]
 NOTABLE = 0.01

@@ -15,7 +15,7 @@ from h123.measures import Attempt
 from h123.measures.quantiles import intervals, ranks
 from h123.store import CampaignFolder
 from h123.study import METRICS, Plan
-from h123.study.observed import Times
+from h123.study.metrics.observed import Times
 
 MEDIAN = 0.5
 TAILS = {name: of.share for name, metric in METRICS.items() if isinstance(of := metric.of, Times) and of.share > MEDIAN}

@@ -25,7 +25,7 @@ from h123.documents.events import Tried
 from h123.documents.lab_report import Report
 from h123.measures import SHARES_TELL_NS, own_ns
 from h123.study import Network, Plan, PlannedTrial
-from h123.study.network import Direction
+from h123.study.networks.network import Direction
 from h123.trial import Place
 
 UNKNOWN_SHARE = 0.1

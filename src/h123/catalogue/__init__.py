@@ -28,6 +28,7 @@ from h123.catalogue.commands import (
     settings,
     spoiler_command,
 )
+from h123.catalogue.declared import Declared, declared
 from h123.catalogue.install import (
     MANIFEST,
     Installation,
@@ -42,7 +43,7 @@ from h123.catalogue.install import (
     remove,
 )
 from h123.catalogue.own import OwnServer, OwnSubject, own_subjects
-from h123.catalogue.shelf import (
+from h123.catalogue.registry import (
     Catalogue,
     catalogue,
     clients_of_any_server,
@@ -51,7 +52,7 @@ from h123.catalogue.shelf import (
     subjects_folder,
     unknown_subject,
 )
-from h123.catalogue.stated import Stated, stated
+from h123.catalogue.rejected import Rejected, rejected
 from h123.catalogue.subject import (
     LEAST_IDLE_NS,
     NEWEST_TLS,
@@ -64,7 +65,6 @@ from h123.catalogue.subject import (
     Server,
     Subject,
 )
-from h123.catalogue.tried import Tried, tried
 
 __all__ = [
     "ALT_SVC",
@@ -80,17 +80,17 @@ __all__ = [
     "Announcement",
     "Catalogue",
     "Client",
+    "Declared",
     "Demand",
     "Installation",
     "Limits",
     "OwnServer",
     "OwnSubject",
     "Reach",
+    "Rejected",
     "Role",
     "Server",
-    "Stated",
     "Subject",
-    "Tried",
     "backend_command",
     "block_file",
     "catalogue",
@@ -102,6 +102,7 @@ __all__ = [
     "controller",
     "controllers",
     "damage",
+    "declared",
     "files_folder",
     "fingerprint",
     "install",
@@ -120,6 +121,7 @@ __all__ = [
     "prefix",
     "probe_command",
     "read_subject",
+    "rejected",
     "remove",
     "scout_command",
     "server_command",
@@ -127,9 +129,7 @@ __all__ = [
     "settable",
     "settings",
     "spoiler_command",
-    "stated",
     "subject_names",
     "subjects_folder",
-    "tried",
     "unknown_subject",
 ]

@@ -6,9 +6,9 @@ The parts of a request sum up to its latency. Nothing of a protocol is decoded b
 from h123.causes.bottleneck import wire
 from h123.causes.cause import CAUSES, NUMBER, UNTOLD, Cause
 from h123.causes.connection import NEVER, Connection, Sending, connections
+from h123.causes.log_matching import match_logs
 from h123.causes.losses import lost, resent
 from h123.causes.spans import Times
-from h123.causes.stated import stated
 from h123.causes.stretch import SUMS_UP, Stretch
 from h123.causes.trial import Explained, explain
 
@@ -27,7 +27,7 @@ __all__ = [
     "connections",
     "explain",
     "lost",
+    "match_logs",
     "resent",
-    "stated",
     "wire",
 ]

@@ -6,7 +6,7 @@ import numpy as np
 
 from h123.causes.spans import Times
 from h123.packets.capture import BLOCKED, DELIVERED, QUEUE_FULL, Packets
-from h123.study.network import Direction
+from h123.study.networks.network import Direction
 
 _NS = 1_000_000_000
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from h123.causes.bottleneck import Wire, wire
 from h123.causes.spans import Spans, Times
 from h123.packets.capture import DELIVERED, DOWN, PACKET, RETRY, TCP, UDP, UP, Packets
-from h123.study.network import Direction
+from h123.study.networks.network import Direction
 
 FULL = 1150
 """Bytes of payload from which on a packet is full: QUIC's begin with 1200 and grow as the path is probed, TCP's have

@@ -20,7 +20,7 @@ from h123.causes.cause import (
     spent,
 )
 from h123.causes.connection import Connection, Sending
-from h123.causes.course import Course, Numbers
+from h123.causes.intervals import Course, Numbers
 from h123.causes.spans import Spans, Times
 
 _TIMES = 3

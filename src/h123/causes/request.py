@@ -45,9 +45,9 @@ from h123.causes.cause import (
 )
 from h123.causes.conditions import WALL, Conditions
 from h123.causes.connection import FULL, NEVER, Connection, Sending
-from h123.causes.held import Body, held_back
+from h123.causes.head_of_line import Body, held_back
 from h123.causes.limits import limits
-from h123.causes.moved import elsewhere
+from h123.causes.migration import elsewhere
 from h123.causes.processors import Work
 from h123.causes.sender import Sender
 from h123.causes.spans import Spans, Times

@@ -38,7 +38,7 @@ from h123.causes.cause import (
 )
 from h123.causes.conditions import WALL, Conditions
 from h123.causes.connection import NEVER, Sending
-from h123.causes.course import Course, Numbers, numbers
+from h123.causes.intervals import Course, Numbers, numbers
 from h123.causes.losses import lost, mending, resent
 from h123.causes.room import Room
 from h123.causes.rounds import DOUBLES, GROWS_NOT, Rounds, rounds

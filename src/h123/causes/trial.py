@@ -15,11 +15,11 @@ from h123.causes.cause import CAUSES, MENDING, NUMBER, UNTOLD, Nanoseconds, spen
 from h123.causes.conditions import Conditions
 from h123.causes.connection import Connection, connections
 from h123.causes.drops import dropped, put_down
+from h123.causes.log_matching import match_logs
 from h123.causes.matching import match
 from h123.causes.processors import work
 from h123.causes.recovery import Recovery, middle_recoveries
 from h123.causes.request import Explainer, Request
-from h123.causes.stated import stated
 from h123.causes.streams import Streams
 from h123.causes.stretch import SUMS_UP, Stretch, missed
 from h123.causes.visit import Step, middle_visits
@@ -31,7 +31,7 @@ from h123.packets.capture import BLOCKED, UP, Packets, read_packets
 from h123.packets.frames import Frames, read_frames
 from h123.packets.stack_log import read_stack_logs
 from h123.store import Sample, read_samples
-from h123.study.network import Direction
+from h123.study.networks.network import Direction
 from h123.study.workload import AnyWorkloadFile, WorkloadFile
 
 
@@ -90,7 +90,7 @@ def explain(folder: Path, statuses: Sequence[int]) -> Explained:
     moves = moves_of(link, report)
     matched = match(requests, there, moves)
     whole = [one for one in matched if one] if moves else there
-    logs = dict(zip(map(id, whole), stated(read_stack_logs(folder).logs, whole), strict=True))
+    logs = dict(zip(map(id, whole), match_logs(read_stack_logs(folder).logs, whole), strict=True))
     held = np.zeros(len(rows))
     seconds = np.array([spent(UNTOLD, row["start_ns"], row["end_ns"]) for row in rows]).reshape(len(rows), len(CAUSES))
     server, drops = work(report, "server"), dropped(report)

@@ -324,7 +324,7 @@ def show(
 
     Requests, throughput, bytes in flight, windows, round trips, queue, losses and sequence numbers (docs/show.md).
     """
-    from h123.closeup import choose, write_closeup
+    from h123.report.trial_view import choose, write_closeup
     from h123.store import CampaignFolder
 
     if out:

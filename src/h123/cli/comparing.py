@@ -28,21 +28,7 @@ from h123.base.units import format_bytes
 from h123.catalogue import OwnServer, clients_of_any_server
 from h123.cli import gating, running
 from h123.cli.options import NETWORKS
-from h123.study import (
-    METRICS,
-    Basis,
-    Condition,
-    Header,
-    Network,
-    RecordedPage,
-    Study,
-    find_network,
-    is_path,
-    load_network,
-    load_study,
-    recorded_page,
-)
-from h123.survey import (
+from h123.probe import (
     TITLES,
     Answer,
     Draft,
@@ -60,6 +46,20 @@ from h123.survey import (
     site_of,
     survey,
     takes_a_connection,
+)
+from h123.study import (
+    METRICS,
+    Basis,
+    Condition,
+    Header,
+    Network,
+    RecordedPage,
+    Study,
+    find_network,
+    is_path,
+    load_network,
+    load_study,
+    recorded_page,
 )
 from h123.trial import LocalEngine
 

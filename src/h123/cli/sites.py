@@ -15,7 +15,8 @@ from h123.base.terminal.console import out_console, write
 from h123.base.units import format_bytes, format_seconds
 from h123.cli import completion
 from h123.cli.options import ForceOption
-from h123.study import find_site, import_site, list_sites, read_site, site
+from h123.study import find_site, import_site, list_sites, read_site
+from h123.study.sites import site
 
 app = typer.Typer(no_args_is_help=True, help="Pages that studies can load (`kind: page`).")
 

@@ -176,7 +176,7 @@ def publish_command(
     Without names, those are left as they are that no newer or other verification of the same files would replace; if
     that is all of them, the pages are just brought up to date with the manifests.
     """
-    from h123.showcase import write_catalogue, write_constants, write_profiles
+    from h123.report.catalogue import write_catalogue, write_constants, write_profiles
     from h123.verification import has_news, publish
 
     unknown = []

@@ -23,7 +23,7 @@ from h123.catalogue import (
 )
 from h123.cli.profile_listing import print_profiles
 from h123.cli.subject_listing import print_verification
-from h123.showcase import print_matrix, write_matrix
+from h123.report.catalogue import print_matrix, write_matrix
 from h123.trial import ORIGIN, LocalEngine, display_for
 from h123.verification import (
     PROBE,

@@ -8,7 +8,7 @@ from h123.base.units import format_bytes
 from h123.diff.document import Change
 from h123.store import CampaignFolder
 from h123.study import Network, Parameters
-from h123.study.network import Resolved
+from h123.study.networks.network import Resolved
 
 _NO_MATTER = {"load_average", "python", "virtual_kernel"}
 """Of a machine: of the moment, or what no trial meets."""

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from h123.documents.shapes import STRICT, Count, Digest, Document
 from h123.documents.trial_files import Path
-from h123.study.network import Resolved
+from h123.study.networks.network import Resolved
 
 Blocks = Annotated[int, Field(ge=1, le=100_000)]
 Takes = list[Annotated[str, Field(pattern="^(server|client)$")]]

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from h123.documents.shapes import Count, Document, Shape
-from h123.study.network import Bottleneck, Cross, Direction, Move
+from h123.study.networks.network import Bottleneck, Cross, Direction, Move
 
 
 def _sane(way: Direction) -> Direction:

@@ -3,7 +3,7 @@
 from h123.gate.document import Gate
 from h123.gate.figure import Figure, Figures, spoiled, unpaired_figures
 from h123.gate.files import GATE_FILES, write_gate
-from h123.gate.passage import STATUS, Cell, Passage, gate_row, judge, worst
+from h123.gate.outcome import STATUS, Cell, Passage, gate_row, judge, worst
 
 __all__ = [
     "GATE_FILES",

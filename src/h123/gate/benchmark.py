@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from h123.base.terminal.visible import visible
 from h123.gate.figure import Figure
-from h123.gate.passage import Cell, Passage
+from h123.gate.outcome import Cell, Passage
 from h123.study import METRICS
 
 

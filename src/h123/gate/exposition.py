@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry, Enum, Gauge, Info
 from prometheus_client.openmetrics.exposition import generate_latest
 
 from h123.base.terminal.visible import in_one_line
-from h123.gate.passage import STATUS, Passage
+from h123.gate.outcome import STATUS, Passage
 
 _LABELS = ["metric", "pair", "cell"]
 _WORDS = list(STATUS)

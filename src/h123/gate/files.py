@@ -15,7 +15,7 @@ from h123.gate.benchmark import benchmark
 from h123.gate.document import CellRow, ConditionRow, Gate, Word
 from h123.gate.exposition import exposition
 from h123.gate.figure import Figure
-from h123.gate.passage import Cell, Passage, worst
+from h123.gate.outcome import Cell, Passage, worst
 
 
 class _Measured(TypedDict):

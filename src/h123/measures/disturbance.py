@@ -20,7 +20,7 @@ from h123.documents.trial_files import Trial
 from h123.measures.processor import TICKS_TELL_NS
 from h123.store.samples import succeeded
 from h123.study import METRICS, Metric
-from h123.study.observed import FromSend, Spent, Times, Visits
+from h123.study.metrics.observed import FromSend, Spent, Times, Visits
 from h123.study.workload import OK
 
 TURNS = 6

@@ -20,7 +20,7 @@ from h123.store.folder import CampaignFolder
 from h123.store.foreign.scorecard import Load, card_of
 from h123.store.tables import CELL_PREFIX, connect, literal, name
 from h123.study import METRICS
-from h123.study.observed import Carried
+from h123.study.metrics.observed import Carried
 
 _OPTIONS = {
     "csv": "FORMAT csv, HEADER true",

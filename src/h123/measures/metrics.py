@@ -1,4 +1,4 @@
-"""The metrics of one trial by its samples and report: how each kind of `Metric.of` is computed (study/metrics.py)."""
+"""The metrics of one trial by its samples and report: how each kind of `Metric.of` is computed."""
 
 import math
 import statistics
@@ -19,7 +19,7 @@ from h123.measures.recovery import breaks_of, recoveries_of
 from h123.measures.summary import QUANTILES, SEND_QUANTILES, Summary, summarise
 from h123.store.rows import Rows
 from h123.study import METRICS, Metric
-from h123.study.observed import (
+from h123.study.metrics.observed import (
     Abandoned,
     Answered,
     Around,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from h123.documents.trial_files import Client
 from h123.measures.visits import Visit
-from h123.study.observed import PageEvent
+from h123.study.metrics.observed import PageEvent
 
 
 class Events(NamedTuple):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from h123.measures.visits import Visit, Visits
 from h123.store.rows import Mask, Numbers, Rows
 from h123.study import METRICS
-from h123.study.observed import Arrival, FromSend, Stage, Times
+from h123.study.metrics.observed import Arrival, FromSend, Stage, Times
 from h123.study.workload import LEAVING, Kind
 
 QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, Times)})

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from h123.measures.stages import stages_of
 from h123.store.rows import Integers, Mask, Numbers, Rows
-from h123.study.observed import Arrival, Stage
+from h123.study.metrics.observed import Arrival, Stage
 from h123.study.workload import Kind
 
 

@@ -13,6 +13,7 @@ from h123.report.words import level
 
 __all__ = [
     "Beside",
+    "catalogue",
     "distribution",
     "drawing",
     "first_lines",
@@ -26,6 +27,7 @@ __all__ = [
     "sentence",
     "stages",
     "template",
+    "trial_view",
     "with_contents",
     "write_report",
 ]

@@ -6,7 +6,7 @@ from h123.analysis.document import Capacity, CapacityRow, CapacityStep, Middle, 
 from h123.base.units import format_seconds
 from h123.report.words import cell_name, level, listed, percent, ratio
 from h123.study import METRICS
-from h123.study.observed import Answered
+from h123.study.metrics.observed import Answered
 
 _RATE = next(metric for metric in METRICS.values() if isinstance(metric.of, Answered))
 BUSY = 0.9

@@ -14,7 +14,7 @@ from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
 from h123.report.names import header, row_names
 from h123.report.words import cell_name, level, listed, opened, place, unbroken
 from h123.study import metric
-from h123.study.observed import Recovered, Times, Visits
+from h123.study.metrics.observed import Recovered, Times, Visits
 
 Row = Mapping[str, Any]
 """One element of `causes` in verdicts.json (docs/contracts/verdicts.md)."""

@@ -12,7 +12,7 @@ from h123.report.places import machine
 from h123.report.spread import treatment
 from h123.report.words import level, percent, reason
 from h123.store import CampaignFolder
-from h123.study.network import Direction
+from h123.study.networks.network import Direction
 
 
 @dataclass(frozen=True)

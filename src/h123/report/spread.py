@@ -11,7 +11,7 @@ from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
 from h123.report.names import CHARACTER, RowNames, header, row_names
 from h123.report.words import cell_name, level, listed
 from h123.study import METRICS, metric
-from h123.study.observed import Processor
+from h123.study.metrics.observed import Processor
 
 _CPU_ROLES = {
     name: role

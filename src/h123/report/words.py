@@ -1,5 +1,5 @@
 """The names that people use, and numbers as they read best. The wording is in vocabulary.toml, that of metrics
-in study/metrics.py."""
+in study/metrics/table.py."""
 
 import tomllib
 from collections.abc import Mapping, Sequence

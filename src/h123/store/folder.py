@@ -25,7 +25,7 @@ from h123.documents.events import Entry, Event, Happening, Possible, TrialEvent,
 from h123.documents.reading import held, read_content, read_document, write_document
 from h123.store import seal
 from h123.study import Study, networks_from_resolved
-from h123.study.network import Resolved
+from h123.study.networks.network import Resolved
 
 PARTIAL = ".partial"
 ENTRY = "event.json"

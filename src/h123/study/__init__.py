@@ -1,24 +1,22 @@
 """Studies: from a question in YAML to the trials that answer it, and what they will cost."""
 
-from h123.study.claim import ALL_LEVELS, ARITHMETIC, BOUNDED, Claim, MeasurableClaim, WordedClaim
-from h123.study.condition import Basis, Condition
+from h123.study.claims.claim import ALL_LEVELS, ARITHMETIC, BOUNDED, Claim, MeasurableClaim, WordedClaim
+from h123.study.claims.ledger import Ledger, find_ledgers, ledgers_of, load_ledger
+from h123.study.claims.printed import PrintedValue, PrintedValues, load_printed, printed_values_of
 from h123.study.confounded import confounded, together
 from h123.study.estimate import Estimate, estimate, estimate_check
 from h123.study.handshake import handshake_round_trips
-from h123.study.ledger import Ledger, find_ledgers, ledgers_of, load_ledger
 from h123.study.likeness import Choosing, Likeness, Sender, likenesses, unmatched
 from h123.study.lost import with_losses
-from h123.study.metric_type import Metric
-from h123.study.metrics import METRICS, PRINTED, TAIL, metric
-from h123.study.network import Network
+from h123.study.metrics.condition import Basis, Condition
+from h123.study.metrics.metric_type import Metric
+from h123.study.metrics.table import METRICS, PRINTED, TAIL, metric
+from h123.study.networks.network import Network
 from h123.study.parameters import NETWORK_PARAMETERS, Parameters
 from h123.study.plan import Plan, make_plan, parse_only
-from h123.study.printed import PrintedValue, PrintedValues, load_printed, printed_values_of
 from h123.study.quantities import RESOLVED
 from h123.study.reader import load_study
-from h123.study.recorded import RecordedPage, Served, asked_path, recorded_page
-from h123.study.schema import Samples, Schema, Source, load_schema
-from h123.study.shelf import (
+from h123.study.registry import (
     find_network,
     find_site,
     find_study,
@@ -30,8 +28,10 @@ from h123.study.shelf import (
     list_studies,
     load_network,
 )
-from h123.study.site import read_site
-from h123.study.site_import import import_site
+from h123.study.schema import Samples, Schema, Source, load_schema
+from h123.study.sites.recorded import RecordedPage, Served, asked_path, recorded_page
+from h123.study.sites.site import read_site
+from h123.study.sites.site_import import import_site
 from h123.study.study import (
     OF_REQUESTS,
     OF_VISITS,
@@ -87,6 +87,7 @@ __all__ = [
     "WordedClaim",
     "asked_path",
     "checks",
+    "claims",
     "confounded",
     "documents",
     "estimate",
@@ -112,7 +113,9 @@ __all__ = [
     "load_study",
     "make_plan",
     "metric",
+    "metrics",
     "network",
+    "networks",
     "networks_from_resolved",
     "observed",
     "parse_only",
@@ -121,6 +124,7 @@ __all__ = [
     "recorded_page",
     "rungs",
     "site",
+    "sites",
     "slowstart",
     "split_pair",
     "timeless",

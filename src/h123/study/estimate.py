@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 from h123.study.handshake import handshake_round_trips
 from h123.study.lost import with_losses
-from h123.study.network import Direction, Network
+from h123.study.networks.network import Direction, Network
 from h123.study.parameters import Parameters
 from h123.study.slowstart import INITIAL_WINDOW_BYTES, MSS_BYTES
 from h123.study.trial import PlannedTrial

@@ -4,7 +4,7 @@ It is the packet with a certain byte, counted on the link in the direction in wh
 pass is not known before, but how many the bodies have is: so places are shares of that, after what opens connections.
 """
 
-from h123.study.network import Direction, Loss, Network
+from h123.study.networks.network import Direction, Loss, Network
 from h123.study.parameters import Parameters
 
 _OPENING = {"h1": 2000, "h2": 2000, "h3": 4000}

@@ -10,11 +10,10 @@ from pydantic import Field, StrictInt, StrictStr, ValidationError
 from h123.base.errors import UserError
 from h123.base.strict import Strict, choose
 from h123.catalogue import OwnServer, subject_names, unknown_subject
-from h123.study.condition import Condition
-from h123.study.document import Document, Location
-from h123.study.metrics import METRICS
+from h123.study.metrics.condition import Condition
+from h123.study.metrics.table import METRICS
 from h123.study.names import Levels, check_name
-from h123.study.network import Network
+from h123.study.networks.network import Network
 from h123.study.parameters import (
     NETWORK_PARAMETERS,
     PARAMETER_NAMES,
@@ -22,9 +21,10 @@ from h123.study.parameters import (
     Parameters,
     validate_parameter,
 )
-from h123.study.shelf import load_network
+from h123.study.registry import load_network
 from h123.study.study import MOST_TRIALS, Comparison, Level, Study, rungs, split_pair
 from h123.study.workload import KINDS, WorkloadParameters, own_parameters
+from h123.study.yaml_document import Document, Location
 
 FORMAT = "study/1"
 MOST_LOADS = 3000

@@ -13,12 +13,12 @@ from pydantic import Field, field_validator, model_validator
 
 from h123.base.errors import UserError
 from h123.base.strict import Strict, choose, shown
-from h123.study.document import Document, Location
-from h123.study.network import Network
+from h123.study.networks.network import Network
 from h123.study.parameters import PARAMETER_NAMES
 from h123.study.reader import StudyReader
-from h123.study.shelf import find_schema
+from h123.study.registry import find_schema
 from h123.study.study import Level, Study
+from h123.study.yaml_document import Document, Location
 
 FORMAT = "import/1"
 UNKNOWN = "unknown"

@@ -10,9 +10,9 @@ from h123.base.errors import UserError
 from h123.base.strict import Strict, changed_value, describe, shown
 from h123.base.transport import SETTINGS, Name
 from h123.catalogue import OwnServer
-from h123.study.condition import Condition
-from h123.study.metrics import METRICS, MetricName
-from h123.study.network import Network
+from h123.study.metrics.condition import Condition
+from h123.study.metrics.table import METRICS, MetricName
+from h123.study.networks.network import Network
 from h123.study.parameters import Parameters
 from h123.study.quantities import RESOLVED, Share
 

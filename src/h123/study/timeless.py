@@ -6,7 +6,7 @@ often either program looks at the clock, and nothing about what is compared.
 
 from collections.abc import Iterable, Mapping
 
-from h123.study.network import Network
+from h123.study.networks.network import Network
 from h123.study.parameters import Parameters
 
 

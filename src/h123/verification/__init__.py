@@ -1,8 +1,8 @@
 """The contract test: checks in the lab that a subject does what it declares."""
 
 from h123.documents.campaign_file import VerifiedRole
-from h123.verification.assignment import STREAMS, WINDOWS
-from h123.verification.client import counterpart
+from h123.verification.client_cases import STREAMS, WINDOWS
+from h123.verification.clients.client import counterpart
 from h123.verification.constants.measure import KERNEL_PROTOCOL, measurable
 from h123.verification.contract_test import (
     Part,
@@ -16,13 +16,13 @@ from h123.verification.contract_test import (
     tally,
     verify_each,
 )
-from h123.verification.moved import Moved, moved_words
+from h123.verification.migration import Moved, moved_words
 from h123.verification.proof import proof, told_of
 from h123.verification.public_record import PublicRecord, has_news, public_record, public_records, publish
-from h123.verification.question import PROBE
 from h123.verification.record import Record, read_record
 from h123.verification.result import Result, Verdict
-from h123.verification.windows import receive_windows
+from h123.verification.server_cases import PROBE
+from h123.verification.server_checks.windows import receive_windows
 
 __all__ = [
     "KERNEL_PROTOCOL",

@@ -24,7 +24,7 @@ from pathlib import Path
 from statistics import median
 
 from h123.study import Network
-from h123.study.network import Bottleneck, Direction, Loss, Queue
+from h123.study.networks.network import Bottleneck, Direction, Loss, Queue
 
 BODY_BYTES = 10_500_000
 ROUND_TRIP_NS = 60_000_000

@@ -24,9 +24,9 @@ from h123.documents import Reason, machine_facts
 from h123.store import check_name
 from h123.study import Parameters
 from h123.trial import SERVER_ADDRESS, Display, Ended, Engine, Standing, campaign_certificate
-from h123.verification.assignment import CONNECTIONS, METHODS, PLAIN, Assignment
-from h123.verification.client import carry_out
-from h123.verification.conduct import unanswered
+from h123.verification.client_cases import CONNECTIONS, METHODS, PLAIN, Assignment
+from h123.verification.clients.client import carry_out
+from h123.verification.clients.client_checks import unanswered
 from h123.verification.trial import Trials
 
 FORMAT = "matrix/1"

@@ -16,7 +16,7 @@ from h123.catalogue import Subject, fingerprint
 from h123.documents import machine_facts
 from h123.documents.campaign_file import VerifiedRole
 from h123.verification.constants.found import Constants
-from h123.verification.moved import Moved
+from h123.verification.migration import Moved
 from h123.verification.profile.found import Held
 from h123.verification.result import Result
 

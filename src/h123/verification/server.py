@@ -16,10 +16,10 @@ from h123.documents import Document, Shape, read_document, trial_files, write_do
 from h123.documents.lab_report import Exit, Report
 from h123.packets.qlog import QLOG_FOLDER, ill_formed, packet_events
 from h123.trial import ORIGIN, SERVER_ADDRESS, Engine, campaign_certificate
-from h123.verification import crowd, idleness, versions
-from h123.verification.complaint import explained
 from h123.verification.controller import BODY_BYTES, behaviour, read_arrivals
-from h123.verification.question import (
+from h123.verification.record import failures_folder
+from h123.verification.result import Result, Verdict
+from h123.verification.server_cases import (
     HUGE,
     LARGE,
     LOGGED_BYTES,
@@ -32,8 +32,8 @@ from h123.verification.question import (
     Question,
     questions,
 )
-from h123.verification.record import failures_folder
-from h123.verification.result import Result, Verdict
+from h123.verification.server_checks import crowd, idleness, versions
+from h123.verification.server_checks.complaint import explained
 from h123.verification.settings import verify_settings
 from h123.verification.trial import Trial, Trials, calm_clock
 from h123.virtual import NAME, installed_kernel

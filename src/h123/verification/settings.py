@@ -9,7 +9,7 @@ from h123.base.transport import SETTINGS, TCP_PAYLOAD, Name, Value
 from h123.catalogue import OWN, QUIC, Subject, settable
 from h123.documents.campaign_file import VerifiedRole
 from h123.packets.capture import read_packets
-from h123.verification.assignment import MEGABYTE
+from h123.verification.client_cases import MEGABYTE
 from h123.verification.constants import growth
 from h123.verification.constants.experiment import FAR_NS, Asked, Body, record_packets
 from h123.verification.constants.found import Untold

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from h123.analysis.comparisons import Comparison
 from h123.measures import Attempt
 from h123.study import METRICS, Plan
-from h123.study.observed import Times
+from h123.study.metrics.observed import Times
 
 ALL = frozenset(METRICS)
 COLD = frozenset(name for name, metric in METRICS.items() if isinstance(metric.of, Times) and metric.of.phase == "cold")

@@ -9,7 +9,7 @@ from h123.analysis.audits.path import direction
 from h123.catalogue import OWN, kernel_controller
 from h123.documents.lab_report import Counted, Finished
 from h123.measures import SHARES_TELL_NS, Attempt, longest_waiting
-from h123.study.network import Direction, Loss
+from h123.study.networks.network import Direction, Loss
 
 CLIENT_LIMIT = 0.9
 """Of one processor; of a browser, whose processes are many, of all that it may use."""

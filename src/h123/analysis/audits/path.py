@@ -4,7 +4,7 @@ from typing import Protocol
 
 import numpy as np
 
-from h123.study.network import Bottleneck, Direction
+from h123.study.networks.network import Bottleneck, Direction
 
 _NORMAL_REACH = 4
 """Standard deviations of normal jitter that a packet may be early by; one in 30000 is more."""

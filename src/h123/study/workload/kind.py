@@ -17,8 +17,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from h123.base.strict import Strict, shown
 from h123.catalogue import FULL, Announcement
-from h123.study.documents import Documents
 from h123.study.quantities import Duration
+from h123.study.sites.documents import Documents
 from h123.study.workload.abandon import LEAVING, Abandon
 from h123.study.workload.arrivals import MOST_WRITTEN, Arrivals
 from h123.study.workload.headers import MOST_HEADERS, Header, WrittenHeader, once_each, written

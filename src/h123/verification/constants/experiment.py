@@ -16,9 +16,9 @@ from h123.documents.campaign_file import VerifiedRole
 from h123.documents.trial_files import Trial
 from h123.packets.capture import MOST, Packets, read_packets
 from h123.study import Network, Parameters
-from h123.study.network import Direction, Loss
+from h123.study.networks.network import Direction, Loss
 from h123.study.workload import AnyWorkloadFile
-from h123.verification import assignment, question
+from h123.verification import client_cases, server_cases
 from h123.verification.constants import recovery
 from h123.verification.constants.found import Untold
 from h123.verification.constants.transfer import Transfer, download, upload
@@ -78,9 +78,9 @@ class Asked:
             **values,
         }
         if self.role == "server":
-            return question.server_parameters(self.subject, **common)
+            return server_cases.server_parameters(self.subject, **common)
         assert self.subject.client is not None
-        return assignment.client_parameters(self.subject, self.subject.client, **common)
+        return client_cases.client_parameters(self.subject, self.subject.client, **common)
 
 
 @dataclass(frozen=True, eq=False)

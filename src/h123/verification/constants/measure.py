@@ -29,7 +29,7 @@ from h123.verification.constants.experiment import (
 )
 from h123.verification.constants.found import Constants, Untold
 from h123.verification.constants.transfer import Transfer
-from h123.verification.question import PROBE
+from h123.verification.server_cases import PROBE
 from h123.verification.trial import Trials
 from h123.virtual import NAME, installed_kernel
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from h123.base.units import format_bytes
 from h123.study import Network
-from h123.study.network import Bottleneck, Direction, Loss, Queue
+from h123.study.networks.network import Bottleneck, Direction, Loss, Queue
 from h123.verification.constants.experiment import Asked
 
 Way = Literal["sends", "gets", "asks"]

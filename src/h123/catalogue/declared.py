@@ -1,0 +1,82 @@
+"""What the sources of stacks say of their constants, and where: subjects/constants.toml."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from h123.base.strict import Strict
+from h123.catalogue.registry import subjects_folder
+from h123.catalogue.subject import OneOrMore, Protocol
+from h123.catalogue.toml_file import TomlFile
+
+Line = Annotated[str, StringConstraints(pattern=r"^[\w./-]+:[1-9][0-9]*$")]
+"""`src/cubic.rs:12`"""
+
+
+class _Said(Strict):
+    """Of one constant."""
+
+    where: OneOrMore[Line]
+    differs: str = ""
+    """Why packets show something else; empty: they show the same."""
+
+
+class InitialWindow(_Said):
+    """What may be sent before anything of it is acknowledged."""
+
+    packets: int = Field(gt=0)
+    of_bytes: int | None = Field(default=None, gt=0)
+    """Each, as the source counts them; None: as large as it sends them then."""
+
+
+class Decrease(_Said):
+    """What one loss leaves of the window."""
+
+    keeps: float = Field(gt=0, lt=1)
+
+
+class Retransmission(_Said):
+    """How long it waits for an acknowledgement of what it sent last, over a round trip of 2 ms."""
+
+    says: str
+    """The formula, in words."""
+    least_ms: float = Field(gt=0)
+    most_ms: float = Field(gt=0)
+    """It depends on how the round trips varied, which the formula takes into account."""
+    attempt: Literal[1, 2] = 1
+    """Whether the formula is that of the first retransmission or of the next one."""
+
+
+class Declared(Strict):
+    """Of one subject as a server over one protocol, with one controller."""
+
+    subject: str
+    protocol: Protocol
+    congestion: str
+    source: str
+    """Whose lines these are: a stack, a library, a kernel."""
+    version: str
+    """Of the source that was read."""
+    read_from: str
+    """Where anybody gets it."""
+    otherwise: str = ""
+    """Why the version is not the one that the subject is made of, if it is not."""
+    initial_window: InitialWindow
+    decrease: Decrease | None = None
+    """None: the controller knows no such factor."""
+    retransmission: Retransmission
+
+
+class DeclaredFile(Strict):
+    """All of them."""
+
+    stack: list[Declared] = Field(default=[])
+
+
+def declared() -> list[Declared]:
+    """All of them, in the file's order; none without the file. Raises UserError where it is wrong."""
+    path = subjects_folder() / "constants.toml"
+    if not path.is_file():
+        return []
+    file = TomlFile(path)
+    return file.validate(DeclaredFile, file.data).stack

@@ -1,0 +1,54 @@
+"""Which log of a stack is of which connection on the link, and when it began: a log has a clock of its own."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from h123.causes.connection import Connection
+from h123.causes.spans import Times
+from h123.packets.capture import RETRY
+from h123.packets.stack_log import StackLog
+
+_SHARES = np.linspace(0, 1, 21)
+"""Of its packets, at which a course is compared."""
+_NEAR_NS, _NEAR_SHARE = 10_000_000, 0.05
+"""By how much, and by which share of its length, the course of a log may be off. A stack takes its times before the
+packet comes to the link, and puts several of the handshake's into one datagram."""
+_UNLIKELY = 1e12
+
+
+def match_logs(logs: Sequence[StackLog], found: Sequence[Connection]) -> list[StackLog | None]:
+    """Of each connection what the server says of it, in the trial's time: the log whose packets were sent when the
+    link saw the server's; None where there is none."""
+    told: list[StackLog | None] = [None] * len(found)
+    quic = [place for place, one in enumerate(found) if one.quic and len(_sent(one))]
+    if not logs or not quic:
+        return told
+    from scipy.optimize import linear_sum_assignment  # only now: campaigns without logs need not wait for it
+
+    costs = np.array([[_unlike(log, _sent(found[place])) for log in logs] for place in quic])
+    for row, column in zip(*linear_sum_assignment(costs), strict=True):
+        if costs[row, column] < _UNLIKELY:
+            log, place = logs[int(column)], quic[int(row)]
+            told[place] = log.later(int(_sent(found[place])[0]) - int(log.sent[0]))
+    return told
+
+
+def _sent(one: Connection) -> Times:
+    """When the server's packets came to the link; a Retry comes before there is a connection to write a log of."""
+    sent: Times = one.down.at[(one.down.packets["flags"] & RETRY) != RETRY]
+    return sent
+
+
+def _unlike(log: StackLog, sent: Times) -> float:
+    """ns by which the two courses differ, as far as the link's record goes."""
+    length = int(sent[-1] - sent[0])
+    logged = log.sent - log.sent[0]
+    off = float(np.abs(_course(logged[logged <= length + _NEAR_NS]) - _course(sent - sent[0])).mean())
+    return off if off <= _NEAR_NS + _NEAR_SHARE * length else _UNLIKELY
+
+
+def _course(times: Times) -> NDArray[np.float64]:
+    course: NDArray[np.float64] = np.quantile(times, _SHARES)
+    return course

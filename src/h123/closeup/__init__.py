@@ -1,6 +1,0 @@
-"""One trial for people, or two side by side: its course in time, on a page that opens offline."""
-
-from h123.closeup.choice import choose
-from h123.closeup.page import write_closeup
-
-__all__ = ["choose", "write_closeup"]

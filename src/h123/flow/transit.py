@@ -1,0 +1,55 @@
+"""What passed one way of a link: how much, how long it waited for its turn, and what never came out."""
+
+import numpy as np
+
+from h123.causes import Times, wire
+from h123.flow.bins import Bins, Numbers, Series
+from h123.packets.capture import BLOCKED, DELIVERED, QUEUE_FULL, Packets
+from h123.study.networks.network import Direction
+
+_NS = 1_000_000_000
+
+
+def throughput(packets: Packets, bins: Bins) -> Numbers:
+    """Bits a second that left the link in each bin, of the packets of one way; whole IP packets, as its rate counts."""
+    out = (packets["fate"] == DELIVERED) & (packets["left_ns"] > 0)
+    return bins.sums(packets["left_ns"][out], packets["bytes"][out]) * 8 * _NS / bins.width
+
+
+def waiting(packets: Packets, way: Direction, *, shared: bool = False) -> Series:
+    """ns that each packet of a way waited in the queue, by when it came; none where there was no room for it, or no
+    queue; `shared`: with cross traffic."""
+    if way.rate is None and not any(change.rate for change in way.changes or []):
+        return Series(np.empty(0, np.int64), np.empty(0))
+    queued = (packets["fate"] != QUEUE_FULL) & (packets["fate"] != BLOCKED)
+    came = packets["at_ns"].astype(np.int64)
+    return Series(came[queued], (wire(packets, way, shared=shared).begins - came)[queued].astype(float))
+
+
+def gone(packets: Packets, fate: int) -> Times:
+    """When the packets of a fate came to the link."""
+    times: Times = packets["at_ns"][packets["fate"] == fate].astype(np.int64)
+    return times
+
+
+def capacity(way: Direction, began: int, end: int) -> Series:
+    """The link's rate from the trial's beginning, where each value holds until the next; of a trace its mean. A link
+    without a rate has none."""
+    steps = [(began, way.rate)]
+    steps += [(began + c.at_ns, c.rate) for c in way.changes or [] if c.rate and began + c.at_ns < end]
+    known = [(time, rate.mean_bps) for time, rate in steps if rate]
+    if known:
+        known.append((end, known[-1][1]))
+    return Series(np.array([time for time, _ in known], np.int64), np.array([bps for _, bps in known], float))
+
+
+def full_queue_ns(way: Direction) -> float | None:
+    """How long a packet waits that finds the queue full but for itself; None where the rate or the queue is not one
+    number."""
+    if way.queue is None or way.changes:
+        return None
+    if way.queue.ns is not None:
+        return float(way.queue.ns)
+    if way.queue.bytes is None or way.rate is None or way.rate.bps is None:
+        return None
+    return way.queue.bytes * 8 * _NS / way.rate.bps

@@ -1,0 +1,142 @@
+"""The study that a survey suggests: what `h123 compare` runs, as text that a person may keep and change."""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+import yaml
+
+from h123.base.paths import real
+from h123.base.terminal.redaction import holds_secrets
+from h123.catalogue import OwnServer
+from h123.probe.inquiry import Inquiry
+from h123.probe.load import Asked, Part, by_network, patience
+from h123.study import METRICS, TAIL, Condition, Network
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What is compared."""
+
+    servers: Mapping[str, OwnServer]
+    """One: its protocols are compared. Two: the second is compared with the first."""
+    inquiry: Inquiry
+    protocols: Sequence[str]
+    """Those that all of them speak, of what is to be compared."""
+    asked: Asked
+    networks: Mapping[str, Network]
+    client: str = "go"
+    """A subject that asks servers which are no subjects."""
+    clock: str = "wall"
+    congestion: str = "own"
+    seed: int = 1
+    require: Sequence[Condition] = ()
+    transport: str = "deployed"
+    answers: str = "alike"
+    """any: what answers differently is compared all the same."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Of the networks, those that are given by a path."""
+
+    @property
+    def builds(self) -> bool:
+        """Whether two servers are compared, not two protocols."""
+        return len(self.servers) > 1
+
+    def text(self) -> str:
+        """As a study file."""
+        return f"{_HEAD}{yaml.safe_dump(self._study(), sort_keys=False, width=120, default_flow_style=None)}"
+
+    @property
+    def private(self) -> bool:
+        """Whether others must not read it."""
+        return holds_secrets(self._study())
+
+    def _study(self) -> Part:
+        factors: Part = {"protocol": list(self.protocols), "network": by_network(self.asked, self.networks, self.files)}
+        if self.builds:
+            factors["server"] = list(self.servers)
+        return {
+            "h123": "study/1",
+            "name": "compare",
+            "question": self.question,
+            "servers": {name: _described(server) for name, server in self.servers.items()},
+            "factors": {name: levels for name, levels in factors.items() if len(levels) > 1 or name != "protocol"},
+            "settings": self._settings(),
+            "compare": self._compare(),
+            **({"require": [_required(one) for one in self.require]} if self.require else {}),
+            "blocks": 8,
+            "seed": self.seed,
+        }
+
+    @property
+    def question(self) -> str:
+        """In words."""
+        if self.builds:
+            old, new = self.servers
+            return f"Does {new} answer {self.asked.what} faster than {old}?"
+        return f"Which HTTP version serves {self.asked.what} faster?"
+
+    def _settings(self) -> Part:
+        settings: Part = {"client": self.client, "port": self.inquiry.site.port, "congestion": self.congestion}
+        if not self.builds:
+            settings["server"] = next(iter(self.servers))
+        if len(self.protocols) == 1:
+            settings["protocol"] = self.protocols[0]
+        settings |= {"transport": self.transport} if self.transport != "deployed" else {}
+        headers = [{"name": header.name, "value": header.value} for header in self.inquiry.headers]
+        settings |= {"clock": self.clock, **patience(self.asked, self.networks)}
+        return settings | ({"headers": headers} if headers else {}) | self.asked.settings
+
+    def _compare(self) -> Part:
+        levels = list(self.servers) if self.builds else list(reversed(self.protocols))
+        old = levels[0] if self.builds else levels[-1]
+        pairs = [f"{levels[1]}/{levels[0]}"] if self.builds else [f"{a}/{b}" for a, b in _couples(levels)]
+        each = ["network", "protocol"] if self.builds and len(self.protocols) > 1 else ["network"]
+
+        return {
+            "factor": "server" if self.builds else "protocol",
+            "pairs": pairs,
+            "twin": old,
+            "margin": "5%",
+            **({"answers": self.answers} if self.answers != "alike" else {}),
+            "families": list(self._families(each)),
+        }
+
+    def _families(self, each: Sequence[str]) -> Iterator[Part]:
+        """Each further metric, such as a condition's, is one by itself: eight blocks can then find a difference in one
+        alone."""
+        answer, details = self.asked.families
+        yield answer.model_copy(update={"each": [*each]}).model_dump(exclude_none=True)
+        required = [one.metric for one in self.require if one.metric not in answer.metrics]
+        tail = [TAIL.name] if any(map(self.asked.tail, self.networks.values())) else []
+        # What a server that runs elsewhere uses of processors nobody here can see.
+        elsewhere = any(server.command is None for server in self.servers.values())
+        wanted = [name for name in details.metrics if not (elsewhere and METRICS[name].of_the_server)]
+        for metric in dict.fromkeys([*wanted, *tail, *required]):
+            alone = {"name": metric.replace("_", "-"), "metrics": [metric], "each": [*each]}
+            yield details.model_copy(update=alone).model_dump(exclude_none=True)
+
+
+_HEAD = """\
+# Written by `h123 compare`. `h123 plan FILE` shows what will run, `h123 run FILE` runs it.
+# What each line means: docs/contracts/study.md; the server's: docs/compare.md.
+"""
+
+
+def _required(condition: Condition) -> Part | str:
+    return condition.holds if condition.by == "interval" else condition.model_dump()
+
+
+def _couples(levels: Sequence[str]) -> list[tuple[str, str]]:
+    """Each with its neighbour, and the first with the last: h3/h2, h2/h1, h3/h1."""
+    near = list(pairwise(levels))
+    return near + ([(levels[0], levels[-1])] if len(levels) > 2 else [])
+
+
+def _described(server: OwnServer) -> Part:
+    kept = server.model_dump(mode="json", exclude_defaults=True, exclude={"starts_within"})
+    if server.command is None:
+        return {name: value for name, value in kept.items() if name != "folder"}
+    return kept | {"command": shlex.join(shlex.split(server.command)), "folder": str(real(Path(server.folder)))}

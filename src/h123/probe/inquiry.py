@@ -1,0 +1,185 @@
+"""The survey itself: the server is started in a lab of its own, and the scout asks it over a plain veth pair."""
+
+import dataclasses
+import json
+import shutil
+import time
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from h123.base.errors import UserError
+from h123.base.terminal.console import say
+from h123.catalogue import QUIC, OwnServer, catalogue, install, scout_command
+from h123.documents import Reason, read_document, write_document
+from h123.documents.lab_report import Report
+from h123.documents.trial_files import End, Link, Role, Trial
+from h123.probe.findings import Found
+from h123.probe.patience import impatience
+from h123.probe.site import Site
+from h123.study import Header
+from h123.trial import CLIENT_ADDRESS, SERVER_ADDRESS, Engine, own_role
+
+SCOUT = "go"
+"""The embedded subject that asks."""
+ANSWER_NS = 3_000_000_000
+"""In which an answer must be complete, so that whatever is wrong is said within ten seconds."""
+MOST_BYTES = 1_000_000_000
+TIMES = 3
+"""That each request is made, to see whether its answer changes."""
+_MUTE_S = 3
+"""That a server is left alone which has its port open and speaks nothing."""
+ELSEWHERE_NS = 4_000_000_000
+"""That a server may listen in other places before it is told so, unless `ready` says what to wait for."""
+_TIMEOUT_NS = 60_000_000_000
+_LINES = 8
+"""Of its output that are shown."""
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """What is asked of a server."""
+
+    site: Site
+    method: Literal["GET", "POST"] = "GET"
+    headers: tuple[Header, ...] = ()
+    body: Path | None = None
+    authorities: Path | None = None
+    """PEM: those whose certificates are believed; None: the server's is not checked."""
+    page: bool = False
+    """The first request is for a page's document, the others for what it asks for: those may be refused."""
+
+
+@dataclass(frozen=True)
+class Inquired:
+    """What came of it: what was found, or what the lab says of a server that could not be asked."""
+
+    found: Found | None
+    reasons: list[Reason]
+    log: list[str] = field(default_factory=list)
+    """The end of what the server printed."""
+    http3_port: int | None = None
+    """Where HTTP/3 answers, if that is not the port that was asked for but one that its answers announce."""
+    seconds: float = 0.0
+
+
+def survey(server: OwnServer, inquiry: Inquiry, folder: Path, engine: Engine) -> Inquired:
+    """Start `server` and ask it, in the empty `folder`. Raises UserError where it is no program."""
+    known = catalogue()
+    if SCOUT not in known:
+        raise UserError(f"the subject {SCOUT} is missing, which asks servers", remedy="link it into H123_SUBJECTS")
+    server.check()
+    install(known[SCOUT], say)
+    command = scout_command(known[SCOUT], plan="plan.json", found="found.json")
+    began = time.monotonic()
+    tcp = _carry_out(server, inquiry, folder / "tcp", command, engine, udp=False)
+    said = "".join(reason["detail"] for reason in tcp.reasons)
+    udp_alone = any(f"UDP {where}:{inquiry.site.port}" in said for where in _ANYWHERE) and ONLY_IPV6 not in said
+    if tcp.found is None and udp_alone:
+        tcp = _carry_out(server, inquiry, folder / "udp", command, engine, udp=True)
+    elif tcp.found and tcp.found.mute:
+        # Who makes a certificate at the first start listens before there is one, and while it is written.
+        later = ["sh", "-c", f'sleep {_MUTE_S}; exec "$@"', "sh", *command]
+        tcp = _carry_out(server, inquiry, folder / "again", later, engine, udp=False)
+    if other := _other_port(tcp.found, inquiry):
+        tcp = _with_other_port(tcp, other, _carry_out(server, inquiry, folder / "other", command, engine, port=other))
+    return dataclasses.replace(tcp, seconds=time.monotonic() - began)
+
+
+def _other_port(found: Found | None, inquiry: Inquiry) -> int | None:
+    """That the server announces for its HTTP/3, which it does not speak where it was asked."""
+    if found is None or not found.of(QUIC).error:
+        return None
+    host, port = found.announced() or ("", inquiry.site.port)
+    return port if port != inquiry.site.port and host in ("", inquiry.site.host) else None
+
+
+def _with_other_port(known: Inquired, port: int, there: Inquired) -> Inquired:
+    if known.found is None or there.found is None or there.found.of(QUIC).error:
+        return known
+    protocols = [there.found.of(QUIC) if each.protocol == QUIC else each for each in known.found.protocols]
+    return dataclasses.replace(known, found=known.found.model_copy(update={"protocols": protocols}), http3_port=port)
+
+
+ONLY_IPV6 = "over IPv4"
+"""What the lab waits for where a server has its port open for IPv6 alone."""
+_ANYWHERE = ("0.0.0.0", "[::]", SERVER_ADDRESS)
+
+
+def _carry_out(
+    server: OwnServer,
+    inquiry: Inquiry,
+    folder: Path,
+    command: list[str],
+    engine: Engine,
+    *,
+    udp: bool = False,
+    port: int | None = None,
+) -> Inquired:
+    """`udp`: the server listens for that alone; `port`: it is asked there."""
+    folder.mkdir(parents=True)
+    if inquiry.body:
+        shutil.copyfile(inquiry.body, folder / "body")
+    if inquiry.authorities:
+        shutil.copyfile(inquiry.authorities, folder / "ca.pem")
+    asked_at = port or inquiry.site.port
+    plan = json.dumps(_plan(server, inquiry, asked_at), indent=1)
+    (folder / "plan.json").write_text(plan + "\n", encoding="utf-8")
+    trial = _trial(server, inquiry, command, udp=udp, port=asked_at)
+    started, scout = trial.roles
+    write_document(folder / "trial.json", trial)
+    try:
+        engine.start(folder, {}, engine.places[0])
+        with impatience(folder, started, scout, say) if server.command is not None else nullcontext():
+            engine.wait()
+    finally:
+        engine.stop()
+    reasons = read_document(folder / "report.json", Report).reasons
+    log = folder / "logs" / f"{started.name}.log"
+    lines = log.read_text("utf-8", errors="replace").splitlines()[-_LINES:] if log.exists() else []
+    found = folder / "found.json"
+    return Inquired(read_document(found, Found) if found.exists() and not reasons else None, reasons, lines)
+
+
+def _plan(server: OwnServer, inquiry: Inquiry, port: int) -> dict[str, object]:
+    site = inquiry.site
+    headers = [{"name": header.name, "value": header.value} for header in inquiry.headers]
+    body = "body" if inquiry.body else None
+    return {
+        "h123": "scout/1",
+        "host": server.sni or server.host,
+        "authority": server.authority(site.port),
+        "address": SERVER_ADDRESS,
+        "port": port,
+        "timeout_ns": ANSWER_NS,
+        "most_bytes": MOST_BYTES,
+        "times": TIMES,
+        "ca_file": "ca.pem" if inquiry.authorities else None,
+        "requests": [
+            {"method": inquiry.method, "path": path, "headers": headers, "body_file": body} for path in site.paths
+        ],
+    }
+
+
+def _trial(server: OwnServer, inquiry: Inquiry, command: list[str], *, udp: bool, port: int) -> Trial:
+    """The server is ready when it listens where it is to; the gateway to one is where it is asked."""
+    started = own_role(server, inquiry.site.port if server.command is not None else port)
+    ports = [inquiry.site.port]
+    if server.command is not None and started.ready:
+        # What it speaks is not known yet.
+        started.ready.tcp, started.ready.udp = ([], ports) if udp else (ports, [])
+        started.ready.elsewhere_ns = None if server.ready else ELSEWHERE_NS
+    scout = Role(name="client", host="client", kind="main", command=command, env={}, timeout_ns=_TIMEOUT_NS)
+    ends = (End(host="client", address=CLIENT_ADDRESS), End(host="server", address=SERVER_ADDRESS))
+    return Trial(
+        h123="trial/1",
+        id="survey",
+        seed=1,
+        clock="wall",
+        hosts=["client", "server"],
+        links=[Link(name="access", a=ends[0], b=ends[1], kind="veth")],
+        congestion="cubic",
+        check=False,
+        roles=[started, scout],
+    )

@@ -1,0 +1,357 @@
+"""What a survey means for whoever asked: why nothing can be compared, what to do about it, what is worth knowing."""
+
+import datetime as dt
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import urljoin
+
+from h123.base.errors import UserError
+from h123.base.terminal.redaction import hidden
+from h123.base.units import format_bytes
+from h123.catalogue import QUIC
+from h123.probe.findings import Answer, Certificate, Found, Spoken
+from h123.probe.inquiry import ANSWER_NS, ONLY_IPV6, Inquired, Inquiry
+from h123.study import Served
+from h123.study.workload import BEYOND_OK, OK
+
+TITLES = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
+_SLOW_NS = 100_000_000
+"""Of a first answer: no request takes so long in the lab for its way alone."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What can be measured of a server, and what to tell about it."""
+
+    spoken: Sequence[Spoken]
+    """What came of the protocols that are asked for."""
+    remarks: Sequence[str]
+    protocols: Sequence[str]
+    """All that it speaks. Whichever is asked for, it is ready when it listens for all of them: what has its UDP port
+    open may still be starting, for nobody can see whether datagrams are read."""
+    http3_port: int | None = None
+    """Of its HTTP/3, where that is not the port that was asked for."""
+
+
+def judge(inquired: Inquired, inquiry: Inquiry, asked: Sequence[str] | None = None) -> Known:
+    """Of a server that answers all requests over each protocol (`asked`: of these alone). Raises UserError, with what
+    to do, where it does not."""
+    found = inquired.found
+    if found is None:
+        raise _not_asked(inquired, inquiry)
+    spoken = [each for each in found.spoken() if asked is None or each.protocol in asked]
+    if missing := [name for name in asked or () if name not in [each.protocol for each in spoken]]:
+        raise _not_spoken(found, missing[0], inquiry)
+    if not spoken:
+        raise _silent(inquired, found, inquiry)
+    for each in spoken:
+        if each.distrust:
+            raise _distrusted(each, inquiry)
+    for each in spoken:
+        for number, (path, answers) in enumerate(zip(inquiry.site.paths, each.answers, strict=False)):
+            fault = _fault(answers[-1], path, inquiry) or (_of_page(answers[-1]) if inquiry.page else None)
+            if fault and not (inquiry.page and number and not answers[-1].failed):
+                raise _of_request(each, path, *fault, inquired.log, inquiry)
+    remarks = list(_remarks(inquired, found, spoken, inquiry))
+    return Known(spoken, remarks, [each.protocol for each in found.spoken()], inquired.http3_port)
+
+
+def served(answers: Sequence[Answer], path: str, inquiry: Inquiry) -> Served:
+    """What a server has of a page, by all its answers for the path."""
+    faults = [fault[0] for answer in answers if (fault := _fault(answer, path, inquiry) or _of_page(answer))]
+    return Served(frozenset(answer.bytes for answer in answers), faults[0] if faults else None)
+
+
+def _of_page(answer: Answer) -> tuple[str, str] | None:
+    if OK <= answer.status < BEYOND_OK:
+        return None
+    return f"was answered with {answer.status}", f"parts of a page are answered with {OK} to {BEYOND_OK - 1}"
+
+
+def _not_asked(inquired: Inquired, inquiry: Inquiry) -> UserError:
+    """The server died, or never listened where it was expected."""
+    reason = inquired.reasons[0]["detail"] if inquired.reasons else "the survey ended without a result"
+    told = reason.partition("; its last output: ")[0].removesuffix("; it printed nothing")
+    why = told.replace("role ", "the ", 1) if told.startswith("role ") else told
+    return UserError(f"{why}.{_printed(inquired.log)}", remedy=_to_be_asked(reason, inquiry, inquired.log))
+
+
+def _printed(log: Sequence[str]) -> str:
+    """The end of what the server printed."""
+    if not log:
+        return " It printed nothing"
+    return " Its output ends with:" + "".join(f"\n  | {line[:160]}" for line in log)
+
+
+def _to_be_asked(reason: str, inquiry: Inquiry, log: Sequence[str]) -> str:
+    """What lets a server be asked, by why it could not."""
+    port = inquiry.site.port
+    if reason.startswith("role gateway"):
+        return f"is it running? From this machine {inquiry.site.host} must answer on port {port}"
+    if _misses_others(log):
+        return _isolated(inquiry)
+    if "ended with exit status 0" in reason:
+        return "it ended, or went into the background: let it stay in the foreground, as nginx does with `daemon off;`"
+    if " ended with " in reason:
+        return "does it run by hand, from the same folder (--cwd), with the same variables (--env)? " + _ALONE
+    if ONLY_IPV6 in reason:
+        return (
+            "it listens for IPv6 alone, and the lab's clients use IPv4: let it listen on both (0.0.0.0 too, or :: "
+            f"without `ipv6only`), or start it yourself, leave out --server, and write --url https://[::1]:{port}/"
+        )
+    if f"TCP 127.0.0.1:{port}" in reason or f"TCP [::1]:{port}" in reason:
+        return "let it listen on all addresses (0.0.0.0 or ::): in the lab its clients come from another host"
+    if "the Unix socket" in reason:
+        return f"let it listen on a TCP port (and UDP, for HTTP/3), {port} or another that --url names{_LONGER}"
+    if "it listens on" in reason:
+        return f"name the port that it has in --url{_LONGER}"
+    return f"start it by hand: does it open port {port}, stay in the foreground, and say what it waits for? {_ALONE}"
+
+
+def _misses_others(log: Sequence[str]) -> bool:
+    """Whether what the server printed tells that it cannot reach another server."""
+    return any(_UNREACHABLE.search(line) for line in log)
+
+
+def _isolated(inquiry: Inquiry) -> str:
+    """What to do about that."""
+    site = inquiry.site
+    host = f"[{site.host}]" if ":" in site.host else site.host
+    return (
+        "in the lab a server reaches nothing outside, no database on this machine either: name a script in --server "
+        "that starts that too, or start all yourself and leave out --server: "
+        f"--url https://{host}:{site.port}/ asks it there"
+    )
+
+
+_UNREACHABLE = re.compile(
+    r"ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|connection refused|name or service not known"
+    r"|name resolution|no such host|could not translate host name|getaddrinfo|nodename nor servname|unknown host"
+    r"|network is unreachable|no route to host|can't connect to .*server|could not connect to server",
+    re.IGNORECASE,
+)
+"""How languages and clients of databases say that they cannot reach another server."""
+_ALONE = "In the lab it is alone: what it needs, such as a database, a script of yours has to start with it"
+_LONGER = "; if it needs longer to open it, say what it prints then: --ready TEXT"
+
+
+def _not_spoken(found: Found, missing: str, inquiry: Inquiry) -> UserError:
+    unable = found.of(missing)
+    remedy = _of_handshake([unable], inquiry) or _turn_on(missing)
+    return UserError(f"the server does not speak {TITLES[missing]}: {unable.error}", remedy=remedy)
+
+
+def _of_handshake(unable: Sequence[Spoken], inquiry: Inquiry) -> str | None:
+    """What to do where TLS came to nothing, by what the server's alert says; None: that says nothing."""
+    said = " ".join(each.error for each in unable)
+    if any(each.asks_for_certificate for each in unable):
+        return _NO_CERTIFICATE
+    if "unrecognized name" in said or "internal error" in said:
+        return (
+            f"it may not know the name {inquiry.site.host}: name one that it serves in --url, or for TLS alone in --sni"
+        )
+    if "handshake failure" in said:
+        return "h123's clients offer TLS 1.3 with the key exchange X25519 alone: let the server take that"
+    return None
+
+
+_NO_CERTIFICATE = (
+    "h123's clients have no certificate to give: let the server ask for none in this test (nginx: `ssl_verify_client "
+    "off`, Node.js: `requestCert: false`, Go: `tls.NoClientCert`)"
+)
+
+
+def _distrusted(each: Spoken, inquiry: Inquiry) -> UserError:
+    """The library's words begin with its own name."""
+    why = each.distrust.removeprefix("x509: ")
+    return UserError(
+        f"{TITLES[each.protocol]}: clients that trust {inquiry.authorities} refuse the server's certificate: {why}",
+        remedy="give the authority that signed it (--cacert), and the name that it is for (in --url, or --sni); with "
+        "--insecure instead it is not checked",
+    )
+
+
+def _turn_on(protocol: str) -> str:
+    if protocol == "h3":
+        return "let it listen on the UDP port of the same number too, or leave h3 out of --protocols"
+    return f"turn it on in the server's configuration, or leave {protocol} out of --protocols"
+
+
+def _silent(inquired: Inquired, found: Found, inquiry: Inquiry) -> UserError:
+    port = inquiry.site.port
+    if any(each.no_tls for each in found.protocols):
+        return UserError(
+            f"the server answers on port {port} without TLS",
+            remedy="let it speak TLS there (a self-signed certificate will do): so do HTTP/2 and HTTP/3",
+        )
+    if any(each.only_tls_1_2 for each in found.protocols):
+        return UserError(
+            f"the server speaks no TLS 1.3 on port {port}",
+            remedy="turn TLS 1.3 on: HTTP/3 has no other, and like is compared with like",
+        )
+    said = "; ".join(f"{TITLES[each.protocol]}: {each.error}" for each in found.protocols)
+    return UserError(
+        f"the server speaks no HTTP on port {port} ({said}).{_printed(inquired.log)}",
+        remedy=_of_handshake(found.protocols, inquiry)
+        or "name the port of its HTTPS in --url; if it listens there before it is ready, say what it prints then: "
+        "--ready TEXT",
+    )
+
+
+def _fault(answer: Answer, path: str, inquiry: Inquiry) -> tuple[str, str] | None:
+    """What is wrong with an answer, and what to do."""
+    seconds = ANSWER_NS // 10**9
+    if answer.endless:
+        what = f"did not end within {seconds} s ({format_bytes(answer.bytes)} came)"
+        return what, "ask for something that ends: streams without an end have no latency"
+    if answer.error:
+        return f"failed: {answer.error}", f"try it by hand: does the server answer {hidden(path)} there?"
+    if OK <= answer.status < BEYOND_OK:
+        return None
+    what = f"was answered with {answer.status}"
+    match answer.status:
+        case 401 | 407:
+            asks = f" ({answer.authenticate})" if answer.authenticate else ""
+            return f"was refused with {answer.status}{asks}", _give(answer)
+        case 403:
+            return (
+                "was refused with 403",
+                "it lets in only those who show more (--header 'Cookie: ...' or a key, the host name that it knows in "
+                "--url), or it may not read what it serves: see its log",
+            )
+        case 421:
+            return what, f"it serves no host {inquiry.site.host}: name one that it serves in --url"
+        case 429:
+            return (
+                what,
+                "it limits how often it may be asked, and its limit would be what is measured: lift that for this "
+                "test, or ask another server",
+            )
+        case 304:
+            return what, "leave out the --header that makes it conditional (If-None-Match, If-Modified-Since)"
+        case 502 | 504:
+            return what, f"what stands behind it does not answer: {_FIRST}"
+        case 503:
+            return (
+                what,
+                "it is overloaded or in maintenance, limits its rate (nginx's limit_req answers so: lift that for this "
+                f"test), or what stands behind it does not answer: {_FIRST}",
+            )
+        case status if 300 <= status < 400:
+            return f"leads elsewhere: {status} to {answer.location or 'nowhere'}", _follow(answer, path, inquiry)
+        case status if status >= 500:
+            return what, f"the server's log says why. {_ALONE}"
+    return what, "is the path right, and --method?"
+
+
+_FIRST = "start that too, and first (--ready tcp:PORT waits for its port, --ready TEXT for a line that it prints)"
+
+
+def _give(answer: Answer) -> str:
+    """What a server wants that asks for a name or a token."""
+    scheme = answer.authenticate.partition(" ")[0].lower()
+    how = {"basic": " with Basic and USER:PASSWORD in base64", "bearer": " with Bearer and a token"}.get(scheme, "")
+    return f"give what it asks for: --header 'Authorization: ...'{how}"
+
+
+def _follow(answer: Answer, path: str, inquiry: Inquiry) -> str:
+    """Where a redirect leads, as it is to be written."""
+    here = f"https://{inquiry.site.host}:{inquiry.site.port}"
+    to = urljoin(here + path, answer.location)
+    if not answer.location or not to.startswith("https://"):
+        return "name in --url what is to be measured itself: redirects are not followed"
+    near = "" if to.startswith(f"{here}/") else ", if that is your server too"
+    return f"redirects are not followed: name in --url what is to be measured itself, --url {to}{near}"
+
+
+def _of_request(each: Spoken, path: str, what: str, remedy: str, log: Sequence[str], inquiry: Inquiry) -> UserError:
+    """Of a server that runs elsewhere nobody sees what it prints."""
+    printed = f".{_printed(log)}" if log else ""
+    request = f"{TITLES[each.protocol]}: the request for {hidden(path)} {what}"
+    if each.asks_for_certificate and not any(status in what for status in _OTHER_THAN_WHO):
+        return UserError(f"{request}: the server asks its clients for a certificate{printed}", remedy=_NO_CERTIFICATE)
+    if _misses_others(log):
+        return UserError(f"{request}{printed}", remedy=_isolated(inquiry))
+    return UserError(f"{request}{printed}", remedy=remedy)
+
+
+_OTHER_THAN_WHO = ("did not end", "leads elsewhere", "with 404", "with 429", "with 5")
+"""What is wrong with a request, whoever makes it."""
+
+
+def _remarks(inquired: Inquired, found: Found, spoken: Sequence[Spoken], inquiry: Inquiry) -> Iterator[str]:
+    yield from _of_http3(inquired, found, inquiry)
+    for each in spoken:
+        if 1 < sum(map(len, each.answers)) <= each.connections:
+            title = TITLES[each.protocol]
+            yield f"Over {title} it ends each connection after one answer: every request there pays for a handshake"
+    if any(each.asks_for_certificate for each in spoken):
+        yield "It asks its clients for a certificate, and answers those without one"
+    answers = {
+        path: [answer for each in spoken for answer in each.answers[number]]
+        for number, path in enumerate(inquiry.site.paths)
+    }
+    if various := {path: sizes for path, had in answers.items() if len(sizes := {answer.bytes for answer in had}) > 1}:
+        sizes = next(iter(various.values()))
+        between = f"{format_bytes(min(sizes))} to {format_bytes(max(sizes))}"
+        yield f"Answers to {_named(various)} differ in length ({between}), so none is held against a size"
+    asked = any(header.name.lower() == "accept-encoding" for header in inquiry.headers)
+    packed = {path: codes for path, had in answers.items() if (codes := {answer.encoding for answer in had} - {""})}
+    if packed and not asked:
+        how = ", ".join(sorted(set().union(*packed.values())))
+        yield f"Answers to {_named(packed)} are compressed ({how}) though nobody asked for it"
+    slow = [path for path, had in answers.items() if had and had[0].ns > _SLOW_NS and had[0].ns > 10 * had[-1].ns]
+    if slow:
+        first, later = (f"{answers[slow[0]][index].ns / 1e6:.0f} ms" for index in (0, -1))
+        yield (
+            f"The first answer to {_named(slow)} took {first}, a later one {later}: if what stands behind the server "
+            "starts late, --ready tcp:PORT or --ready TEXT waits for it"
+        )
+    if found.certificate and not inquiry.authorities:
+        yield from _of_certificate(found.certificate, inquiry)
+
+
+def _of_http3(inquired: Inquired, found: Found, inquiry: Inquiry) -> Iterator[str]:
+    """Where it announces an HTTP/3 that is not measured, or not where it was asked."""
+    site, announced = inquiry.site, found.announced()
+    if inquired.http3_port:
+        yield f"Its HTTP/3 is on UDP port {inquired.http3_port}, as its Alt-Svc says, and is measured there"
+    elif announced and found.of(QUIC).error:
+        host, port = announced
+        if host not in ("", site.host):
+            yield f"Its Alt-Svc announces HTTP/3 at {host}:{port}, another host: --url https://{host}:{port}/ asks that"
+        else:
+            yield f"Its Alt-Svc announces HTTP/3 on UDP port {port}, where nothing answers: {found.of(QUIC).error}"
+
+
+def _named(paths: Collection[str]) -> str:
+    """The first, and how many more."""
+    first, *more = map(hidden, paths)
+    return f"{first} and {len(more)} more" if more else first
+
+
+def _of_certificate(certificate: Certificate, inquiry: Inquiry) -> Iterator[str]:
+    now = dt.datetime.now(dt.UTC).timestamp()
+    if certificate.not_after_unix < now:
+        day = dt.datetime.fromtimestamp(certificate.not_after_unix, dt.UTC).date()
+        yield f"Its certificate expired on {day}: clients elsewhere refuse it (h123 does not check it)"
+    elif certificate.not_before_unix > now:
+        yield "Its certificate is not valid yet: clients elsewhere refuse it (h123 does not check it)"
+    if not certificate.fits:
+        names = ", ".join(certificate.names) or certificate.subject
+        yield f"Its certificate is for {names}, not for {inquiry.site.host} (h123 does not check it)"
+
+
+def found_words(known: Known, inquiry: Inquiry) -> list[str]:
+    """What was found, in a few lines."""
+    titles = [TITLES[each.protocol] for each in known.spoken]
+    lines = [f"It speaks {' and '.join([', '.join(titles[:-1]), titles[-1]] if len(titles) > 1 else titles)}"]
+    for number, path in enumerate(inquiry.site.paths[: 1 if inquiry.page else None]):
+        first = known.spoken[0].answers[number][0]
+        lines.append(
+            f"{inquiry.method} {hidden(path)}: {first.status}, {format_bytes(first.bytes)}, {first.ns / 1e6:.1f} ms"
+        )
+    if inquiry.authorities:
+        lines.append(f"Its certificate is trusted by {inquiry.authorities}")
+    return lines + [f"Note: {remark}" for remark in known.remarks]

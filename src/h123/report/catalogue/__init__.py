@@ -1,0 +1,8 @@
+"""What was found of the subjects, for people: pages, and the matrix on the terminal and as a page."""
+
+from h123.report.catalogue.catalogue import write_catalogue
+from h123.report.catalogue.constants import write_constants
+from h123.report.catalogue.matrix import print_matrix, write_matrix
+from h123.report.catalogue.profiles import write_profiles
+
+__all__ = ["print_matrix", "write_catalogue", "write_constants", "write_matrix", "write_profiles"]

@@ -1,0 +1,140 @@
+"""docs/constants.md: what stacks' own sources say of their constants, beside what packets show of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from h123.base.files.durable import write_atomically
+from h123.base.paths import project_root
+from h123.base.terminal.markdown import NOTHING, table
+from h123.catalogue import QUIC, Declared, Subject, catalogue, declared
+from h123.verification import PublicRecord, public_records
+from h123.verification.constants import Comparison, compared
+
+_HEAD = """\
+# Do packets show what sources say?
+
+Written by `h123 publish` from [subjects/constants.toml](../subjects/constants.toml), where the lines of each stack's
+source are listed, and from the records in [verified/](verified); not to be edited. `h123 verify NAME` measures the
+constants on your machine, `python bench/sources.py SOURCE VERSION FOLDER` prints the lines of a source that you have
+unpacked."""
+_RULES = """\
+What counts as the same:
+
+* **initial window**: TCP counts packets, and the first flight has as many. QUIC counts bytes: the full packets of the
+  first flight fill the window to within one, since a sender may ask before sending whether there is any room. Packets
+  are as large as they are at first, unless the source names a size.
+* **a loss leaves**: a share that is at most 0.03 less than the source's factor or 0.08 more, since it is seen when the
+  window has grown again for two round trips. BBR has no such factor.
+* **a lost tail is sent again after**: what the formula gives over a round trip of 2 ms, and up to 1.5 ms for timers.
+  RFC 9002 (6.2.1) takes the round trip, four times its variation but at least 1 ms, and the longest delay of
+  acknowledgements that the receiver announces, here 25 ms: 28 to 31 ms. Of TCP it is the second time, which its timer
+  for retransmissions gives; the first may be sooner, as a probe for lost tails."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """What is stated of one stack, against what its subject's packets show."""
+
+    said: Declared
+    comparisons: Sequence[Comparison]
+    """Empty: there is no valid measurement."""
+
+    @property
+    def server(self) -> str:
+        """What the page calls it. Over TCP the kernel sends, whoever the server is."""
+        return self.said.subject if self.said.protocol == QUIC else f"{self.said.source} (server {self.said.subject})"
+
+    @property
+    def over(self) -> str:
+        """`h3, cubic`"""
+        return f"{self.said.protocol}, {self.said.congestion}"
+
+
+def write_constants() -> Path:
+    """Write the project's page from its committed files; returns its path. Raises UserError where one is wrong."""
+    path = project_root() / "docs" / "constants.md"
+    write_atomically(path, constants_page(held(declared(), catalogue(), public_records())))
+    return path
+
+
+def held(
+    every: Sequence[Declared], subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]
+) -> Sequence[Held]:
+    """Each against the record of its subject's files as they are now."""
+    return [Held(said, _comparisons(said, subjects.get(said.subject), known.get(said.subject))) for said in every]
+
+
+def _comparisons(said: Declared, subject: Subject | None, told: PublicRecord | None) -> list[Comparison]:
+    if subject is None or told is None or not told.holds_for(subject):
+        return []
+    wanted = ("server", said.protocol, said.congestion)
+    for seen in told.record.constants or []:
+        if (seen.role, seen.protocol, seen.congestion) == wanted:
+            return compared(said, seen)
+    return []
+
+
+def constants_page(every: Sequence[Held]) -> str:
+    """The whole page, in Markdown."""
+    parts = [[_HEAD], [_summary(every)], _table(every), _differences(every), [_RULES], _sources(every)]
+    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def _summary(every: Sequence[Held]) -> str:
+    all_of_them = [one for held in every for one in held.comparisons]
+    same = sum(one.agrees for one in all_of_them)
+    servers = len({held.said.subject for held in every if held.comparisons})
+    differ = len(all_of_them) - same
+    rest = f"; the other {differ} differ, [each for a reason that is named](#differences)" if differ else ""
+    return f"{same} of {len(all_of_them)} constants of {servers} servers are what their sources say{rest}."
+
+
+def _table(every: Sequence[Held]) -> list[str]:
+    rows = []
+    for held in every:
+        said = held.said
+        for one in held.comparisons:
+            rows.append(
+                {
+                    "server": held.server,
+                    "over": held.over,
+                    "constant": one.constant,
+                    "its source says": one.says,
+                    "where": f"{said.source} {said.version}: " + ", ".join(f"`{line}`" for line in one.where),
+                    "packets show": one.shows or NOTHING,
+                    "the same": "yes" if one.agrees else "**no**",
+                }
+            )
+        if not held.comparisons:
+            rest = dict.fromkeys(("its source says", "where", "packets show", "the same"), NOTHING)
+            rows.append({"server": held.server, "over": held.over, "constant": "not measured as it is now", **rest})
+    return list(table(rows))
+
+
+def _differences(every: Sequence[Held]) -> list[str]:
+    lines = [
+        f"* **{held.server}**, {held.over}, {one.constant}: {one.differs or 'nobody has said why yet.'}"
+        for held in every
+        for one in held.comparisons
+        if not one.agrees
+    ]
+    return ["## Differences", "", *lines] if lines else []
+
+
+def _sources(every: Sequence[Held]) -> list[str]:
+    rows: dict[tuple[str, str, str, str], list[str]] = {}
+    for held in every:
+        said = held.said
+        rows.setdefault((said.source, said.version, said.read_from, said.otherwise), []).append(held.server)
+    listed = [
+        {
+            "source": source,
+            "version that was read": version,
+            "from": read_from,
+            "servers": ", ".join(dict.fromkeys(servers)),
+            "why not the installed one": otherwise or NOTHING,
+        }
+        for (source, version, read_from, otherwise), servers in rows.items()
+    ]
+    return ["## Sources", "", *table(listed)] if listed else []

@@ -1,0 +1,175 @@
+"""All that an attempt left of its course, or why it left less."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from h123.base.errors import UserError
+from h123.causes import Connection, Explained, connections, explain, match_logs
+from h123.documents import read_document
+from h123.documents.lab_report import Report
+from h123.documents.trial_files import Link, Trial
+from h123.packets.capture import DOWN, PACKET, UDP, Packets, read_packets
+from h123.packets.stack_log import StackLog, StackLogs, read_stack_logs
+from h123.packets.tcp_account import read_tcp_account
+from h123.report import level
+from h123.report.trial_view.choice import Chosen
+from h123.store import Sample, read_samples
+from h123.study.networks.network import Direction
+
+_Read = TypeVar("_Read")
+
+
+@dataclass(frozen=True)
+class Arm:
+    """An attempt, by the name that it has on the page; all times in ns of its trial's clock."""
+
+    chosen: Chosen
+    name: str
+
+    @cached_property
+    def trial(self) -> Trial:
+        """What was to be run."""
+        return read_document(self.chosen.folder / "trial.json", Trial)
+
+    @property
+    def link(self) -> Link:
+        """The one between client and server."""
+        return self.trial.links[0]
+
+    def way(self, way: int) -> Direction:
+        """What the link does to packets of a way."""
+        return (self.link.down if way == DOWN else self.link.up) or Direction()
+
+    def sender(self, way: int) -> str:
+        """The host that sends this way."""
+        end = self.link.b if way == DOWN else self.link.a
+        return end.host if end else ("server" if way == DOWN else "client")
+
+    @cached_property
+    def report(self) -> Report | None:
+        """What the lab says of it; None of imported samples, and of a lab that was killed."""
+        file = self.chosen.folder / "report.json"
+        return read_document(file, Report) if file.is_file() else None
+
+    @cached_property
+    def packets(self) -> Packets | None:
+        """Those of the link, if they were recorded."""
+        return _if_there(lambda: read_packets(self.chosen.folder))
+
+    def of_way(self, way: int) -> Packets:
+        """Those of one way; none where there is no record."""
+        found = self.packets
+        return np.empty(0, PACKET) if found is None else found[found["way"] == way]
+
+    @cached_property
+    def connections(self) -> Sequence[Connection]:
+        """As the link saw them."""
+        if self.packets is None:
+            return []
+        return connections(self.packets, self.way(0), self.way(1), shared=self.shared)
+
+    @property
+    def shared(self) -> bool:
+        """Whether cross traffic went through the link too."""
+        return self.link.cross is not None
+
+    @cached_property
+    def stack_logs(self) -> StackLogs:
+        """What the server's QUIC stack left of its own."""
+        return read_stack_logs(self.chosen.folder)
+
+    @cached_property
+    def logs(self) -> Sequence[StackLog | None]:
+        """Of each connection."""
+        return match_logs(self.stack_logs.logs, self.connections)
+
+    @property
+    def datagrams(self) -> bool:
+        """Whether any came to the link."""
+        return self.packets is not None and bool((self.packets["protocol"] == UDP).any())
+
+    @property
+    def quic(self) -> bool:
+        """Whether all its connections were QUIC's."""
+        return bool(self.connections) and all(one.quic for one in self.connections)
+
+    @cached_property
+    def account(self) -> pa.Table | None:
+        """TCP's own, if the lab asked for it."""
+        return _if_there(lambda: read_tcp_account(self.chosen.folder))
+
+    @cached_property
+    def requests(self) -> list[Sample]:
+        """In the order of their start; none where the attempt left no samples."""
+        file = self.chosen.folder / "samples.parquet"
+        return read_samples(file, self.chosen.statuses, measured=bool(self.report)) if file.is_file() else []
+
+    @cached_property
+    def explained(self) -> Explained | None:
+        """What the time of its requests was spent on, if packets tell."""
+        told = self.packets is not None and self.requests and self.report
+        return _if_there(lambda: explain(self.chosen.folder, self.chosen.statuses)) if told else None
+
+    @cached_property
+    def began(self) -> int:
+        """When the client began."""
+        if self.report and self.report.main_began_ns:
+            return self.report.main_began_ns
+        firsts = [row["start_ns"] for row in self.requests[:1]]
+        return min([*firsts, *self._packet_times[:1]], default=0)
+
+    @cached_property
+    def ended(self) -> int:
+        """When nothing more was seen."""
+        lasts = [row["end_ns"] for row in self.requests]
+        return max([self.began + 1, *lasts, *self._packet_times[1:]])
+
+    @property
+    def _packet_times(self) -> list[int]:
+        if self.packets is None or not len(self.packets):
+            return []
+        return [int(self.packets["at_ns"].min()), int(self.packets["left_ns"].max())]
+
+    @property
+    def recorded_to(self) -> int:
+        """When its record of packets ended."""
+        if not self.left_out or self.packets is None or not len(self.packets):
+            return self.ended
+        return int(self.packets["at_ns"].max())
+
+    @property
+    def left_out(self) -> int:
+        """Packets that the record has no room for."""
+        return self.report.links[0].packets_left_out or 0 if self.report and self.report.links else 0
+
+
+def arms(chosen: Sequence[Chosen], factor: str) -> list[Arm]:
+    """With names that tell one from the other; one alone is called by its level of the compared factor."""
+    if len(chosen) == 1:
+        return [Arm(chosen[0], _named(chosen[0], [factor]))]
+    one, other = chosen
+    differ = [factor for factor in one.cell if one.cell[factor] != other.cell.get(factor)]
+    names = [_named(each, differ) for each in chosen]
+    if one.block != other.block:
+        names = [", ".join(filter(None, (name, f"block {of.block}"))) for name, of in zip(names, chosen, strict=True)]
+    if one.twin != other.twin:
+        names = [f"{name} {'twin' if of.twin else 'itself'}".strip() for name, of in zip(names, chosen, strict=True)]
+    if names[0] == names[1]:
+        names = [f"attempt {of.attempt}" for of in chosen]
+    return [Arm(of, name) for of, name in zip(chosen, names, strict=True)]
+
+
+def _named(chosen: Chosen, factors: Sequence[str]) -> str:
+    return ", ".join(level(chosen.cell[factor]) for factor in factors)
+
+
+def _if_there(read: Callable[[], _Read]) -> _Read | None:
+    try:
+        return read()
+    except UserError:
+        return None

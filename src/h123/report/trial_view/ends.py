@@ -1,0 +1,76 @@
+"""What a page says of both ends in words: their processors, how they sent datagrams, what their stack says itself."""
+
+from collections.abc import Iterator
+
+from h123.base.units import figures, format_seconds
+from h123.documents.lab_report import Counters, Role
+from h123.packets.capture import DOWN, UDP, UP
+from h123.report.trial_view.arm import Arm
+
+_WAYS = {"server": DOWN, "client": UP}
+"""What each of them sends."""
+_ALONE = 1.05
+"""Datagrams a send: up to so many each is sent by itself, but for a few."""
+
+
+def processor(arm: Arm, role: str) -> str:
+    """`1.2 s, and 30 ms waited for one`: of a role, during the client's run."""
+    of = _role(arm, role)
+    if of is None or of.cpu is None:
+        return "–"
+    used = format_seconds(of.cpu.main_ns / 1e9)
+    waited = of.cpu.main_wait_ns
+    return used if waited is None else f"{used}, and {format_seconds(waited / 1e9)} waited for one"
+
+
+def sends(arm: Arm, role: str) -> str:
+    """How many datagrams an end gave the kernel at a time: of those that are sent together (GSO) it counts one."""
+    host = _host(arm, role)
+    if host is None or arm.packets is None or arm.left_out:
+        return "–"
+    datagrams = int((arm.of_way(_WAYS[role])["protocol"] == UDP).sum())
+    given = host.grown("Udp.OutDatagrams")
+    if not datagrams or not given:
+        return "–"
+    if datagrams <= _ALONE * given:
+        return f"{datagrams}, each by itself"
+    return f"{datagrams}, {figures(datagrams / given)} at a time (GSO)"
+
+
+def dropped(arm: Arm, role: str) -> str:
+    """Datagrams that found the receive buffer full."""
+    host = _host(arm, role)
+    return "–" if host is None or not arm.datagrams else str(host.grown("Udp.RcvbufErrors"))
+
+
+def log(arm: Arm) -> str:
+    """`took 34 packets for lost; held by flow control: 340 ms of a stream's`: what the server's qlog says."""
+    logs = [one for one in arm.logs if one is not None]
+    if not logs:
+        return "–"
+    lost = sum(len(one.lost) for one in logs)
+    said = [f"took {lost} packets for lost"]
+    held = [("its stream's", True, True), ("its connection's", False, True)]
+    held += [("the client's stream's", True, False), ("the client's connection's", False, False)]
+    for whose, stream, own in held:
+        spent = sum(one.end - one.begin for each in logs for one in each.held if (one.stream, one.own) == (stream, own))
+        said += [f"{whose} limit held data for {format_seconds(spent / 1e9)}"] if spent else []
+    return "; ".join(said) if len(said) > 1 else f"{said[0]}; flow control held nothing"
+
+
+def unread(arm: Arm) -> Iterator[str]:
+    """What of its logs cannot be shown, and why."""
+    for why in arm.stack_logs.unread:
+        yield f"{why}; what its server says of that connection is not shown."
+    if arm.stack_logs.logs and not any(arm.logs):
+        yield "its server's qlog fits none of the connections on the link, so it is not shown."
+
+
+def _role(arm: Arm, name: str) -> Role | None:
+    return next((role for role in arm.report.roles if role.name == name), None) if arm.report else None
+
+
+def _host(arm: Arm, name: str) -> Counters | None:
+    role = _role(arm, name)
+    hosts = arm.report.hosts if arm.report and role else []
+    return next((host.counters for host in hosts if role and host.name == role.host), None)

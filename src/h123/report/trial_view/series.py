@@ -1,0 +1,286 @@
+"""The figures over time: what each shows of the arms."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from pyarrow import Table
+
+from h123.base.units import common_unit, format_rate, format_seconds, format_span
+from h123.causes import Times
+from h123.flow import (
+    Bins,
+    Numbers,
+    SentSoFar,
+    Series,
+    bytes_in_flight,
+    capacity,
+    full_queue_ns,
+    gone,
+    logged_round_trip,
+    logged_window,
+    round_trips,
+    sender_window,
+    sequences,
+    smoothed_round_trip,
+    throughput,
+    waiting,
+)
+from h123.packets.capture import DOWN, UP, Packets
+from h123.packets.stack_log import StackLog
+from h123.report.drawing import Figure
+from h123.report.trial_view.arm import Arm
+from h123.report.trial_view.over_time import FATES, HELD, Line, Panel, Ticks, over_time
+
+MOST = 400
+"""Bins of a picture: two pixels each on a desk."""
+WAYS = {DOWN: "down, to the client", UP: "up, to the server"}
+RATE = "the link's rate"
+WINDOW, SMOOTHED, FULL = "congestion window", "smoothed round trip", "a full queue"
+CONNECTIONS = 8
+"""Of an arm in a sequence plot."""
+_LOOKS, _FEW = 5, 60
+"""Looks that make a line, and those that are few enough to be marked one by one."""
+_FAR = 4
+"""Times what was reached at most: a rate above is named, for drawn it would flatten the rest."""
+
+
+def bins_of(arms: Sequence[Arm]) -> Bins:
+    """From when the clients began, which is 0 of every arm's time, to the end of the arm that took longest."""
+    return Bins.over(0, max(arm.ended - arm.began for arm in arms), MOST)
+
+
+def lost_marks(arms: Sequence[Arm], bins: Bins, ways: Sequence[int] = (DOWN, UP)) -> list[Ticks]:
+    """Of all arms and fates, a mark for each bin in which there was one."""
+    marks = []
+    for number, arm in enumerate(arms):
+        for fate in FATES:
+            times = np.concatenate([gone(arm.of_way(way), fate) for way in ways]) - arm.began
+            if len(full := np.flatnonzero(bins.counts(times))):
+                marks.append(Ticks(number, fate, bins.begins[full] / 1e9))
+    return marks
+
+
+def held_marks(arms: Sequence[Arm], bins: Bins, way: int) -> list[Ticks]:
+    """When flow control held the sender of a way, as the server's log has it: a mark for each bin of such a time."""
+    marks = []
+    for number, arm in enumerate(arms):
+        own = arm.sender(way) == "server"
+        held = np.zeros(bins.count, bool)
+        for one in (one for log in arm.logs if log for one in log.held if one.own == own):
+            first, last = (np.array([one.begin, one.end]) - arm.began - bins.begin) // bins.width
+            held[max(first, 0) : last + 1] = True
+        if held.any():
+            marks.append(Ticks(number, HELD, bins.begins[held] / 1e9))
+    return marks
+
+
+def throughput_figure(arms: Sequence[Arm], bins: Bins) -> Figure:
+    """Both ways."""
+    caption = (
+        f"What left the link in each {width(bins)}, whole IP packets, as the link's rate (dashed) counts them. "
+        f"{marked(bins)}"
+    )
+    panels = [_throughput(arms, bins, way) for way in WAYS]
+    return over_time("throughput", "Throughput", caption, bins, panels, lost_marks(arms, bins))
+
+
+def _throughput(arms: Sequence[Arm], bins: Bins, way: int) -> Panel:
+    measured = [throughput(shifted(arm, way), bins) for arm in arms]
+    rates = [capacity(arm.way(way), 0, bins.width * bins.count) for arm in arms]
+    rates = [r for n, r in enumerate(rates) if len(r.times) and not any(_same(r, other) for other in rates[:n])]
+    most = max(float(values.max()) for values in measured)
+    near = [rate for rate in rates if rate.values.min() <= _FAR * most]
+    one, unit = rate_unit(max([most, *(rate.values.max() for rate in near)]))
+    lines = [line(arm, number, bins, measured[number] / one) for number, arm in enumerate(arms)]
+    lines += [Line(RATE, None, rate.times / 1e9, rate.values / one, dashed=True, steps=True) for rate in near]
+    told = " or ".join(format_rate(rate.values[0]) for rate in rates if all(rate is not other for other in near))
+    return Panel(f"{WAYS[way]} ({RATE}: {told})" if told else WAYS[way], unit, lines)
+
+
+def flight_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
+    """Bytes in flight of the way that carried more, and the congestion window where TCP was asked often enough for it,
+    or a QUIC server wrote it down."""
+    flown = [bytes_in_flight(arm.connections, way, shifted_bins(bins, arm)) for arm in arms]
+    known = _senders(arms, bins, way, sender_window, logged_window)
+    held = held_marks(arms, bins, way)
+    most = [float(values.max()) for values in flown] + [float(window.values.max()) for window in known.values()]
+    one, unit = common_unit([max(most)], "B")
+    lines = [line(arm, n, bins, flown[n] / one) for n, arm in enumerate(arms)]
+    lines += [told(f"{arms[n].name}: {WINDOW}", n, window, one) for n, window in known.items()]
+    caption = (
+        f"Payload sent {WAYS[way]}, and neither known to have arrived nor sent again: the most in each {width(bins)}, "
+        "of all connections together, told from packets. "
+        + (f"Dashed: the {WINDOW}s of the sender's connections together, as it tells them itself. " if known else "")
+        + ("Flow control: the server's qlog says that it held the sender then. " if held else "")
+        + " ".join(_without_account(arms, known, WINDOW))
+    )
+    return over_time(
+        "flight", "Bytes in flight", caption, bins, [Panel("", unit, lines)], [*lost_marks(arms, bins, [way]), *held]
+    )
+
+
+def round_trip_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
+    """As the sender could see it, and what TCP makes of it."""
+    seen = [round_trips(arm.connections, way) for arm in arms]
+    medians = [bins.medians(series.times - arm.began, series.values) for arm, series in zip(arms, seen, strict=True)]
+    known = _senders(arms, bins, way, smoothed_round_trip, logged_round_trip)
+    most = [float(np.nanmax(values)) for values in medians if not np.isnan(values).all()]
+    one, unit = common_unit([max([*most, *(float(series.values.max()) for series in known.values()), 1.0]) / 1e9], "s")
+    lines = [Line(arm.name, n, bins.begins / 1e9, medians[n] / 1e9 / one) for n, arm in enumerate(arms)]
+    lines += [told(f"{arms[n].name}: {SMOOTHED}", n, series, one * 1e9) for n, series in known.items()]
+    caption = (
+        f"From when a packet came to the link until its sender got the first packet that the other end sent after it: "
+        f"the median of those sent {WAYS[way]} in each {width(bins)}; acknowledgements that wait are part of it. "
+        + (f"Dashed: the {SMOOTHED}, as the sender tells it itself. " if known else "")
+        + " ".join(_without_account(arms, known, SMOOTHED))
+    )
+    marks = lost_marks(arms, bins, [way])
+    return over_time("round-trip", "Round trip", caption, bins, [Panel("", unit, lines)], marks)
+
+
+def queue_figure(arms: Sequence[Arm], bins: Bins) -> Figure | None:
+    """How long packets waited for their turn; None where no link has a rate."""
+    panels = [panel for way in WAYS if (panel := _queue(arms, bins, way))]
+    if not panels:
+        return None
+    full = any(line.dashed for panel in panels for line in panel.lines)
+    caption = (
+        f"How long packets waited at the link for their turn, beside its delay: the longest in each {width(bins)}. "
+        + (f"Dashed: {FULL}. " if full else "")
+        + marked(bins)
+    )
+    return over_time("queue", "Queue", caption, bins, panels, lost_marks(arms, bins))
+
+
+def _queue(arms: Sequence[Arm], bins: Bins, way: int) -> Panel | None:
+    waits = {n: waiting(shifted(arm, way), arm.way(way), shared=arm.shared) for n, arm in enumerate(arms)}
+    waits = {n: series for n, series in waits.items() if len(series.values)}
+    if not waits:
+        return None
+    longest = max(float(series.values.max()) for series in waits.values())
+    full = {full for arm in arms if (full := full_queue_ns(arm.way(way)))}
+    near = [one for one in sorted(full) if one <= _FAR * longest]
+    one, unit = common_unit([max([longest, *near]) / 1e9], "s")
+    lines = [
+        line(arms[n], n, bins, bins.largest(series.times, series.values) / 1e9 / one) for n, series in waits.items()
+    ]
+    span = np.array([0, bins.width * bins.count / 1e9])
+    lines += [Line(FULL, None, span, np.full(2, most / 1e9 / one), dashed=True) for most in near]
+    far = " or ".join(format_seconds(most / 1e9) for most in sorted(full) if most not in near)
+    return Panel(f"{WAYS[way]} ({FULL}: {far})" if far else WAYS[way], unit, lines)
+
+
+def sequence_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
+    """How far each sender had come, connection by connection."""
+    curves = {n: sequences(arm.connections, way) for n, arm in enumerate(arms)}
+    drawn = [(n, curve) for n, of in curves.items() for curve in of[:CONNECTIONS]]
+    one, unit = common_unit([max((float(curve.ends.max()) for _, curve in drawn), default=1.0)], "B")
+    lines = [_sequence(arms[n], n, curve, bins, one) for n, curve in drawn]
+    many = max((len(of) for of in curves.values()), default=0)
+    caption = (
+        f"Bytes that had been sent {WAYS[way]}, a line for each connection, drawn once each {width(bins)}: of TCP its "
+        "sequence numbers from the first on, of QUIC, whose numbers are encrypted, the payload of all datagrams so "
+        "far. Crosses: packets that the link lost or had no room for; dots: bytes that TCP sent again; at most one of "
+        "each a line and time drawn."
+        + (f" Of {many} connections the {CONNECTIONS} that carried most are drawn." if many > CONNECTIONS else "")
+    )
+    return over_time("sequence", "Sequence", caption, bins, [Panel("", unit, lines, tall=True)])
+
+
+def _sequence(arm: Arm, number: int, curve: SentSoFar, bins: Bins, one: float) -> Line:
+    times = curve.at - arm.began
+    far = bins.largest(times, np.maximum.accumulate(curve.ends))
+    known = ~np.isnan(far)
+    crosses, again = (_one_each(bins, times[places], curve.ends[places] / one) for places in (curve.lost, curve.again))
+    begins = bins.begins[known] / 1e9
+    return Line(arm.name, number, begins, far[known] / one, steps=True, crosses=crosses, dots=again)
+
+
+def _one_each(bins: Bins, times: Times, values: Numbers) -> tuple[Numbers, Numbers]:
+    """The first in each bin."""
+    _, firsts = np.unique((times - bins.begin) // bins.width, return_index=True)
+    return times[firsts] / 1e9, values[firsts]
+
+
+def main_way(arms: Sequence[Arm]) -> int:
+    """The way that carried more of the shown trials' bytes."""
+    return max(WAYS, key=lambda way: sum(int(arm.of_way(way)["bytes"].sum(dtype=np.int64)) for arm in arms))
+
+
+def shifted_bins(bins: Bins, arm: Arm) -> Bins:
+    """The same, in the arm's own time."""
+    return replace(bins, begin=bins.begin + arm.began)
+
+
+def _senders(
+    arms: Sequence[Arm],
+    bins: Bins,
+    way: int,
+    of_account: Callable[[Table, str], Series],
+    of_logs: Callable[[Sequence[StackLog], Bins], Series],
+) -> dict[int, Series]:
+    """What senders tell themselves, in time since the client began: TCP's account, or what a QUIC server logs where it
+    sends; none of an arm with too few looks for a line."""
+    found = {n: of_account(arm.account, arm.sender(way)) for n, arm in enumerate(arms) if arm.account is not None}
+    for n, arm in enumerate(arms):
+        logs = [log for log in arm.logs if log]
+        if logs and arm.sender(way) == "server":
+            found[n] = of_logs(logs, shifted_bins(bins, arm))
+    enough = {n: of for n, of in found.items() if len(of.times) >= _LOOKS}
+    return {n: Series(of.times - arms[n].began, of.values) for n, of in enough.items()}
+
+
+def told(name: str, arm: int, series: Series, one: float) -> Line:
+    """A line of what a sender tells itself, whose looks are marked where they are few."""
+    few = len(series.times) <= _FEW
+    return Line(name, arm, series.times / 1e9, series.values / one, dashed=True, points=few)
+
+
+def _without_account(arms: Sequence[Arm], known: Mapping[int, Series], what: str) -> Iterator[str]:
+    """Why it is not there, of each arm that lacks it."""
+    for number, arm in enumerate(arms):
+        if number in known:
+            continue
+        if arm.quic:
+            yield (
+                f"{arm.name} is QUIC, which has no account in the kernel: no {what} but where a server that sends "
+                "writes a qlog (qlog: true in the study's settings)."
+            )
+        elif arm.trial.clock == "virtual":
+            yield f"Under the virtual clock TCP's account is one look at the end: no {what} of {arm.name}."
+        else:
+            yield f"TCP's account has too few looks, or none, for the {what} of {arm.name}."
+
+
+def _same(one: Series, other: Series) -> bool:
+    return np.array_equal(one.times, other.times) and np.array_equal(one.values, other.values)
+
+
+def shifted(arm: Arm, way: int) -> Packets:
+    """Its packets of a way, in time since its client began."""
+    packets = arm.of_way(way).copy()
+    packets["at_ns"] -= arm.began
+    packets["left_ns"][packets["left_ns"] > 0] -= arm.began
+    return packets
+
+
+def line(arm: Arm, number: int, bins: Bins, values: Numbers) -> Line:
+    """A value a bin, which holds until the next; none of bins that the arm's record of packets does not cover."""
+    covered = not arm.left_out or bins.begins + bins.width <= arm.recorded_to - arm.began
+    return Line(arm.name, number, bins.begins / 1e9, np.where(covered, values, np.nan), steps=True)
+
+
+def rate_unit(most: float) -> tuple[float, str]:
+    """In which so many bits a second read best."""
+    return next((step for step in ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")) if most >= step[0]), (1, "bit/s"))
+
+
+def width(bins: Bins) -> str:
+    """Of a bin, for a person."""
+    return f"{bins.width / 1e6:g} ms" if bins.width < 10**9 else format_span(bins.width / 1e9)
+
+
+def marked(bins: Bins) -> str:
+    """What the marks above a figure are."""
+    return f"Marks above: packets that the link lost or had no room for, one for each {width(bins)} that had any."

@@ -1,0 +1,145 @@
+"""A waterfall: a bar for each of the first requests, cut into what its time was spent on."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
+
+import altair as alt
+
+from h123.base.units import format_seconds
+from h123.causes import CAUSES, Explained
+from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
+from h123.report.stages import AWAITING, CONNECTING, FAILED, RECEIVING, STAGES, WAITING, stages
+from h123.report.trial_view.arm import Arm
+from h123.store import Sample
+
+MOST = 100
+"""Requests of an arm."""
+_BAR = 5
+"""Pixels of a request."""
+_WORTH = 0.004
+"""Share of the axis that a part needs to be drawn for itself; what is less is drawn with the part before it."""
+PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "tries that were given up": (STAGES[FAILED], ("tries",)),
+    WAITING: (STAGES[WAITING], ("place",)),
+    CONNECTING: (STAGES[CONNECTING], ("connecting", "amplification", "retry", "blocked")),
+    "a round trip": ("inconclusive", ("trip",)),
+    "the server": ("equivalent", ("server", "server-work", "idle")),
+    "windows and limits": (
+        "other-dot",
+        ("slow-start", "window", "limit", "receiver", "stream-limit", "connection-limit", "nagle", "held"),
+    ),
+    "a path that had gone": ("dot", ("gone", "validating", "anew")),
+    "losses": ("worse", ("cut", "mending", "drops")),
+    "queueing": ("queue", ("queue",)),
+    "the link's rate": ("hairline", ("rate",)),
+    "client, or not told": ("muted", ("client-work", "running", "untold")),
+    AWAITING: (STAGES[AWAITING], ()),
+    RECEIVING: (STAGES[RECEIVING], ()),
+    FAILED: (STAGES[FAILED], ()),
+}
+"""What bars are cut into, in this order; colours, and the causes that each holds. Those without causes are what the
+client alone tells."""
+_OF_CAUSE = {cause: part for part, (_, causes) in PARTS.items() for cause in causes}
+
+Parts = dict[str, int]
+"""ns of each, in their order."""
+
+
+def waterfall_figure(arms: Sequence[Arm]) -> Figure | None:
+    """A panel for each arm, all with one axis; None where no request is known."""
+    shown = {arm.name: list(_bars(arm)) for arm in arms if arm.requests}
+    if not shown:
+        return None
+    end = max(start + sum(parts.values()) for bars in shown.values() for _, start, parts in bars)
+    one, unit = (1e9, "s") if end >= 1e9 else (1e6, "ms")
+    panels = {name: _marks(bars, end, one) for name, bars in shown.items()}
+    used = [part for part in PARTS if any(mark["part"] == part for marks in panels.values() for mark in marks)]
+
+    def draw(width: int) -> Any:
+        drawn = []
+        for name, marks in panels.items():
+            last = name == list(panels)[-1]
+            axis = alt.Axis(title=f"{unit} since the client began" if last else None, labels=last, tickCount=8)
+            scale = alt.Scale(domain=[0, end / one], nice=False)
+            colour = alt.Scale(domain=used, range=[COLOURS[PARTS[part][0]] for part in used])
+            legend = alt.Legend(columns=2 if width == NARROW else 4, labelLimit=0, columnPadding=26)
+            rows = len({mark["row"] for mark in marks})
+            bars = alt.Chart(Rows(marks)).mark_rect(aria=True, height=_BAR - 1)
+            chart = bars.encode(
+                x=alt.X("from:Q", scale=scale, axis=axis),
+                x2=alt.X2("to:Q"),
+                y=alt.Y("row:O", axis=None),
+                color=alt.Color("part:N", scale=colour, sort=used, legend=legend),
+                description=alt.Description("told:N"),
+            )
+            title = alt.TitleParams(f"{name}: {rows} requests", anchor="start", fontSize=12, color=COLOURS["ink"])
+            drawn.append(chart.properties(width=width - 24, height=_BAR * rows, title=title))
+        return alt.vconcat(*drawn, spacing=14)
+
+    return Figure("waterfall", "Requests", _caption(arms), draw(WIDE), draw(NARROW))
+
+
+def _caption(arms: Sequence[Arm]) -> str:
+    said = "A bar for each request, from its start to its end"
+    if any(len(arm.requests) > MOST for arm in arms):
+        said += f"; of each side the first {MOST} of {' and '.join(str(len(arm.requests)) for arm in arms)}"
+    if any(arm.explained is not None for arm in arms):
+        said += (
+            ". Colours say what its time was spent on (h123 why), told from packets: the parts have their lengths, "
+            "not their places, but connecting comes first"
+        )
+    if any(arm.explained is None or arm.left_out for arm in arms):
+        said += (
+            ". Where no packets were recorded, the parts are the client's own marks: until its connection was open, "
+            "until the answer's first byte, until its last"
+        )
+    return f"{said}. Point at a part to read it."
+
+
+def _bars(arm: Arm) -> Iterator[tuple[Sample, int, Parts]]:
+    """The first requests of an arm, when each began, and its parts."""
+    told, requests = _told(arm.explained), arm.requests[:MOST]
+    for row, marked in zip(requests, stages(requests), strict=True):
+        yield row, row["start_ns"] - arm.began, told.get(_key(row)) or marked
+
+
+def _told(explained: Explained | None) -> dict[tuple[int, ...], Parts]:
+    """The parts of each request that packets explain."""
+    found: dict[tuple[int, ...], Parts] = {}
+    if explained is not None:
+        for row, seconds in zip(explained.rows, explained.seconds, strict=True):
+            parts = dict.fromkeys(PARTS, 0)
+            for cause, spent in zip(CAUSES, seconds, strict=True):
+                parts[_OF_CAUSE[cause.name]] += round(spent * 1e9)
+            found[_key(row)] = parts
+    return found
+
+
+def _key(row: Sample) -> tuple[int, ...]:
+    return row["user"], row["start_ns"], row["end_ns"]
+
+
+def _marks(bars: Sequence[tuple[Sample, int, Parts]], end: int, one: float) -> list[Mark]:
+    """The parts that are wide enough to be seen; each bar is as long as its request all the same."""
+    return [mark for number, bar in enumerate(bars) for mark in _pieces(number, bar, end, one)]
+
+
+def _pieces(number: int, bar: tuple[Sample, int, Parts], end: int, one: float) -> Iterator[Mark]:
+    row, start, parts = bar
+    whole = sum(parts.values())
+    request = f"request {number + 1} ({', '.join(filter(None, (row['phase'], row['error'])))}), "
+    request += format_seconds(whole / 1e9)
+    at, pieces = start, [(part, spent) for part, spent in parts.items() if spent > 0]
+    largest = max((spent for _, spent in pieces), default=0)
+    drawn: list[Mark] = []
+    for part, spent in pieces:
+        if spent >= min(_WORTH * end, largest):
+            told = f"{request}: {format_seconds(spent / 1e9)} {part}"
+            drawn.append({"row": number, "part": part, "from": at / one, "told": told})
+        at += spent
+    for piece, following in zip_longest(drawn, drawn[1:]):
+        piece["to"] = following["from"] if following else (start + whole) / one
+    if drawn:
+        drawn[0]["from"] = start / one
+    yield from drawn

@@ -1,0 +1,138 @@
+"""One claim of a published work: in words alone, or by factor levels of a study whose campaigns can decide it."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from h123.base.strict import Strict
+from h123.study.claims.checks import Check
+from h123.study.metrics.table import MetricName
+from h123.study.names import Levels
+from h123.study.quantities import Change, Share
+
+ALL_LEVELS = "all"
+"""Stands for every level of a factor."""
+BOUNDED = ("equivalent", "not higher", "not lower")
+"""Directions that say how large a difference is not: they hold in each cell by itself, within a margin."""
+
+
+class Claim(Strict):
+    """What all claims have."""
+
+    id: Annotated[str, Field(pattern=r"^[A-Z][0-9]+[a-z]?$")]
+    source: str | None = None
+    """Of this claim, where the file speaks of several works."""
+    quotation: Annotated[str, Field(min_length=1)] | None = None
+    """A sentence of the source, letter by letter; what a figure or table says is in `condition` or `cells`."""
+    where: Annotated[str, Field(min_length=1)] | None = None
+    """Its place in the source: a section, a table."""
+    summary: Annotated[str, Field(min_length=1)] | None = None
+    """The claim in our words, where several works say it in theirs."""
+    metric: str
+    a: str | None = None
+    b: str | None = None
+    direction: Literal["lower", "higher", "equivalent", "not higher", "not lower", "none"]
+    """What a is said to be beside b."""
+    checks: list[Annotated[Check, Field(discriminator="check")]] = Field(default=[])
+
+    @model_validator(mode="after")
+    def _is_said_once(self) -> "Claim":
+        if (self.quotation is None) == (self.summary is None):
+            raise ValueError("write either `quotation` or `summary`")
+        return self
+
+
+ARITHMETIC = "arithmetic"
+"""The rule of a claim that its checks decide, and nothing else."""
+
+
+class Known(Strict):
+    """What a document that anybody can read makes of a claim: no campaign is needed."""
+
+    verdict: Literal["confirmed", "refuted"]
+    by: Annotated[str, Field(min_length=1)]
+    """The document, its section, and what it says."""
+
+
+class WordedClaim(Claim):
+    """A claim that no campaign decides by itself: its condition, size and rule are words for a person."""
+
+    condition: dict[str, Any] = Field(default={})
+    estimand: str
+    size: str | None = None
+    rule: Annotated[str, Field(min_length=1)] | None = None
+    """How it is decided, or what would decide it."""
+    known: Known | None = None
+    untestable: Annotated[str, Field(min_length=1)] | None = None
+    """Why nobody but its authors could decide it."""
+
+    @model_validator(mode="after")
+    def _is_decided_one_way(self) -> "WordedClaim":
+        if sum(way is not None for way in (self.rule, self.known, self.untestable)) != 1:
+            raise ValueError("write one of `rule`, `known` and `untestable`")
+        if self.rule == ARITHMETIC and not self.checks:
+            raise ValueError("a claim that arithmetic decides needs `checks`")
+        return self
+
+    @model_validator(mode="after")
+    def _has_both_sides(self) -> "WordedClaim":
+        if (self.a is None) != (self.b is None):
+            raise ValueError("write both `a` and `b`, or neither")
+        return self
+
+
+class MeasurableClaim(Claim):
+    """A claim about a metric in cells of the ledger's study. A campaign decides it by the rule of all such claims."""
+
+    metric: MetricName
+    a: str
+    b: str | None = None
+    """Levels of the study's compared factor. Without `b` the claim is about a in `cells` over a in `against`."""
+    direction: Literal["lower", "higher", "equivalent", "not higher", "not lower"]
+    size: Change | None = None
+    """a / b - 1 as claimed, if the claim says how much."""
+    margin: Annotated[Share, Field(gt=0, lt=1)] | None = None
+    """Of an equivalence: ratios within 1/(1 + margin) to 1 + margin; of what is not higher or lower, its one end."""
+    cells: dict[str, Levels] = Field(min_length=1)
+    """Every other factor's levels: the claim is about their mean; with a margin, about each of these cells."""
+    against: dict[str, Levels] | None = None
+    """These factors' levels instead: one for all of `cells`, or as many, in their order. With `b`, an interaction:
+    a / b in `cells` over a / b there."""
+    note: Annotated[str, Field(min_length=1)] | None = None
+    """What a verdict does not cover."""
+
+    @model_validator(mode="after")
+    def _is_one_claim(self) -> "MeasurableClaim":
+        if self.direction in BOUNDED:
+            if self.margin is None or self.size is not None:
+                raise ValueError(f"`{self.direction}` needs a `margin` and takes no `size`")
+        elif self.margin is not None:
+            raise ValueError(f"only {', '.join(BOUNDED)} take a `margin`; other claims use the study's")
+        elif self.size is not None and (self.size < 0) != (self.direction == "lower"):
+            raise ValueError(f"a `size` of {100 * self.size:+g} % is not {self.direction}")
+        if self.a == self.b:
+            raise ValueError("`a` and `b` are the same level")
+        if self.b is None and not self.against:
+            raise ValueError("`b` is missing; write it, or what a in `cells` is held `against`")
+        return self
+
+    def counterpart(self, cell: dict[str, str]) -> dict[str, str]:
+        """The cell that one of `cells` is held against."""
+        return {
+            **cell,
+            **{factor: self._instead(factor, cell[factor], to) for factor, to in (self.against or {}).items()},
+        }
+
+    def _instead(self, factor: str, level: str, levels: list[str]) -> str:
+        return levels[self.cells[factor].index(level)] if len(levels) > 1 else levels[0]
+
+
+def _kind(value: object) -> str:
+    given = "cells" in value if isinstance(value, dict) else isinstance(value, MeasurableClaim)
+    return "measurable" if given else "worded"
+
+
+AnyClaim = Annotated[
+    Annotated[WordedClaim, Tag("worded")] | Annotated[MeasurableClaim, Tag("measurable")], Discriminator(_kind)
+]
+"""A claim with `cells` is measurable."""

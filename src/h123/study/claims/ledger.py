@@ -1,0 +1,160 @@
+"""claims/*.yaml: what published work claims, sentence by sentence, with what decides each claim."""
+
+import re
+from collections.abc import Collection
+from pathlib import Path
+
+import yaml
+from pydantic import Field
+
+from h123.base.errors import UserError
+from h123.base.files.textfile import read_text
+from h123.base.strict import Strict, choose
+from h123.study.claims.claim import ALL_LEVELS, AnyClaim, MeasurableClaim
+from h123.study.names import Levels
+from h123.study.reader import load_study
+from h123.study.registry import find_study, is_study, list_claims, list_studies
+from h123.study.study import Study
+from h123.study.yaml_document import MOST_BYTES, Document, Location
+
+FORMAT = "claims/1"
+
+
+class Origin(Strict):
+    """The work that a file of claims is about."""
+
+    title: str
+    where: str
+    """How to find it: journal, site, year."""
+
+
+class Ledger(Strict):
+    """One file of claims."""
+
+    source: Origin
+    study: str | None = None
+    """The study whose campaigns can decide these claims: in the file its name or its file, here its name."""
+    claims: list[AnyClaim] = Field(min_length=1)
+
+
+def load_ledger(path: Path) -> Ledger:
+    """A file of claims. Raises UserError naming file, line and what is allowed there."""
+    document = Document.read(path, FORMAT)
+    ledger = document.validate(Ledger, document.data)
+    names = [claim.id for claim in ledger.claims]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise document.error(["claims", index, "id"], f"two claims are named {name!r}")
+    return _LedgerReader(document, ledger).checked()
+
+
+class _LedgerReader:
+    """Checks measurable claims against the study that they are about."""
+
+    def __init__(self, document: Document, ledger: Ledger) -> None:
+        self.document = document
+        self.ledger = ledger
+
+    def checked(self) -> Ledger:
+        """The ledger, its study named by its name."""
+        measurable = [(i, claim) for i, claim in enumerate(self.ledger.claims) if isinstance(claim, MeasurableClaim)]
+        if self.ledger.study is None:
+            if measurable:
+                raise self.document.error(
+                    ["claims", measurable[0][0], "cells"], "a claim with `cells` needs the file to name its `study`"
+                )
+            return self.ledger
+        study = self.study(self.ledger.study)
+        for index, claim in measurable:
+            self.check_claim(claim, study, ["claims", index])
+        return self.ledger.model_copy(update={"study": study.name})
+
+    def study(self, name: str) -> Study:
+        try:
+            return load_study(find_study(name, beside=self.document.path.parent))
+        except UserError as error:
+            raise self.document.error(["study"], error.message) from None
+
+    def check_claim(self, claim: MeasurableClaim, study: Study, at: Location) -> None:
+        compared = study.compare.factor
+        for side, level in {"a": claim.a, **({"b": claim.b} if claim.b else {})}.items():
+            self.check_level(level, compared, study.factors[compared], [*at, side])
+        others = {factor: list(levels) for factor, levels in study.factors.items() if factor != compared}
+        self.check_levels(claim.cells, others, [*at, "cells"])
+        for factor, levels in others.items():
+            if factor not in claim.cells:
+                message = (
+                    f"factor {factor!r} is missing; write one of {', '.join(levels)}, a list of them, or {ALL_LEVELS}"
+                )
+                raise self.document.error([*at, "cells"], message)
+        self.check_levels(claim.against or {}, others, [*at, "against"])
+        self.check_contrast(claim, others, [*at, "against"])
+        if claim.size is not None and abs(claim.size) <= study.compare.margin:
+            message = f"the size is within the study's margin of {100 * study.compare.margin:g} %"
+            raise self.document.error([*at, "size"], f"{message}: write `direction: equivalent` and a `margin`")
+
+    def check_levels(self, given: dict[str, Levels], factors: dict[str, list[str]], at: Location) -> None:
+        for factor, levels in given.items():
+            if factor not in factors:
+                message = f"{factor!r} is not a factor of the study besides the compared one; {choose(factor, factors)}"
+                raise self.document.error([*at, factor], message)
+            for level in levels if levels != [ALL_LEVELS] else ():
+                self.check_level(level, factor, factors[factor], [*at, factor])
+
+    def check_level(self, level: str, factor: str, levels: Collection[str], at: Location) -> None:
+        if level not in levels:
+            raise self.document.error(at, f"{level!r} is not a level of {factor!r}; {choose(level, levels)}")
+
+    def check_contrast(self, claim: MeasurableClaim, factors: dict[str, list[str]], at: Location) -> None:
+        for factor, levels in (claim.against or {}).items():
+            here = factors[factor] if claim.cells[factor] == [ALL_LEVELS] else claim.cells[factor]
+            if levels == [ALL_LEVELS] or len(levels) not in (1, len(claim.cells[factor])):
+                message = f"write exactly one level of {factor!r} to compare with, or one for each in `cells`"
+                raise self.document.error([*at, factor], message)
+            if double := [level for level in levels if level in here]:
+                raise self.document.error([*at, factor], f"{double[0]!r} is already in `cells`")
+
+
+def ledgers_of(study: str | None = None) -> list[Ledger]:
+    """The ledgers that come with h123; with `study`, those that its campaigns can decide. Raises UserError."""
+    return [load_ledger(path) for path in list_claims() if study is None or _about(path) == study]
+
+
+def _about(path: Path) -> str | None:
+    """The name of the study that a file of claims is about; None where it cannot be told. Claims about another study
+    are none of a campaign's business: neither need that study's subjects be there, nor its file or the claims be right
+    (`h123 claims` complains of them)."""
+    try:
+        if named := _line(path, "study"):
+            return _line(find_study(named, beside=path.parent), "name")
+    except UserError:
+        pass
+    return None
+
+
+def _line(path: Path, key: str) -> str | None:
+    """What the line of a top-level key says, as text. The lines after it are not read as YAML: all ledgers whole take
+    as long as the statistics of a large campaign."""
+    found = re.search(rf"^{key}:.*$", read_text(path, MOST_BYTES), re.MULTILINE)
+    try:
+        said = yaml.safe_load(found[0])[key] if found else None
+    except yaml.YAMLError:
+        return None
+    return said if isinstance(said, str) else None
+
+
+def find_ledgers(name: str) -> list[Ledger]:
+    """The ledgers of a study (its name or file), or the one of that name or in that file. Raises UserError."""
+    if is_study(name):
+        study = load_study(find_study(name)).name
+        if found := ledgers_of(study):
+            return found
+        raise UserError(f"no claims file is about study {study!r}", remedy="`h123 claims` lists all claims")
+    path = Path(name)
+    if "/" not in name and not name.endswith((".yaml", ".yml")):
+        known = {path.stem: path for path in list_claims()}
+        if name not in known:
+            allowed = choose(name, sorted({*known, *(path.stem for path in list_studies())}))
+            raise UserError(f"there is no study or claims file {name!r}; {allowed}; or give the path of a YAML file")
+        path = known[name]
+    return [load_ledger(path)]

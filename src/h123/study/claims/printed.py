@@ -1,0 +1,189 @@
+"""published/*.yaml: the values that a published work prints for its cells, to be put beside a campaign's own."""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StrictInt, model_validator
+
+from h123.base.errors import UserError
+from h123.base.strict import Strict, choose
+from h123.base.units import parse_change, parse_duration, parse_size
+from h123.study.claims.ledger import Origin
+from h123.study.metrics.table import PRINTED, PrintedName
+from h123.study.quantities import BitRate, Duration, Size
+from h123.study.registry import list_published
+from h123.study.study import split_pair
+from h123.study.yaml_document import Document
+
+FORMAT = "published/1"
+
+Kind = Literal["value", "change", "effect"]
+Cell = dict[str, str]
+Figure = Annotated[str, Field(coerce_numbers_to_str=True, min_length=1)]
+"""As printed, with its unit: `2472.8ms`, `5.33MB/s`, `-31.2%`, `-0.422`."""
+Figures = dict[str, Figure | Annotated[list[Figure], Field(min_length=2, max_length=2)]]
+"""Level, or pair of levels, to its figure or range."""
+
+
+class LevelFacts(Strict):
+    """What the work says of one of its levels: all that a bound needs. None: nothing, or no limit."""
+
+    size: Annotated[Size, Field(gt=0)] | None = None
+    users: Annotated[StrictInt, Field(ge=1)] | None = None
+    rate: BitRate | None = None
+    round_trip: Duration | None = None
+
+
+class Statement(Strict):
+    """The figures that one sentence prints for one cell and metric."""
+
+    where: str
+    """Section, figure or table."""
+    quotation: Annotated[str, Field(min_length=1)]
+    note: str | None = None
+    """What the sentence leaves open, or how it is read."""
+    metric: PrintedName
+    statistic: Literal["mean", "median"]
+    cell: Cell
+    """Levels of the factors that are named; a factor that is not is left open."""
+    printed: Figures = Field(default={})
+    """Values by level of the compared factor."""
+    change: Figures = Field(default={})
+    """a / b - 1 by pair `a/b`."""
+    effect: Figures = Field(default={})
+    """Rank-biserial correlation by pair."""
+
+    @model_validator(mode="after")
+    def _prints_something(self) -> "Statement":
+        if not (self.printed or self.change or self.effect):
+            raise ValueError("this entry has no figures: write `printed`, `change` or `effect`")
+        return self
+
+
+@dataclass(frozen=True)
+class PrintedValue:
+    """One figure, or range, of a statement. Seconds, bytes a second, shares (change) or correlations (effect)."""
+
+    statement: Statement
+    kind: Kind
+    of: str
+    """A level of the compared factor; for a change or an effect, a pair of them."""
+    written: tuple[str, ...]
+    low: float
+    high: float
+
+
+class PrintedValues(Strict):
+    """One file."""
+
+    source: Origin
+    compared: str
+    """The compared factor."""
+    factors: dict[str, dict[str, LevelFacts]]
+    studies: dict[str, dict[str, str]] = Field(min_length=1)
+    """Study whose campaigns have these cells, to the names that differ: the work's factor to the study's."""
+    values: list[Statement] = Field(min_length=1)
+
+    def all(self) -> list[PrintedValue]:
+        """Every figure, in the file's order."""
+        return [_read(one, kind, of) for one in self.values for kind, of in _figures(one)]
+
+    def facts(self, cell: Cell) -> list[LevelFacts]:
+        """What is known of each combination of levels that `cell` leaves possible."""
+        chosen = ([cell[name]] if name in cell else list(levels) for name, levels in self.factors.items())
+        return [self._merge(levels) for levels in itertools.product(*chosen)]
+
+    def _merge(self, levels: tuple[str, ...]) -> LevelFacts:
+        known = [self.factors[factor][level] for factor, level in zip(self.factors, levels, strict=True)]
+        return LevelFacts.model_construct(
+            **{k: v for one in known for k, v in one.model_dump(exclude_none=True).items()}
+        )
+
+
+def load_printed(path: Path) -> PrintedValues:
+    """A file of printed values. Raises UserError naming file, line and what is allowed there."""
+    document = Document.read(path, FORMAT)
+    values = document.validate(PrintedValues, document.data)
+    if values.compared not in values.factors:
+        raise document.error(
+            ["compared"], f"there is no factor {values.compared!r}; {choose(values.compared, values.factors)}"
+        )
+    for study, names in values.studies.items():
+        _choose(document, ["studies", study], names, values.factors, "factor")
+    for index, one in enumerate(values.values):
+        _check(document, values, ["values", index], one)
+    return values
+
+
+def printed_values_of(study: str) -> PrintedValues | None:
+    """The printed values that campaigns of `study` stand beside; None where nobody wrote any. Raises UserError."""
+    found = [(path, values) for path in list_published() if study in (values := load_printed(path)).studies]
+    if len(found) > 1:
+        names = " and ".join(str(path) for path, _ in found)
+        raise UserError(f"study {study!r} is named in both {names}", remedy="remove it from one of them")
+    return found[0][1] if found else None
+
+
+def _figures(one: Statement) -> Iterator[tuple[Kind, str]]:
+    kinds: tuple[tuple[Kind, Figures], ...] = (("value", one.printed), ("change", one.change), ("effect", one.effect))
+    for kind, figures in kinds:
+        yield from ((kind, of) for of in figures)
+
+
+def _check(document: Document, values: PrintedValues, at: list[str | int], one: Statement) -> None:
+    """Raises UserError for a level or a figure that cannot be."""
+    others = {name: levels for name, levels in values.factors.items() if name != values.compared}
+    _choose(document, [*at, "cell"], one.cell, others, "factor")
+    for factor, level in one.cell.items():
+        _choose(document, [*at, "cell"], [level], others[factor], f"level of {factor}")
+    for kind, of in _figures(one):
+        field = "printed" if kind == "value" else kind
+        try:
+            levels = [of] if kind == "value" else list(split_pair(of))
+            _choose(document, [*at, field], levels, values.factors[values.compared], f"level of {values.compared}")
+            _read(one, kind, of)
+        except ValueError as error:
+            raise document.error([*at, field, of], str(error)) from None
+
+
+def _choose(
+    document: Document, at: list[str | int], names: Mapping[str, Any] | list[str], allowed: Mapping[str, Any], kind: str
+) -> None:
+    for name in names:
+        if name not in allowed:
+            raise document.error([*at, name], f"there is no {kind} {name!r}; {choose(name, allowed)}")
+
+
+def _read(one: Statement, kind: Kind, of: str) -> PrintedValue:
+    """One figure as numbers. Raises ValueError where it is not understood."""
+    figures = {"value": one.printed, "change": one.change, "effect": one.effect}[kind][of]
+    written = tuple(figures) if isinstance(figures, list) else (figures,)
+    numbers = [_number(text, one.metric, kind) for text in written]
+    if numbers != sorted(numbers):
+        raise ValueError(f"a range must go from the smaller to the larger figure, found {' to '.join(written)}")
+    return PrintedValue(one, kind, of, written, numbers[0], numbers[-1])
+
+
+def _number(text: str, metric: str, kind: Kind) -> float:
+    if kind == "effect":
+        return _effect(text)
+    if kind == "change":
+        return parse_change(text)
+    if PRINTED[metric].unit == "s":
+        return parse_duration(text) / 1e9
+    if not text.endswith("/s"):
+        raise ValueError(f"{text!r} is not understood; write a rate in bytes, such as 5.33MB/s")
+    return float(parse_size(text.removesuffix("/s")))
+
+
+def _effect(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is not a number") from None
+    if not -1 <= value <= 1:
+        raise ValueError(f"{text!r} is not a rank-biserial correlation: those lie between -1 and 1")
+    return value

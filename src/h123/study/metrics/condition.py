@@ -1,0 +1,197 @@
+"""Conditions, in a line: what a ratio must be (`latency new/base <= 1.05`, or `<= +5%`), or a value (`latency new <
+200ms`)."""
+
+import operator
+import re
+from collections.abc import Collection
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import AfterValidator, model_validator
+
+from h123.base.strict import Strict, choose, shown
+from h123.base.units import Unit, parse_duration, parse_rate, parse_size
+from h123.study.metrics.table import METRICS
+
+_FORM = re.compile(
+    r"\s*(?P<metric>[a-z0-9_]+)\s+(?P<a>[\w.+-]+)(?:\s*/\s*(?P<b>[\w.+-]+))?\s*(?P<sign><=|>=|<|>)\s*(?P<bound>\S.*?)\s*",
+    re.ASCII,
+)
+_RATIO = re.compile(r"[0-9]*\.?[0-9]+")
+_CHANGE = re.compile(r"([+-]?)([0-9]*\.?[0-9]+)\s*%")
+_SIGNS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
+_OPPOSITE = {"<=": ">", ">": "<=", "<": ">=", ">=": "<"}
+_LARGEST = 1000.0
+"""Ratio that makes sense as a bound; its inverse is the smallest."""
+_CLEARLY_A_CHANGE = 50.0
+"""Percent without a sign; of 95% nobody knows whether 0.95 or 1.95 is meant."""
+_LONGEST = 200
+Basis = Literal["interval", "estimate"]
+_EXAMPLES: dict[Unit, str] = {
+    "s": "200ms",
+    "bit/s": "50Mbit/s",
+    "B": "20MB",
+    "B/s": "5MB/s",
+    "/s": "500/s",
+    "%": "1%",
+    "round trips": "2",
+    "packets": "10",
+    "connections": "6",
+    "": "10",
+}
+
+
+class _Parts(NamedTuple):
+    metric: str
+    a: str
+    b: str | None
+    sign: str
+    written: str
+    """The bound, as it is kept."""
+    bound: float
+
+    def __str__(self) -> str:
+        return f"{self.metric} {self.a if self.b is None else f'{self.a}/{self.b}'} {self.sign} {self.written}"
+
+
+def _parts(text: str, example: str) -> _Parts:
+    """Raises ValueError."""
+    form = (
+        f"write a metric, two levels, one of {', '.join(_SIGNS)}, and a ratio or a change, as in {example!r} or "
+        f"'{example.rpartition(' ')[0]} +5%'; or one level and a value, as in 'latency new > 200ms'"
+    )
+    found = _FORM.fullmatch(text) if len(text) <= _LONGEST else None
+    if not found:
+        raise ValueError(f"{shown(text)} cannot be read; {form}")
+    metric, a, b, sign, written = found.groups()
+    if metric not in METRICS:
+        raise ValueError(f"{shown(text)}: there is no metric {metric!r}; {choose(metric, METRICS)}")
+    if b is None:
+        return _Parts(metric, a, None, sign, *_value(text, written, metric))
+    bound = _ratio(text, written, form)
+    if not 1 / _LARGEST <= bound <= _LARGEST:
+        raise ValueError(
+            f"{shown(text)}: {written} is no bound for a ratio; it must be {1 / _LARGEST:g} to {_LARGEST:g}"
+        )
+    return _Parts(metric, a, b, sign, f"{bound:.12g}", bound)
+
+
+def _ratio(text: str, written: str, form: str) -> float:
+    """Of a ratio, or a change in percent."""
+    if _RATIO.fullmatch(written):
+        return float(written)
+    change = _CHANGE.fullmatch(written)
+    if change is None:
+        raise ValueError(f"{shown(text)} cannot be read; {form}")
+    sign, number = change[1], float(change[2])
+    if not sign and number > _CLEARLY_A_CHANGE:
+        raise ValueError(f"{shown(text)}: write {number / 100:g} for a ratio, or +{number:g}% for a change")
+    return float(f"{1 + (-number if sign == '-' else number) / 100:.12g}")
+
+
+def _value(text: str, written: str, metric: str) -> tuple[str, float]:
+    """As it is kept, and in the metric's own unit."""
+    unit = METRICS[metric].unit
+    try:
+        bound = _READ[unit](written) if unit in _READ else _plain(written, unit)
+    except ValueError:
+        bound = None
+    if bound is None or not 0 <= bound < 1e18:
+        raise ValueError(
+            f"{shown(text)}: {shown(written)} is no value of {metric}; write it as in {_EXAMPLES[unit]!r}, or name two "
+            f"levels for a ratio, as in '{metric} new/base > 1.05'"
+        )
+    return written.replace(" ", ""), bound
+
+
+def _bits(written: str) -> float:
+    """`50Mbit/s`, or `6MB/s`, which is how results are shown."""
+    return 8 * float(_bytes_a_second(written)) if written.endswith("B/s") else float(parse_rate(written))
+
+
+def _bytes_a_second(written: str) -> float:
+    if not written.endswith("/s"):
+        raise ValueError
+    return float(parse_size(written.removesuffix("/s")))
+
+
+def _plain(written: str, unit: Unit) -> float:
+    number = written.removesuffix(unit).strip() if unit else written
+    if not _RATIO.fullmatch(number):
+        raise ValueError
+    return float(number)
+
+
+_READ = {
+    "s": lambda written: parse_duration(written) / 1e9,
+    "bit/s": _bits,
+    "B": lambda written: float(parse_size(written)),
+    "B/s": _bytes_a_second,
+}
+REQUIRED, FORBIDDEN = "latency new/base <= 1.05", "latency new/base > 1.05"
+"""The same, said either way."""
+
+
+class Condition(Strict):
+    """`latency new/base <= 1.05`, or `{holds: latency new/base <= 1.05, by: estimate}`."""
+
+    holds: Annotated[str, AfterValidator(lambda text: str(_parts(text, REQUIRED)))]
+    by: Basis = "interval"
+    """What must be within the bound: the whole interval, or the estimate alone."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _written_short(cls, given: Any) -> Any:
+        return {"holds": given} if isinstance(given, str) else given
+
+    @classmethod
+    def forbidding(cls, text: str, by: Basis = "interval") -> "Condition":
+        """What holds where `text`, such as `latency new/base > 1.05`, does not. Raises ValueError."""
+        parts = _parts(text, FORBIDDEN)
+        return cls(holds=str(parts._replace(sign=_OPPOSITE[parts.sign])), by=by)
+
+    @property
+    def _read(self) -> _Parts:
+        return _parts(self.holds, REQUIRED)
+
+    @property
+    def metric(self) -> str:
+        """What is held."""
+        return self._read.metric
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The two of a ratio, or the one of a value."""
+        parts = self._read
+        return (parts.a,) if parts.b is None else (parts.a, parts.b)
+
+    @property
+    def subject(self) -> str:
+        """`new/base`, or `new`."""
+        return "/".join(self.levels)
+
+    @property
+    def bound(self) -> float:
+        """The last ratio or value that is allowed, or the first that is not; a value in the metric's own unit."""
+        return self._read.bound
+
+    @property
+    def upper(self) -> bool:
+        """Whether what is smaller is allowed, not what is larger."""
+        return self._read.sign in ("<=", "<")
+
+    def allows(self, found: float) -> bool:
+        """Whether it holds for this one."""
+        return bool(_SIGNS[self._read.sign](found, self._read.bound))
+
+    def __str__(self) -> str:
+        return self.holds if self.by == "interval" else f"{self.holds} (estimate)"
+
+    def fault(self, levels: Collection[str], clocks: Collection[str]) -> str | None:
+        """Why it cannot be held against trials of these `levels` under these clocks, in words."""
+        if unknown := [level for level in self.levels if level not in levels]:
+            return f"{self.holds!r}: {unknown[0]!r} is not compared here; {choose(unknown[0], levels)}"
+        if len({*self.levels}) < len(self.levels):
+            return f"{self.holds!r}: a level is compared with itself"
+        if not {*METRICS[self.metric].clocks} & {*clocks}:
+            return f"{self.holds!r}: {self.metric} has no value under the {' or '.join(sorted(clocks))} clock"
+        return None

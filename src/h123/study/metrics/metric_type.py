@@ -1,0 +1,103 @@
+"""A metric of a trial: what is measured, which way is better, how it is said and drawn."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from h123.base.units import Unit, format_value
+from h123.study.metrics.observed import (
+    Answered,
+    Carried,
+    Clock,
+    Dialled,
+    FromSend,
+    Memory,
+    Needs,
+    Observed,
+    Processor,
+    Spent,
+    Times,
+    Visits,
+)
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a verdict of faster or slower is called, what the best level is, and what smaller and larger values are."""
+
+    better: str
+    worse: str
+    best: str
+    less: str
+    more: str
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A row of the table."""
+
+    name: str
+    title: str
+    unit: Unit = ""
+    of: Observed | None = None
+    """None of what nobody here measures."""
+    words: Words = Words("better", "worse", "best", "lower", "higher")
+    noun: str = ""
+    """What of a level is compared, after a possessive: HTTP/3's goodput is 31 % higher than HTTP/2's. Without one it is
+    the level itself: HTTP/3 is 24 % faster than HTTP/2."""
+    meaning: str = ""
+    """For a caption."""
+    better: Literal["lower", "higher"] = "lower"
+    cold: str | None = None
+    """The same of cold requests, which stands in brackets beside it in the answer."""
+    repeats: str | None = None
+    """The metric that it is the same observation as, in a closed loop with requests of one size."""
+    zero: bool = False
+    """Whether nothing is a value like others, lower than any other."""
+    by_role: bool = False
+    """Drawn in one figure with the other role's, wherever there are values, asked for or not."""
+
+    @property
+    def clocks(self) -> tuple[Clock, ...]:
+        """Those that it has a value under."""
+        return self.of.clocks if self.of else ()
+
+    @property
+    def needs(self) -> Needs:
+        """What a trial must have for a value."""
+        return self.of.needs if self.of else Needs()
+
+    @property
+    def of_requests(self) -> bool:
+        """Whether it is of the requests' times: so that requests that fail, and a machine that stalls, make it worse,
+        and the two clocks split it. What a processor or memory did for failed ones is as real as for others."""
+        return isinstance(self.of, Times | FromSend | Visits | Spent | Carried | Answered)
+
+    @property
+    def of_visits(self) -> bool:
+        """Whether it is of visits of a page, so that other workloads have none."""
+        return isinstance(self.of, Visits | Spent | Dialled)
+
+    @property
+    def of_the_server(self) -> bool:
+        """Whether it takes a look at the server's process: there is none of a server that runs elsewhere."""
+        match self.of:
+            case Processor(roles):
+                return "server" in roles
+            case Memory(role):
+                return role == "server"
+        return False
+
+    @property
+    def worst(self) -> float:
+        """Of a trial whose requests failed: beyond any value that a trial can have."""
+        return math.inf if self.better == "lower" else 0.0
+
+    @property
+    def observation(self) -> str:
+        """The name of what it observes in a closed loop."""
+        return self.repeats or self.name
+
+    def format(self, value: float | None) -> str:
+        """A value with its unit, or a dash."""
+        return "–" if value is None else format_value(value, self.unit)

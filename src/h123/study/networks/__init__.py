@@ -1,0 +1,3 @@
+"""Networks: emulated paths, and networks/*.yaml."""
+
+__all__ = ["network"]

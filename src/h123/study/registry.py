@@ -1,0 +1,95 @@
+"""The networks, sites and studies that come with h123."""
+
+from pathlib import Path
+
+from h123.base.errors import UserError
+from h123.base.paths import project_root
+from h123.base.strict import choose
+from h123.study.networks.network import Network
+from h123.study.networks.network_file import read_network
+from h123.study.yaml_document import Document
+
+
+def list_networks() -> list[str]:
+    """Names of the networks in networks/."""
+    return _names("networks")
+
+
+def list_studies() -> list[Path]:
+    """Files of the studies in studies/, by name."""
+    return sorted((project_root() / "studies").glob("*.yaml"))
+
+
+def list_claims() -> list[Path]:
+    """Files of published claims in claims/, by name."""
+    return sorted((project_root() / "claims").glob("*.yaml"))
+
+
+def list_schemas() -> list[Path]:
+    """Files of schemas of other tools' samples in schemas/, by name."""
+    return sorted((project_root() / "schemas").glob("*.yaml"))
+
+
+def list_published() -> list[Path]:
+    """Files of published values in published/, by name."""
+    return sorted((project_root() / "published").glob("*.yaml"))
+
+
+def find_network(name: str, beside: Path | None = None) -> Path:
+    """The file of a network given by its name or by a path (relative to `beside`). Raises UserError."""
+    return _find(name, "network", "networks", beside)
+
+
+def find_study(name: str, beside: Path | None = None) -> Path:
+    """The file of a study given by its name or by a path (relative to `beside`). Raises UserError."""
+    return _find(name, "study", "studies", beside)
+
+
+def is_study(name: str) -> bool:
+    """Whether `name` is that of a study, or the path of a file that says it is one. Raises UserError."""
+    path = Path(name)
+    if path.suffix in (".yaml", ".yml"):
+        return str(Document(path).data.get("h123")).startswith("study/")
+    return name in _names("studies")
+
+
+def list_sites() -> list[Path]:
+    """Files of the sites in sites/, by name."""
+    return sorted((project_root() / "sites").glob("*.yaml"))
+
+
+def find_site(name: str, beside: Path | None = None) -> Path:
+    """The file of a site given by its name or by a path (relative to `beside`). Raises UserError."""
+    return _find(name, "site", "sites", beside)
+
+
+def find_schema(name: str) -> Path:
+    """The file of an import's schema given by its name or by a path. Raises UserError."""
+    return _find(name, "schema", "schemas", None)
+
+
+def load_network(name: str, beside: Path | None = None) -> Network:
+    """A network by its name or by the path of its file (relative to `beside`). Raises UserError."""
+    return read_network(find_network(name, beside))
+
+
+def _names(folder: str) -> list[str]:
+    return sorted(path.stem for path in (project_root() / folder).glob("*.yaml"))
+
+
+def is_path(name: str) -> bool:
+    """Whether it is the path of a file, and not the name of something that comes with h123."""
+    return "/" in name or name.endswith((".yaml", ".yml"))
+
+
+def _find(name: str, kind: str, folder: str, beside: Path | None) -> Path:
+    if is_path(name):
+        path = (beside or Path()) / name
+        try:
+            path.stat()
+        except OSError as error:
+            raise UserError(f"{kind} file not found: {path}") from error
+        return path
+    if name in _names(folder):
+        return project_root() / folder / f"{name}.yaml"
+    raise UserError(f"there is no {kind} {name!r}; {choose(name, _names(folder))}; or give the path of a YAML file")

@@ -1,0 +1,195 @@
+"""A site as real documents: HTML, styles and scripts that make a browser ask for what the site says, each of its size.
+
+What does the asking is what does it on pages: elements of a document, rules of a style, a script's own statements. A
+script first keeps the page busy for as long as it is to run; documents and styles take what the browser takes.
+"""
+
+import base64
+import hashlib
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+
+from h123.base.units import format_bytes
+from h123.study.sites.site import Resource, Site, Type
+
+FORMAT = "documents/1"
+"""Changes with what is written here, so that a cache of documents is not taken for one of these."""
+FOLDER = "site"
+"""Of all sites' documents, below a server's root."""
+ENDINGS: dict[Type, str] = {
+    "document": "html",
+    "style": "css",
+    "script": "js",
+    "font": "woff2",
+    "data": "json",
+    "image": "png",
+    "media": "bin",
+    "other": "bin",
+}
+_TAGS: dict[Type, str] = {
+    "style": "<link rel=stylesheet href={}>",
+    "script": "<script async src={}></script>",
+    "image": "<img src={}>",
+    "document": "<iframe src={}></iframe>",
+}
+"""What a document asks by itself. For all else it has a script."""
+_CALLS: dict[Type, str] = {
+    "style": 'document.head.append(Object.assign(document.createElement("link"),{rel:"stylesheet",href:@}))',
+    "script": 'document.head.append(Object.assign(document.createElement("script"),{src:@}))',
+    "image": "(window.i??=[]).push(Object.assign(new Image,{src:@}))",
+    "document": '(document.body||document.head).append(Object.assign(document.createElement("iframe"),{src:@}))',
+    "font": 'new FontFace("f","url("+@+")").load().catch(_=>0)',
+    "data": "fetch(@).then(a=>a.text())",
+    "media": "fetch(@).then(a=>a.arrayBuffer())",
+    "other": "fetch(@).then(a=>a.arrayBuffer())",
+}
+"""What a script does; `@` is the address."""
+_RULES: dict[Type, str] = {
+    "style": "@import url({path});",
+    "image": "#a{index}{{background:url({path})}}",
+    "font": "@font-face{{font-family:f{index};src:url({path})}}#a{index}{{font-family:f{index}}}",
+}
+"""What a style asks for. An image and a font are asked for where an element needs them, `_NEEDS`."""
+_NEEDS = "<i id=a{}>x</i>"
+_FRAMES: dict[Type, tuple[str, str]] = {
+    "document": ("<!--", "-->"),
+    "style": ("/*", "*/"),
+    "script": ("/*", "*/"),
+}
+"""Around what fills a text up to its size."""
+_PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
+)
+"""A whole picture. Decoders do not mind what stands behind it, but a browser stops loading what is none."""
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Of a site."""
+
+    site: Site
+
+    @cached_property
+    def _loads(self) -> list[tuple[Resource, int | None]]:
+        return list(self.site.loads())
+
+    @cached_property
+    def folder(self) -> str:
+        """Below a server's root; another one for every other page."""
+        said = f"{FORMAT} {self.site.model_dump_json()}"
+        return f"{FOLDER}/{hashlib.sha256(said.encode()).hexdigest()[:8]}"
+
+    def paths(self) -> list[str]:
+        """What is asked for, resource by resource."""
+        return [f"/{self.folder}/{self._name(index)}" for index in range(len(self._loads))]
+
+    def fault(self) -> str | None:
+        """Why there can be no such documents, in words; None: there can."""
+        for index, (one, _) in enumerate(self._loads):
+            for asked in self._asked(index):
+                if one.type == "style" and asked.type not in _RULES:
+                    return f"{one.name!r} is a style, which in a browser cannot ask for {asked.name!r}, {asked.type}"
+                if one.type not in ("document", "style", "script", "data"):
+                    return (
+                        f"{one.name!r} is {one.type}, which in a browser asks for nothing, and {asked.name!r} is by it"
+                    )
+            if one.path is not None:
+                return f"{one.name!r} is of a server of one's own (`path`), which has documents of its own"
+            needed = len(self._text(index))
+            if needed > one.size:
+                return f"{one.name!r} has {format_bytes(one.size)}, and what asks for its resources takes {needed} B"
+        return None
+
+    def contents(self) -> Iterator[tuple[str, bytes]]:
+        """Each file's name below the folder, and what it says."""
+        for index, (one, _) in enumerate(self._loads):
+            yield self._name(index), self._filled(index, one)
+
+    def _filled(self, index: int, one: Resource) -> bytes:
+        filling = random.Random(index).randbytes(one.size)
+        if one.type not in _FRAMES:
+            return ((_PIXEL if one.type == "image" else b"") + filling)[: one.size]
+        text, (opened, closed) = self._text(index).encode(), _FRAMES[one.type]
+        room = one.size - len(text) - len(opened) - len(closed)
+        if room < 0:
+            return text.ljust(one.size)
+        return text + opened.encode() + base64.b64encode(filling)[:room] + closed.encode()
+
+    def _text(self, index: int) -> str:
+        """Of a document, style or script: all that makes the browser ask."""
+        one, _ = self._loads[index]
+        if one.type == "document":
+            return self._document(index)
+        if one.type == "style":
+            return "".join(
+                _RULES[asked.type].format(index=at, path=self._name(at)) for at, asked in self._children(index)
+            )
+        return self._run(one) + self._statements(self._children(index)) if one.type == "script" else ""
+
+    def _document(self, index: int) -> str:
+        by_tag = [(at, asked) for at, asked in self._children(index) if asked.type in _TAGS]
+        by_script = [(at, asked) for at, asked in self._children(index) if asked.type not in _TAGS]
+        # Before the styles: a script in the document waits for those before it.
+        script = f"<script>{self._statements(by_script)}</script>" if by_script else ""
+        tags = "".join(_TAGS[asked.type].format(self._name(at)) for at, asked in by_tag)
+        needs = "".join(_NEEDS.format(at) for at in self._styled(index))
+        # Without an icon of its own the browser asks the server for one.
+        return f"<!doctype html><link rel=icon href=data:,>{script}{tags}{needs}"
+
+    def _styled(self, document: int) -> Iterator[int]:
+        """What styles of a document, and those that its scripts bring, ask for, so that something must need it."""
+        for index, (one, asker) in enumerate(self._loads):
+            if one.type in ("image", "font") and asker is not None and self._loads[asker][0].type == "style":
+                while asker is not None and self._loads[asker][0].type != "document":
+                    asker = self._loads[asker][1]
+                if asker == document:
+                    yield index
+
+    def _statements(self, asked: list[tuple[int, Resource]]) -> str:
+        """One for all that stand together and are alike."""
+        said = []
+        for (kind, leaf), alike in groupby(asked, lambda one: (one[1].type, not self._children(one[0]))):
+            indices = [at for at, _ in alike]
+            if leaf or kind != "data":
+                call = _CALLS[kind].replace("@", f'i+".{ENDINGS[kind]}"')
+                said += [f"for(let i={low};i<={high};i++){call};" for low, high in _runs(indices)]
+            else:
+                said += [self._then(at) for at in indices]
+        return "".join(said)
+
+    def _then(self, index: int) -> str:
+        """Data that is fetched, and what whoever fetched it asks for then."""
+        call, one = _CALLS["data"].replace("@", f'"{self._name(index)}"'), self._loads[index][0]
+        return f"{call}.then(_=>{{{self._run(one)}{self._statements(self._children(index))}}});"
+
+    def _run(self, one: Resource) -> str:
+        """Keeps the page busy."""
+        return f"for(let t=performance.now()+{one.run / 1e6:g};performance.now()<t;);" if one.run else ""
+
+    def _children(self, index: int) -> list[tuple[int, Resource]]:
+        return self._by_asker.get(index, [])
+
+    @cached_property
+    def _by_asker(self) -> dict[int, list[tuple[int, Resource]]]:
+        found: dict[int, list[tuple[int, Resource]]] = {}
+        for at, (one, asker) in enumerate(self._loads):
+            if asker is not None:
+                found.setdefault(asker, []).append((at, one))
+        return found
+
+    def _asked(self, index: int) -> Iterator[Resource]:
+        for _, asked in self._children(index):
+            yield asked
+
+    def _name(self, index: int) -> str:
+        return f"{index}.{ENDINGS[self._loads[index][0].type]}"
+
+
+def _runs(indices: list[int]) -> Iterator[tuple[int, int]]:
+    """First and last of those that follow one another."""
+    for _, run in groupby(enumerate(indices), lambda one: one[1] - one[0]):
+        members = [at for _, at in run]
+        yield members[0], members[-1]

@@ -1,0 +1,232 @@
+"""A page as a browser or a proxy recorded it (HAR 1.2): the requests that load it, and what else the file has."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from h123.base.errors import UserError
+from h123.base.files.textfile import read_text
+from h123.base.strict import shown
+from h123.base.units import format_seconds, format_span
+from h123.study.sites.har_entry import NO_ANSWER, Entry, Written
+from h123.study.sites.har_page import Page, Paged, paged, plain
+from h123.study.sites.har_part import Part
+from h123.study.sites.page_load import IDLE_S, QUIET_S, Asked, Load, page_load
+
+MOST_BYTES = 500_000_000
+"""Of a recording: those with bodies have tens of megabytes."""
+_AGAIN = "open the network tool first, load the page with an empty cache, and save all as HAR"
+_FAR_S = 60.0
+"""A page that began so far from its document is of another clock."""
+_FIRST_FAILURE = 400
+_SPAN_S = 60.0
+
+
+@dataclass
+class Recording:
+    """One page of a file."""
+
+    title: str
+    source: str
+    entries: list[Entry]
+    """In the order in which they were asked for."""
+    document: int
+    """Its index; before it come the redirects that led to it."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Requests that do not load the page, by why."""
+    notes: list[str] = field(default_factory=list)
+    """Of the page as a whole, in words."""
+
+
+def read_har(path: Path, page: int | None = None) -> Recording:
+    """One page of a HAR, by its number; without one, that of the first request. Raises UserError naming the file and
+    the place in it."""
+    log = _log(path, _json(path))
+    every = _entries(path, log)
+    pages = paged(log, every)
+    chosen = pages.chosen(path, page)
+    recording = Recording(pages.pages[chosen].title, _source(path, log), [], 0)
+    recording.notes += _of_several(pages, chosen)
+    failed = list[Written]()
+    for index, part in enumerate(every):
+        if pages.of[index] != chosen:
+            recording.left_out["of other pages"] += 1
+            continue
+        written = Written(part)
+        if reason := written.unusable():
+            recording.left_out[reason] += 1
+            if reason == NO_ANSWER and written.may_be_document():
+                failed.append(written)
+        else:
+            recording.entries.append(written.entry())
+    _check_some(path, len(every), recording)
+    # Proxies write requests as they end. Those without a time keep their places: the sort is stable.
+    if all(entry.start is not None for entry in recording.entries):
+        recording.entries.sort(key=lambda entry: entry.start or 0.0)
+    _start_at_document(path, recording, failed)
+    _end_with_load(recording, pages.pages[chosen])
+    return recording
+
+
+def _json(path: Path) -> Any:
+    text = read_text(path, MOST_BYTES).removeprefix("\ufeff")
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise UserError(f"{path}:{error.lineno}: not JSON, so not a HAR: {error.msg}", remedy=_AGAIN) from None
+    except RecursionError:
+        raise UserError(f"{path}: not a HAR: nested too deeply") from None
+    except ValueError:
+        raise UserError(f"{path}: not a HAR: a number with too many digits") from None
+
+
+def _log(path: Path, whole: object) -> Part:
+    log = whole.get("log") if isinstance(whole, dict) else None
+    if not isinstance(log, dict):
+        found = f"keys {', '.join(map(shown, list(whole)[:5]))}" if isinstance(whole, dict) else shown(whole)
+        raise UserError(f"{path}: not a HAR: expected an object with `log` at the top, found {found}", remedy=_AGAIN)
+    return Part(f"{path}: log", log)
+
+
+def _entries(path: Path, log: Part) -> list[Part]:
+    every = log.values.get("entries")
+    if not isinstance(every, list):
+        raise UserError(f"{path}: log.entries: expected a list of requests, found {shown(every)}", remedy=_AGAIN)
+    if not every:
+        raise UserError(f"{path}: log.entries is empty: nothing was recorded", remedy=_AGAIN)
+    return [Part.of(f"{path}: log.entries[{index}]", value) for index, value in enumerate(every)]
+
+
+def _source(path: Path, log: Part) -> str:
+    """By which programs, and when."""
+    programs = []
+    for part in (log.part("creator"), log.part("browser")):
+        if part.text("name"):
+            version = part.values.get("version")
+            programs.append(" ".join([part.text("name"), *([str(version)] if version else [])]))
+    first: Mapping[str, Any] = log.items("entries")[0]
+    started = first.get("startedDateTime")
+    when = f" on {started[:10]}" if isinstance(started, str) else ""
+    return f"{path.name}, recorded by {', '.join(programs) or 'an unnamed program'}{when}"
+
+
+def _of_several(pages: Paged, chosen: int) -> list[str]:
+    if len(pages.pages) == 1:
+        return []
+    return [f"This is page {chosen + 1} of {len(pages.pages)}; --page N chooses another: {pages.listed()}."]
+
+
+def _check_some(path: Path, count: int, recording: Recording) -> None:
+    if not recording.entries:
+        why = ", ".join(f"{count} {reason}" for reason, count in recording.left_out.items())
+        raise UserError(f"{path}: none of its {count} requests can be part of a page: {why}", remedy=_AGAIN)
+
+
+def _start_at_document(path: Path, recording: Recording, failed: Sequence[Written]) -> None:
+    """Leaves out what came before the page's document; refuses a document that failed."""
+    entries = recording.entries
+    first = _first_document(entries)
+    if first is None and failed:
+        raise UserError(
+            f"{path}: the page's document failed: {plain(failed[0].url)} has no answer (status {failed[0].status})",
+            remedy="record the page again when it loads",
+        )
+    if first:
+        recording.left_out["before the page's document"] += first
+        del entries[:first]
+    document = _after_redirects(path, entries)
+    one = entries[document]
+    if one.status >= _FIRST_FAILURE:
+        raise UserError(
+            f"{path}: the page's document failed: {plain(one.url)} was answered with status {one.status}",
+            remedy="record the page again when it loads",
+        )
+    if one.type != "document":
+        recording.notes.append(
+            f"The recording has no document: its first request, {plain(one.url)} ({one.type}), stands for it. To have "
+            "the page itself, open the network tool before you load it."
+        )
+    recording.document = document
+
+
+def _first_document(entries: Sequence[Entry]) -> int | None:
+    """Of the page, or what redirects to it. A program that does not name types calls frames of other pages HTML too:
+    unless the file begins with a document, it is the one that most requests refer to."""
+    candidates = [index for index, entry in enumerate(entries) if entry.get and (entry.type == "document")]
+    if entries[0].redirect and not entries[0].named:
+        return 0
+    if not candidates or candidates[0] == 0 or entries[candidates[0]].named:
+        return candidates[0] if candidates else None
+    refer = Counter(entry.referer for entry in entries)
+    found = max(candidates, key=lambda index: refer[entries[index].url])
+    return found if refer[entries[found].url] or found <= len(entries) // 2 else None
+
+
+def _after_redirects(path: Path, entries: Sequence[Entry]) -> int:
+    at = 0
+    while (target := entries[at].redirect) is not None:
+        later = range(at + 1, len(entries))
+        found = next((index for index in later if entries[index].url == target), None)
+        # A target that is written otherwise than it was asked for comes next all the same.
+        if found is None and at + 1 < len(entries) and entries[at + 1].type == "document":
+            found = at + 1
+        if found is None:
+            raise UserError(
+                f"{path}: the page's document failed: {plain(entries[at].url)} redirects to {plain(target)}, which has "
+                "no answer in the recording",
+                remedy="record the page again when it loads",
+            )
+        at = found
+    return at
+
+
+def _end_with_load(recording: Recording, page: Page) -> None:
+    """Leaves out what was asked for once the page had loaded."""
+    entries, begun = recording.entries, recording.entries[0].start
+    if begun is None:
+        return
+    timed = [(index, entry.start) for index, entry in enumerate(entries) if entry.start is not None]
+    asked = [_asked(entries[index], start) for index, start in sorted(timed, key=lambda one: one[1])]
+    places = [index for index, _ in sorted(timed, key=lambda one: one[1])]
+    on_load = _on_load(recording, page, begun)
+    load = page_load(asked, on_load)
+    if load.late:
+        first = min(load.late)
+        recording.left_out[_late(asked[first], asked[first].start - begun, on_load and on_load - begun)] = len(
+            load.late
+        )
+    if load.polls:
+        recording.left_out[f"again and again at even intervals ({_polled(asked, load)})"] = len(load.polls)
+    out = {places[index] for index in load.late | load.polls}
+    recording.entries = [entry for index, entry in enumerate(entries) if index not in out]
+
+
+def _asked(entry: Entry, start: float) -> Asked:
+    return Asked(start, start + (entry.time or 0.0), entry.what, entry.type in ("data", "other", "image"))
+
+
+def _on_load(recording: Recording, page: Page, begun: float) -> float | None:
+    """When the browser's load event was; None where there is none that its document could have come before."""
+    if page.on_load_s is None:
+        return None
+    near = page.start is not None and abs(page.start - begun) <= _FAR_S
+    event = (page.start if near and page.start is not None else begun) + page.on_load_s
+    document = recording.entries[recording.document]
+    return event if event >= (document.start or begun) + (document.time or 0.0) else None
+
+
+def _late(one: Asked, after_s: float, load_s: float | None) -> str:
+    loaded = f"{format_seconds(QUIET_S)} without a request" if load_s is None else f"the load event at {_s(load_s)}"
+    idle = "" if load_s is None else f" and {format_seconds(IDLE_S)} without a request"
+    return f"after the page had loaded ({loaded}{idle}; the first, {plain(one.what)}, at {_s(after_s)})"
+
+
+def _polled(asked: Sequence[Asked], load: Load) -> str:
+    return ", ".join(plain(what) for what in dict.fromkeys(asked[index].what for index in sorted(load.polls)))
+
+
+def _s(seconds: float) -> str:
+    return format_seconds(max(seconds, 0.0)) if seconds < _SPAN_S else format_span(seconds)

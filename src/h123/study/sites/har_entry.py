@@ -1,0 +1,270 @@
+"""One request of a HAR file: what programs write in different fields, made alike.
+
+Only what a site needs is kept: no header, no cookie and no body leaves this module.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+from h123.base.errors import UserError
+from h123.base.strict import shown
+from h123.study.sites.freshness import CACHEABLE, fresh_s
+from h123.study.sites.har_part import Part
+from h123.study.sites.site import Type
+
+NO_BODY = {204, 205, 304}
+NO_ANSWER = "without an answer (aborted, blocked, failed)"
+_LISTS = {"cache-control", "vary"}
+_LARGEST_HEAD = 8192
+"""Bytes of an answer's headers, or of what chunks add: by so much a size as sent may exceed that of the content."""
+URGENCY = {"highest": 0, "veryhigh": 0, "high": 1, "medium": 2, "low": 3, "lowest": 4, "verylow": 4}
+"""By Chrome's `_priority` and WebPageTest's, as Chrome itself says it in `priority: u=`."""
+TYPES: dict[str, Type] = {
+    "document": "document",
+    "stylesheet": "style",
+    "script": "script",
+    "font": "font",
+    "image": "image",
+    "media": "media",
+    "texttrack": "media",
+    "xhr": "data",
+    "fetch": "data",
+    "manifest": "data",
+}
+"""By Chrome's `_resourceType`; all its others are other."""
+MIME: tuple[tuple[str, Type], ...] = (
+    ("text/html", "document"),
+    ("application/xhtml", "document"),
+    ("text/css", "style"),
+    ("font", "font"),
+    ("javascript", "script"),
+    ("ecmascript", "script"),
+    ("image/", "image"),
+    ("audio/", "media"),
+    ("video/", "media"),
+    ("mpegurl", "media"),
+    ("json", "data"),
+    ("xml", "data"),
+    ("text/plain", "data"),
+)
+"""By what a media type contains, the first that fits."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A request that went over the network, or would have with an empty cache."""
+
+    url: str
+    """Without a fragment."""
+    start: float | None
+    """Seconds since the epoch; None: not recorded."""
+    time: float | None
+    """Seconds until its last byte."""
+    status: int
+    type: Type
+    size: int | None
+    """Of its body as it was sent; None: not recorded."""
+    unpacked: bool
+    """Whether the size is that before compression, because no other was recorded."""
+    with_head: bool
+    """Whether the size includes the answer's headers, because no other was recorded."""
+    cached: bool
+    method: str
+    urgency: int | None
+    askers: tuple[str, ...]
+    """URLs that may have asked for it, the likeliest first: initiators."""
+    referer: str | None
+    redirect: str | None
+    """Where it sent the browser instead."""
+    cacheable: bool
+    """Whether a returning visitor need not ask for it."""
+    named: bool
+    """Whether its type is the browser's own word for it, not guessed from a media type."""
+
+    @property
+    def get(self) -> bool:
+        return self.method == "GET"
+
+    @property
+    def host(self) -> str:
+        """With the port, where the address names one."""
+        return urlsplit(self.url).netloc.rpartition("@")[2]
+
+    @property
+    def what(self) -> str:
+        """Method and address without query."""
+        return f"{self.method} {self.url.partition('?')[0]}"
+
+
+class Written:
+    """One entry as a file has it."""
+
+    def __init__(self, whole: Part) -> None:
+        self.whole = whole
+        self.request = whole.required("request")
+        self.response = whole.required("response")
+        self.content = self.response.part("content")
+        self.url = self.request.text("url")
+        if not self.url:
+            found = shown(self.request.values.get("url"))
+            raise UserError(f"{self.request.at('url')}: expected an address, found {found}")
+        self.status = int(self.response.number("status", 999) or 0)
+        self.method = (self.request.text("method") or "GET").upper()
+        self.kind = whole.text("_resourceType").lower()
+        self.headers = _headers(self.response)
+
+    def unusable(self) -> str | None:
+        """Why it is no request of a page; None: it is one."""
+        scheme = self.url.partition(":")[0].lower()
+        if scheme in ("ws", "wss") or self.kind == "websocket" or self.status == 101:
+            return "of WebSockets"
+        if scheme not in ("http", "https"):
+            return "that took no network (data:, blob:, extensions)"
+        try:
+            named = urlsplit(self.url).hostname
+        except ValueError:
+            named = None
+        if not named:
+            return "without a host"
+        if self.method == "CONNECT":
+            return "that opened a proxy's tunnel"
+        if self.status <= 0:
+            return NO_ANSWER
+        return "of event streams" if self.kind == "eventsource" or "event-stream" in self._mime() else None
+
+    def may_be_document(self) -> bool:
+        """Whether a browser asked for it as a page, answered or not."""
+        if self.kind:
+            return self.kind == "document"
+        return "text/html" in _headers(self.request).get("accept", "text/html") and self.method == "GET"
+
+    def entry(self) -> Entry:
+        size, unpacked, with_head = self._size()
+        headers = _headers(self.request)
+        target = self.response.text("redirectURL") or self.headers.get("location")
+        redirects = 300 <= self.status < 400 and self.status != 304 and bool(target)
+        return Entry(
+            url=urldefrag(self.url).url,
+            start=self.whole.moment("startedDateTime"),
+            time=self.whole.seconds("time"),
+            status=self.status,
+            type=self._type(),
+            size=size,
+            unpacked=unpacked,
+            with_head=with_head,
+            cached=self._cached(),
+            method=self.method,
+            urgency=URGENCY.get(self.whole.text("_priority").lower().replace(" ", "")),
+            askers=tuple(urldefrag(url).url for url in _askers(self.whole.values.get("_initiator"))),
+            referer=_plain(headers.get("referer")),
+            redirect=_plain(_joined(self.url, str(target))) if redirects else None,
+            cacheable=self.method == "GET" and self.status in CACHEABLE and fresh_s(self.headers) > 0,
+            named=bool(self.kind),
+        )
+
+    def _mime(self) -> str:
+        named = self.content.text("mimeType") or self.headers.get("content-type") or ""
+        return named.partition(";")[0].lower()
+
+    def _type(self) -> Type:
+        if self.kind:
+            return TYPES.get(self.kind, "other")
+        mime = self._mime()
+        return next((kind for part, kind in MIME if part in mime), "other")
+
+    def _cached(self) -> bool:
+        """Chrome says so, or its transfer had no byte though there is content; 304: the browser had it."""
+        from_cache = self.whole.values.get("_fromCache") or self.response.values.get("_fromCache")
+        unsent = self.response.count("_transferSize") == 0 and (self.content.count("size") or 0) > 0
+        return bool(from_cache) or unsent or self.status == 304
+
+    def _size(self) -> tuple[int | None, bool, bool]:
+        """Of the body as sent; whether it is unpacked instead, and whether it includes the head."""
+        if self.method == "HEAD":
+            return 0, False, False
+        content, cached = self.content.count("size"), self._cached()
+        measured, with_head = (None, False) if cached else self._measured()
+        length = self._content_length()
+        if length is not None:
+            # What was cut short has less content than announced, and less was sent.
+            cut = bool(measured and content and content < length and measured < length)
+            return (measured if cut else length), False, False
+        if measured is not None:
+            if content and self._plain_body() and content <= measured <= content + _LARGEST_HEAD:
+                return content, False, False
+            return measured, False, with_head and measured > 0
+        saved = self.content.count("compression") or 0
+        if content and 0 < saved < content:
+            return content - saved, False, False
+        if content is None and self.status in NO_BODY:
+            return 0, False, False
+        return content, bool(content) and (self._coded() or cached), False
+
+    def _content_length(self) -> int | None:
+        """Of a body as sent: exact, where it is said (RFC 9110, section 8.6)."""
+        written = self.headers.get("content-length", "").strip()
+        if self.status == 304 or not (written.isascii() and written.isdigit()):
+            return None
+        return Part(self.response.at("headers"), {"content-length": written}).count("content-length")
+
+    def _measured(self) -> tuple[int | None, bool]:
+        """What the program counted, less the head if its size is known; and whether the head is still in it.
+
+        A 0 says nothing where there is content: many write it for what they do not know.
+        """
+        head = self.response.count("headersSize") or 0
+        body, whole = self.response.count("bodySize"), self.response.count("_transferSize")
+        unknown_head = not head and whole is not None and (body is None or body == whole)
+        counted = [(body, unknown_head), (self.whole.count("_objectSize"), False)]
+        for total in (whole, self.whole.count("_bytesIn")):
+            counted.append((None if total is None else max(total - head, 0), not head))
+        known = [one for one in counted if one[0] is not None]
+        for size, with_head in known:
+            if size:
+                return size, with_head
+        return (0 if known and not self.content.count("size") else None), False
+
+    def _coded(self) -> bool:
+        return self.headers.get("content-encoding", "identity").lower() != "identity"
+
+    def _plain_body(self) -> bool:
+        """Whether it is known to be sent as it is: a program that keeps no headers does not say."""
+        return bool(self.headers) and not self._coded()
+
+
+def _askers(initiator: object) -> Iterator[str]:
+    """Chrome's is an object, for scripts with a stack of calls and those that led to it; WebPageTest's is an URL."""
+    if isinstance(initiator, str) and initiator:
+        yield initiator
+    if not isinstance(initiator, dict):
+        return
+    whole = Part("_initiator", initiator)
+    if whole.text("url"):
+        yield whole.text("url")
+    stack = whole.part("stack")
+    while stack.values:
+        for frame in stack.items("callFrames"):
+            if isinstance(frame, dict) and (url := Part("", frame).text("url")):
+                yield url
+        stack = stack.part("parent")
+
+
+def _headers(part: Part) -> dict[str, str]:
+    """By name in small letters; HTTP/2 and some tools write them so. Of a list that is in several lines, all."""
+    found = dict[str, str]()
+    for pair in (pair for pair in part.items("headers") if isinstance(pair, dict)):
+        name, value = str(pair.get("name")).lower(), str(pair.get("value"))
+        found[name] = f"{found[name]}, {value}" if name in _LISTS and name in found else value
+    return found
+
+
+def _plain(url: str | None) -> str | None:
+    return urldefrag(url).url if url else None
+
+
+def _joined(url: str, target: str) -> str | None:
+    try:
+        return urljoin(url, target)
+    except ValueError:
+        return None

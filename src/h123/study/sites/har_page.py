@@ -1,0 +1,98 @@
+"""The pages of a HAR file, and which of its requests are of one of them."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from h123.base.errors import UserError
+from h123.base.files.textfile import unprintable
+from h123.study.sites.har_part import Part
+
+_MOST_SHOWN = 20
+_LONGEST = 80
+
+
+@dataclass(frozen=True)
+class Page:
+    """One that the browser opened, as the file lists it."""
+
+    key: str | None
+    """By which its requests refer to it."""
+    title: str
+    start: float | None
+    on_load_s: float | None
+    """From its start until the browser's load event."""
+
+
+@dataclass(frozen=True)
+class Paged:
+    """Requests by page."""
+
+    pages: Sequence[Page]
+    of: Sequence[int]
+    """For each request the index of its page."""
+
+    def chosen(self, path: object, number: int | None) -> int:
+        """The index of page `number`, counted from 1; without one, that of the first request. Raises UserError."""
+        if number is None:
+            return self.of[0]
+        if not 1 <= number <= len(self.pages):
+            raise UserError(
+                f"{path}: there is no page {number} among its {len(self.pages)}: {self.listed()}",
+                remedy="choose one by --page N",
+            )
+        if number - 1 not in self.of:
+            raise UserError(
+                f"{path}: page {number} has no requests; its pages: {self.listed()}", remedy="choose one by --page N"
+            )
+        return number - 1
+
+    def listed(self) -> str:
+        counts = Counter(self.of)
+        shown = [
+            f"{index + 1} ({page.title or 'without a title'}, {counts[index]} "
+            f"{'request' if counts[index] == 1 else 'requests'})"
+            for index, page in enumerate(self.pages[:_MOST_SHOWN])
+        ]
+        return ", ".join([*shown, "..."] if len(self.pages) > _MOST_SHOWN else shown)
+
+
+def paged(log: Part, entries: Sequence[Part]) -> Paged:
+    """Requests that name a page belong to it; the others, to the one that was open when they began."""
+    pages = [_page(log, index, value) for index, value in enumerate(log.items("pages"))]
+    refs = [entry.text("pageref") for entry in entries]
+    # A file may list no page and name some all the same.
+    listed = {page.key for page in pages}
+    pages += [Page(ref, "", None, None) for ref in dict.fromkeys(filter(None, refs)) if ref not in listed]
+    pages = pages or [Page(None, "", None, None)]
+    places = {page.key: index for index, page in reversed(list(enumerate(pages)))}
+    first = next((places[ref] for ref in refs if ref in places), 0)
+    of = [
+        places[ref] if ref in places else _open_at(entry, pages, first)
+        for entry, ref in zip(entries, refs, strict=True)
+    ]
+    return Paged(pages, of)
+
+
+def _page(log: Part, index: int, value: object) -> Page:
+    page = Part.of(f"{log.place}.pages[{index}]", value)
+    timings = page.part("pageTimings")
+    return Page(
+        page.text("id") or None, plain(page.text("title")), page.moment("startedDateTime"), timings.seconds("onLoad")
+    )
+
+
+def _open_at(entry: Part, pages: Sequence[Page], first: int) -> int:
+    if len(pages) == 1:
+        return 0
+    when = entry.moment("startedDateTime")
+    begun = [(page.start, index) for index, page in enumerate(pages) if page.start is not None]
+    return max(((start, index) for start, index in begun if when is not None and start <= when), default=(0, first))[1]
+
+
+def plain(title: str) -> str:
+    """In one line, printable; where it is an address, as many have it, without its query, which may be private."""
+    line = " ".join("".join(" " if unprintable(character) else character for character in title).split())
+    line = re.sub(r"^(https?://[^?\s]*)\?.*", r"\1", line)
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."

@@ -1,0 +1,155 @@
+"""A recorded page as its own server has it: what was asked of that server, by the paths it was asked for."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import SplitResult, quote, urlsplit
+
+from h123.base.errors import UserError
+from h123.base.units import format_bytes, format_share
+from h123.study.quantities import RESOLVED
+from h123.study.sites.har import Recording, read_har
+from h123.study.sites.har_entry import Entry
+from h123.study.sites.site import URGENCIES, Resource, Site
+from h123.study.sites.site_import import Graph, graph_of, host_shares, names
+from h123.study.yaml_document import MOST_BYTES
+
+LONGEST_PATH = 2000
+_THE_REST = 10_000
+"""Bytes of a study's file for all but its page."""
+_OTHERS = "of other hosts"
+_KEPT = "/?%:@!$&'()*+,;=-._~[]"
+"""Characters of a path that stay as they are."""
+
+
+@dataclass(frozen=True)
+class Served:
+    """What a server answered for a path; the sizes of all bodies that were seen."""
+
+    sizes: frozenset[int]
+    fault: str | None
+    """Why it cannot be part of a page."""
+
+
+@dataclass(frozen=True)
+class RecordedPage:
+    """The document first. Sizes are those of the recording."""
+
+    name: str
+    address: str
+    """Of the document."""
+    resources: Sequence[Resource]
+    notes: Sequence[str]
+    """What was left out, in words."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Each once."""
+        return tuple(dict.fromkeys(path_of(one) for one in self.resources))
+
+    def as_served(self, served: Mapping[str, Served]) -> "RecordedPage":
+        """With the sizes that its server has now, without what it does not answer. Raises UserError where that is more
+        than a study's file can list."""
+        kept = [one for one in self.resources if not served[path_of(one)].fault]
+        gone = {one.name: one.by for one in self.resources if served[path_of(one)].fault}
+        notes = [f"Left out: {path}, {one.fault}" for path, one in served.items() if one.fault]
+        settled = [_settled(one, served[path_of(one)], gone) for one in kept]
+        if sum(len(one.model_dump_json(exclude_defaults=True)) for one in settled) > MOST_BYTES - _THE_REST:
+            raise UserError(
+                f"the page has {len(settled)} requests, too many for a study, whose file has at most "
+                f"{format_bytes(MOST_BYTES)}",
+                remedy="save the recording soon after the page has loaded, without what came later",
+            )
+        return replace(self, resources=settled, notes=[*self.notes, *notes])
+
+    @property
+    def site(self) -> Site:
+        """As studies have it."""
+        return Site(name=self.name, resources=tuple(self.resources))
+
+
+def path_of(one: Resource) -> str:
+    """All of a recorded page have one."""
+    assert one.path is not None
+    return one.path
+
+
+def _settled(one: Resource, served: Served, gone: Mapping[str, str | None]) -> Resource:
+    asker = one.by
+    while asker is not None and asker in gone:
+        asker = gone[asker]
+    size = max(served.sizes, default=0)
+    return one.model_copy(update={"size": max(size, 1), "exact": served.sizes == {size} and size > 0, "by": asker})
+
+
+def recorded_page(path: Path, name: str = "page", *, page: int | None = None, every_host: bool = False) -> RecordedPage:
+    """A page of a HAR, by its number or else the first, as its document's server was asked for it; `every_host`: that
+    server is asked for what others answered, too. Raises UserError."""
+    recording = read_har(path, page)
+    entries, document = recording.entries, recording.document
+    graph = graph_of(path, recording)
+    why = [_why_not(entry, entries[document], index < document, every_host) for index, entry in enumerate(entries)]
+    kept = [index for index, reason in enumerate(why) if reason is None]
+    if document not in kept:
+        raise UserError(f"{path}: its document, {entries[document].url[:200]}, {why[document]}")
+    resources = list(_resources(entries, graph, kept, document))
+    return RecordedPage(name, entries[document].url, resources, list(_notes(recording, why)))
+
+
+def _why_not(entry: Entry, document: Entry, before: bool, every_host: bool) -> str | None:
+    if before or entry.redirect:
+        return "that led elsewhere"
+    if not every_host and entry.host != document.host:
+        return _OTHERS
+    if not entry.get:
+        return "not by GET"
+    return "with too long a path" if len(asked_path(urlsplit(entry.url))) > LONGEST_PATH else None
+
+
+def asked_path(url: SplitResult) -> str:
+    """What a request for it names: path and query."""
+    return quote((url.path or "/") + (f"?{url.query}" if url.query else ""), safe=_KEPT, errors="replace")
+
+
+def _resources(entries: Sequence[Entry], graph: Graph, kept: Sequence[int], document: int) -> Iterator[Resource]:
+    called = dict(zip(kept, names([entries[index] for index in kept]), strict=True))
+    runs = graph.runs()
+    for index in kept:
+        asker = graph.asker[index]
+        while asker not in called and asker > document:
+            asker = graph.asker[asker]
+        kind = "document" if index == document else entries[index].type
+        urgency = entries[index].urgency
+        yield Resource.model_validate(
+            {
+                "name": called[index],
+                "type": kind,
+                "size": max(entries[index].size or 0, 1),
+                "by": None if index == document else called.get(asker, called[document]),
+                "urgency": None if urgency == URGENCIES[kind] else urgency,
+                "path": asked_path(urlsplit(entries[index].url)),
+                "run": runs[index],
+            },
+            context=RESOLVED,
+        )
+
+
+def _notes(recording: Recording, why: Sequence[str | None]) -> Iterator[str]:
+    yield from recording.notes
+    for reason, count in recording.left_out.items():
+        yield f"Left out: {_requests(count)} {reason}"
+    for reason in dict.fromkeys(filter(None, why)):
+        left = [entry for entry, said in zip(recording.entries, why, strict=True) if said == reason]
+        if reason != _OTHERS:
+            yield f"Left out: {_requests(len(left))} {reason}"
+            continue
+        whole, size = (sum(entry.size or 0 for entry in of) for of in (recording.entries, left))
+        share = f", {format_share(size / whole)} of the page's bytes" if whole else ""
+        yield (
+            f"Left out: {_requests(len(left))} {reason}{share}: {host_shares(left, whole)}. "
+            "--hosts all asks this server for them too"
+        )
+
+
+def _requests(count: int) -> str:
+    return f"{count} {'request' if count == 1 else 'requests'}"

@@ -1,0 +1,207 @@
+"""A site: what a page is made of, and which part of it asks for which; sites/*.yaml."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
+
+from h123.base.strict import Strict, choose, fault_at
+from h123.study.names import check_name
+from h123.study.quantities import Duration, Size
+from h123.study.registry import find_site
+from h123.study.yaml_document import Document
+
+FORMAT = "site/1"
+MOST_RESOURCES = 10_000
+Type = Literal["document", "style", "script", "font", "data", "image", "media", "other"]
+URGENCIES: dict[Type, int] = {
+    "document": 0,
+    "style": 0,
+    "script": 1,
+    "font": 1,
+    "data": 1,
+    "image": 3,
+    "media": 4,
+    "other": 3,
+}
+"""Of RFC 9218, 0 the most urgent, where a resource has none of its own."""
+
+
+class Resource(Strict):
+    """`{name: logo, type: image, size: 12kB, by: document}`; with `count: 20` it stands for so many alike."""
+
+    name: Annotated[StrictStr, Field(pattern=r"^[!-~]+$", max_length=2000)]
+    type: Type
+    size: Annotated[Size, Field(ge=1)]
+    """Of its body."""
+    by: StrictStr | None = None
+    """What asks for it: the name of another; of the first, nothing."""
+    count: Annotated[StrictInt, Field(ge=1, le=MOST_RESOURCES)] = 1
+    urgency: Annotated[StrictInt, Field(ge=0, le=7)] | None = None
+    path: Annotated[StrictStr, Field(pattern=r"^/[!-~]*$", max_length=2000)] | None = Field(
+        default=None, exclude_if=lambda path: path is None
+    )
+    """Of a server of one's own, that is asked for; None: /bytes/<size>."""
+    exact: StrictBool = Field(default=True, exclude_if=lambda exact: exact)
+    """Whether a body of another size is wrong."""
+    run: Duration = 0
+    """From its last byte until what it asks for is asked for: it is parsed, compiled, run."""
+    host: Annotated[StrictStr, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")] | None = Field(
+        default=None, exclude_if=lambda host: host is None
+    )
+    """The label of another host than the page's, which is asked over connections of its own; None: the page's."""
+    cacheable: StrictBool = Field(default=False, exclude_if=lambda cacheable: not cacheable)
+    """Whether a returning visitor has it still, and does not ask for it."""
+
+    @model_validator(mode="after")
+    def _has_its_own_path(self) -> "Resource":
+        if self.path is None and not self.exact:
+            raise fault_at(["exact"], "only the answer to a `path` may have another size than it says")
+        return self
+
+    @property
+    def priority(self) -> int:
+        """Its urgency, or that of its type."""
+        return URGENCIES[self.type] if self.urgency is None else self.urgency
+
+
+class Site(Strict):
+    """What a page loads, the document first."""
+
+    name: StrictStr
+    resources: Annotated[tuple[Resource, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _is_a_tree(self) -> "Site":
+        """Every resource is asked for by one that is, in the end, asked for by the first."""
+        known: dict[str, Resource] = {}
+        for index, one in enumerate(self.resources):
+            if one.name in known:
+                raise fault_at(["resources", index, "name"], f"{one.name!r} is there twice")
+            known[one.name] = one
+        rooted = {self.resources[0].name}
+        for index, one in enumerate(self.resources):
+            self._check_asker(index, one, known, rooted)
+        if sum(one.count for one in self.resources) > MOST_RESOURCES:
+            raise fault_at(["resources"], f"a page has at most {MOST_RESOURCES} resources")
+        return self
+
+    def _check_asker(self, index: int, one: Resource, known: dict[str, Resource], rooted: set[str]) -> None:
+        """`rooted`: those that are known to be asked for in the end; grows."""
+        if index == 0:
+            if one.by is not None or one.count != 1:
+                raise fault_at(["resources", 0], "the first resource is the document: there is one, asked for by none")
+            if one.host is not None:
+                raise fault_at(["resources", 0, "host"], "the document is of the page's own host: leave out its `host`")
+            return
+        if one.by is None:
+            raise fault_at(["resources", index], f"what asks for {one.name!r}? write `by` and the name of another one")
+        if one.by not in known:
+            raise fault_at(["resources", index, "by"], f"there is no resource {one.by!r}; {choose(one.by, known)}")
+        if known[one.by].count != 1:
+            message = f"{one.by!r} stands for {known[one.by].count}; name one that stands for itself alone"
+            raise fault_at(["resources", index, "by"], message)
+        seen = {one.name: None}
+        asker = one.by
+        while asker not in rooted and asker in known and asker not in seen:
+            seen[asker] = None
+            asker = known[asker].by or ""
+        if asker in seen:
+            way = list(seen)
+            round_it = " by ".join(repr(name) for name in [*way[way.index(asker) :], asker])
+            raise fault_at(["resources", index, "by"], f"they ask for one another: {round_it}")
+        rooted.update(seen)
+
+    def loads(self) -> Sequence[tuple[Resource, int | None]]:
+        """Each resource by itself, and the index of the one that asks for it; None: of the document."""
+        place, every = dict[str, int](), list[Resource]()
+        for one in self.resources:
+            place[one.name] = len(every)
+            every += [one] * one.count
+        return [(one, None if one.by is None else place[one.by]) for one in every]
+
+    def depth(self) -> list[int]:
+        """Of each resource by itself: how many must have come before it is asked for. Askers may stand behind it."""
+        loads = self.loads()
+        found = dict[int, int]()
+        for start in range(len(loads)):
+            way, at = list[int](), start
+            while at not in found and (asker := loads[at][1]) is not None:
+                way.append(at)
+                at = asker
+            found.setdefault(at, 0)
+            for behind, index in enumerate(reversed(way), 1):
+                found[index] = found[at] + behind
+        return [found[index] for index in range(len(loads))]
+
+    def running_ns(self) -> int:
+        """The longest that resources run one after another, each asking for the next."""
+        loads, longest = self.loads(), 0
+        for _, asker in loads:
+            total = 0
+            while asker is not None:
+                resource, asker = loads[asker]
+                total += resource.run
+            longest = max(longest, total)
+        return longest
+
+    @property
+    def bytes(self) -> int:
+        """Of all bodies."""
+        return sum(one.size * one.count for one in self.resources)
+
+    @property
+    def hosts(self) -> list[str]:
+        """Labels of the hosts besides the page's own, in the order of the file."""
+        return list(dict.fromkeys(one.host for one in self.resources if one.host is not None))
+
+    def kept(self) -> "Site":
+        """What a returning visitor asks for: the document, since a navigation asks for it anew, and what is not
+        cacheable.
+
+        What a kept resource asks for is asked for by the nearest asker that is asked for itself. That one's `run` grows
+        by those of the kept ones between, of several the longest.
+        """
+        by_name = {one.name: one for one in self.resources}
+        asked = {one.name: one for one in self.resources if one.by is None or not one.cacheable}
+        askers, longer = dict[str, str | None](), Counter[str]()
+        for name, one in asked.items():
+            asker, between = one.by, 0
+            while asker is not None and asker not in asked:
+                between += by_name[asker].run
+                asker = by_name[asker].by
+            askers[name] = asker
+            if asker is not None:
+                longer[asker] = max(longer[asker], between)
+        left = [
+            one.model_copy(update={"by": askers[name], "run": one.run + longer[name]}) for name, one in asked.items()
+        ]
+        return Site(name=self.name, resources=tuple(left))
+
+
+class SiteFile(Strict):
+    """A site's file: itself, and for people what it is and where its figures are from."""
+
+    name: StrictStr
+    title: Annotated[StrictStr, Field(min_length=1)]
+    source: Annotated[StrictStr, Field(min_length=1)]
+    resources: list[object]
+
+
+def read_site(path: Path) -> tuple[SiteFile, Site]:
+    """A site out of its file. Raises UserError naming file and line."""
+    document = Document.read(path, FORMAT)
+    shape = document.validate(SiteFile, document.data)
+    try:
+        check_name(shape.name, "site")
+    except ValueError as fault:
+        raise document.error(["name"], str(fault)) from None
+    given = {"name": shape.name, "resources": shape.resources}
+    return shape, document.validate(Site, given)
+
+
+def load_site(name: str, beside: Path | None = None) -> Site:
+    """A site by its name or by the path of its file (relative to `beside`). Raises UserError."""
+    return read_site(find_site(name, beside))[1]

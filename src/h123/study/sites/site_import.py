@@ -1,0 +1,287 @@
+"""A site out of a recorded page: sizes, types, order, what asked for what, and how long that took to run."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+from h123.base.errors import UserError
+from h123.base.files.textfile import unprintable
+from h123.base.units import format_bytes, format_seconds, format_share
+from h123.study.names import check_name
+from h123.study.quantities import RESOLVED
+from h123.study.sites.har import Recording, read_har
+from h123.study.sites.har_entry import Entry
+from h123.study.sites.har_page import plain
+from h123.study.sites.site import FORMAT, MOST_RESOURCES, URGENCIES, Resource, Site
+from h123.study.yaml_document import MOST_BYTES
+
+LONGEST_NAME = 60
+LONGEST_LABEL = 63
+"""Of a name in the DNS (RFC 1035)."""
+LONGEST_TITLE = 200
+MOST_HOSTS = 12
+"""That a note lists."""
+LONG_RUN_NS = 10**9
+"""Of what a resource runs: rarely processing alone."""
+RESOLUTION_NS = 1_000_000
+"""Of what runs: recordings are about as precise."""
+
+
+@dataclass(frozen=True)
+class ImportedSite:
+    """What becomes of a recording."""
+
+    site: Site
+    text: str
+    """Its file."""
+    notes: list[str]
+    """What it has otherwise than the page had, in words."""
+
+
+def import_site(path: Path, name: str, *, apart: bool = False, page: int | None = None) -> ImportedSite:
+    """A page of a HAR, by its number or else the first, as a site of that name, its hosts one or kept `apart`. Raises
+    UserError."""
+    try:
+        check_name(name, "site")
+    except ValueError as fault:
+        raise UserError(str(fault)) from None
+    recording = read_har(path, page)
+    graph = graph_of(path, recording)
+    hosts = labels(recording.entries) if apart else {}
+    site = Site(name=name, resources=tuple(_alike(graph.resources(hosts))))
+    notes = [*_notes(recording, hosts), *graph.notes()]
+    title = recording.title or plain(recording.entries[0].url)
+    text = _written(site, title, f"{recording.source}. {' '.join(notes)}".strip())
+    if len(text.encode()) > MOST_BYTES:
+        most = f"a site's file has at most {format_bytes(MOST_BYTES)}"
+        message = f"{path}: the page has {len(site.resources)} resources that differ, too many: {most}"
+        raise UserError(message, remedy="save the recording soon after the page has loaded, without what came later")
+    return ImportedSite(site, text, notes)
+
+
+def graph_of(path: Path, recording: Recording) -> "Graph":
+    """Raises UserError where it is larger than a page may be."""
+    count = len(recording.entries)
+    if count > MOST_RESOURCES:
+        raise UserError(
+            f"{path}: {count} requests; a page has at most {MOST_RESOURCES}",
+            remedy="save the recording soon after the page has loaded, without what came later",
+        )
+    return Graph(recording.entries, recording.document)
+
+
+@dataclass
+class Graph:
+    """Which entry asked for which: always an earlier one, so that there is no circle."""
+
+    entries: Sequence[Entry]
+    document: int = 0
+    """The index of the one that all others hang on; before it come the redirects that led to it."""
+    asker: list[int] = field(default_factory=list)
+    certain: list[bool] = field(default_factory=list)
+    """Whether the asker is known, not assumed."""
+    how: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        last, redirected = dict[str, int](), dict[str, int]()
+        for index, entry in enumerate(self.entries):
+            asker, how = self._find(index, last, redirected) if index else (-1, "document")
+            self.asker.append(asker)
+            self.certain.append(how != "assumed")
+            self.how[how] += 1
+            last[entry.url] = index
+            if entry.redirect:
+                redirected[entry.redirect] = index
+
+    def _find(self, index: int, last: dict[str, int], redirected: dict[str, int]) -> tuple[int, str]:
+        entry = self.entries[index]
+        if entry.url in redirected:
+            return redirected.pop(entry.url), "redirect"
+        for url in entry.askers:
+            if url in last:
+                return last[url], "initiator"
+        if entry.referer in last:
+            return last[entry.referer], "referer"
+        return (self.document if index > self.document else 0), "assumed"
+
+    def resources(self, hosts: Mapping[str, str]) -> list[Resource]:
+        """`hosts`: labels of those that are not to be the page's own."""
+        called, runs = names(self.entries), self.runs()
+        found = []
+        for index, entry in enumerate(self.entries):
+            kind = "document" if index == 0 else entry.type
+            urgency = None if entry.urgency == URGENCIES[kind] else entry.urgency
+            given = {
+                "name": called[index],
+                "type": kind,
+                "size": max(entry.size or 0, 1),
+                "by": called[self.asker[index]] if index else None,
+                "urgency": urgency,
+                "run": runs[index],
+                "host": hosts.get(entry.host),
+                "cacheable": entry.cacheable,
+            }
+            found.append(Resource.model_validate(given, context=RESOLVED))
+        return found
+
+    def runs(self) -> list[int]:
+        """From a resource's end to the first request that it is known to have made; those made before take none."""
+        least = dict[int, float]()
+        for entry, asker, certain in zip(self.entries, self.asker, self.certain, strict=True):
+            if asker < 0 or not certain or self.entries[asker].redirect:
+                continue
+            start, time = self.entries[asker].start, self.entries[asker].time
+            if entry.start is None or start is None or time is None:
+                continue
+            gap = max(entry.start - start - time, 0.0)
+            least[asker] = min(gap, least.get(asker, gap))
+        resolved = {index: round(gap * 1e9 / RESOLUTION_NS) * RESOLUTION_NS for index, gap in least.items()}
+        return [resolved.get(index, 0) for index in range(len(self.entries))]
+
+    def notes(self) -> list[str]:
+        words = []
+        if long := {index: run for index, run in enumerate(self.runs()) if run > LONG_RUN_NS}:
+            worst = max(long, key=lambda index: long[index])
+            words.append(
+                f"{len(long)} ran over {format_seconds(LONG_RUN_NS / 1e9)} before they asked on, the longest "
+                f"{format_seconds(long[worst] / 1e9)} ({plain(self.entries[worst].url)}). Timers and waits for "
+                "the user may be in that: shorten their `run` if so."
+            )
+        if self.how["referer"]:
+            words.append(f"What asked for {self.how['referer']} is told by their Referer alone.")
+        if self.how["assumed"]:
+            words.append(f"What asked for {self.how['assumed']} is not recorded: here the document does.")
+        return words
+
+
+def _notes(recording: Recording, apart: Mapping[str, str]) -> list[str]:
+    """What a site cannot have, or a recording did not say, with how often."""
+    entries = recording.entries
+    words = list(recording.notes)
+    hosts = {entry.host for entry in entries}
+    if len(hosts) > 1 and not apart:
+        words.append(f"Its {len(hosts)} hosts are one here: {host_shares(entries)}.")
+    elif apart:
+        words.append(f"Its {len(hosts)} hosts are apart: {', '.join(f'{apart[host]} was {host}' for host in apart)}.")
+    if recording.left_out:
+        left = ", ".join(f"{count} {why}" for why, count in recording.left_out.items())
+        words.append(f"Left out: {left}.")
+    counts = [
+        (sum(not entry.get for entry in entries), "not by GET are here, and what they sent is not asked for"),
+        (sum(entry.cached for entry in entries), "came from a cache; here each visit loads them"),
+        (
+            sum(entry.with_head for entry in entries),
+            "have the head of the answer in their size, because no other was recorded",
+        ),
+        (sum(entry.unpacked for entry in entries), "have their size unpacked, because no other was recorded"),
+        (sum(entry.size == 0 for entry in entries), "had no body and have 1 byte here"),
+        (sum(entry.size is None for entry in entries), "are of unknown size and have 1 byte here"),
+    ]
+    return words + [f"{count} {what}." for count, what in counts if count]
+
+
+def host_shares(entries: Sequence[Entry], whole: int | None = None) -> str:
+    """Hosts with their requests and their share of the bytes, the largest first; `whole`: of how many bytes."""
+    counts, sizes = Counter(entry.host for entry in entries), Counter[str]()
+    for entry in entries:
+        sizes[entry.host] += entry.size or 0
+    total = sum(sizes.values()) if whole is None else whole
+    words = [
+        f"{host} ({count} {'request' if count == 1 else 'requests'}, {format_bytes(sizes[host])}"
+        f"{f', {format_share(sizes[host] / total)} of the bytes' if total else ''})"
+        for host, count in sorted(counts.items(), key=lambda one: -sizes[one[0]])
+    ]
+    return ", ".join([*words[:MOST_HOSTS], f"and {len(words) - MOST_HOSTS} more"] if len(words) > MOST_HOSTS else words)
+
+
+def labels(entries: Sequence[Entry]) -> dict[str, str]:
+    """Of each host but the first request's, which is the page's own: its name with a hyphen for what is neither letter
+    nor digit, cut to a label's length; what is there twice is numbered."""
+    found = dict[str, str]()
+    for host in dict.fromkeys(entry.host for entry in entries if entry.host != entries[0].host):
+        label = whole = re.sub(r"[^a-z0-9]+", "-", host.lower())[:LONGEST_LABEL].strip("-") or "host"
+        number = 1
+        while label in found.values():
+            number += 1
+            label = f"{whole[: LONGEST_LABEL - len(str(number)) - 1]}-{number}"
+        found[host] = label
+    return found
+
+
+def names(entries: Sequence[Entry]) -> list[str]:
+    """Paths, with the host where it is another than the document's; what is there twice is numbered."""
+    home = urlsplit(entries[0].url).netloc
+    seen, found = Counter[str](), []
+    for entry in entries:
+        parts = urlsplit(entry.url)
+        host = "" if parts.netloc == home else f"//{parts.netloc}"
+        name = quote(host + (parts.path or "/"), safe="/:@-._~!$&'()*+,;=%", errors="replace")
+        if len(name) > LONGEST_NAME:
+            name = f"{name[: LONGEST_NAME - 20]}...{name[-17:]}"
+        seen[name] += 1
+        # No path has a #.
+        found.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
+    return found
+
+
+def _alike(resources: Sequence[Resource]) -> list[Resource]:
+    """Those in a row that differ in their name alone and ask for nothing are one line."""
+    asking = {one.by for one in resources}
+    merged: list[Resource] = []
+    for one in resources:
+        before = merged[-1] if merged else None
+        if before and before.by and one.name not in asking and before.name not in asking and _same(before, one):
+            merged[-1] = before.model_copy(update={"count": before.count + 1})
+        else:
+            merged.append(one)
+    return merged
+
+
+def _same(one: Resource, other: Resource) -> bool:
+    return one.model_copy(update={"name": other.name, "count": other.count}) == other
+
+
+def _written(site: Site, title: str, source: str) -> str:
+    lines = [
+        f"h123: {FORMAT}",
+        f"name: {_quoted(site.name)}",
+        f"title: {_quoted(_printable(title)[:LONGEST_TITLE])}",
+        f"source: {_quoted(_printable(source))}",
+        "resources:",
+    ]
+    return "\n".join([*lines, *map(_line, site.resources)]) + "\n"
+
+
+def _line(one: Resource) -> str:
+    parts = [f"name: {_word(one.name)}", f"type: {one.type}", f"size: {one.size}"]
+    if one.by is not None:
+        parts.append(f"by: {_word(one.by)}")
+    if one.count > 1:
+        parts.append(f"count: {one.count}")
+    if one.urgency is not None:
+        parts.append(f"urgency: {one.urgency}")
+    if one.run:
+        parts.append(f"run: {one.run // RESOLUTION_NS}ms")
+    if one.host is not None:
+        parts.append(f"host: {_quoted(one.host)}")
+    if one.cacheable:
+        parts.append("cacheable: true")
+    return f"  - {{{', '.join(parts)}}}"
+
+
+def _word(name: str) -> str:
+    return name if re.fullmatch(r"/[A-Za-z0-9/._~-]*", name) else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    """What YAML and JSON read alike."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _printable(text: str) -> str:
+    """In one line, without what no file of h123 may have."""
+    return " ".join("".join(" " if unprintable(character) else character for character in text).split())

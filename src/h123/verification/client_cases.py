@@ -1,0 +1,430 @@
+"""What a client is asked to do so that it can be judged: small workloads, and those that must fail in a known way."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+from h123.catalogue import FULL, HTTPS_RECORD, NEWEST_TLS, OWN, PROTOCOLS, QUIC, Client, Subject, controllers
+from h123.study import Network, Parameters
+from h123.study.networks.network import Blackout, Bottleneck, Direction, Queue
+from h123.study.workload import DEFAULT, KINDS, AnyWorkloadFile
+from h123.verification import controller
+
+"""One request, as in samples.parquet."""
+Asked = Callable[..., Parameters]
+"""What a client of one protocol can do, except for what is given."""
+Expected = Literal["answers", "wrong bytes", "not found", "refused", "timeout", "anything", "unsupported"]
+METHODS = ("GET", "POST")
+OLDER_TLS: Literal["1.2"] = "1.2"
+"""The only one besides that over which all else is asked."""
+SIZES = BYTE, KILOBYTE, MEGABYTE = (1, 1000, 1_000_000)
+FRESH_BYTES = 4000
+UNHURRIED = 1_500_000
+"""Bytes of an answer for which nobody waits to the end, or not at the first time of asking."""
+CROWD, LARGE = 300, 20_000_000
+"""Users at once, and bytes: more than most programs have streams, or windows."""
+STREAMS, WINDOWS = "streams at once", "receive windows"
+"""The checks of what a client lets a server do over QUIC."""
+WITNESS = "go"
+"""The server whose qlog files show what a client does over QUIC, and that can send wrong bodies."""
+SPOILED = {"middle": "a body of 1 MB with a wrong byte in its middle", "zeros": "a body of 1 MB of zeros"}
+"""Wrong bodies, as the spoiler names them, and the checks of clients that compare."""
+SESSIONS: dict[Literal["resumed", "fast-open", "early"], str] = {
+    "resumed": "sessions that are resumed",
+    "fast-open": "sessions that are resumed, with TCP Fast Open",
+    "early": "requests in early data",
+}
+HASTE = "requests in early data, one soon after another"
+"""The checks of clients that declare them."""
+_HAVE = {"fast-open": [protocol for protocol in PROTOCOLS if protocol != QUIC], "early": [QUIC]}
+"""Over which protocols there is such a thing; nobody here has early data over TCP, so that no server can be asked."""
+PAGE = "page"
+FIRST_VISIT, REPEAT_VISIT = "a first visit, HTTP/3 announced", "a repeat visit, HTTP/3 announced"
+INFORMED_VISIT = "a first visit, HTTP/3 in the DNS"
+"""The checks of clients that remember."""
+PAUSED, HOSTS = "visits with a pause between them", "a page of three hosts"
+THREE_HOSTS = {
+    "name": "hosts",
+    "resources": [
+        {"name": "document", "type": "document", "size": 2000, "run": "1ms"},
+        {"name": "style", "type": "style", "size": 10_000, "by": "document"},
+        {"name": "scripts", "type": "script", "size": 20_000, "by": "document", "count": 3, "host": "b"},
+        {"name": "images", "type": "image", "size": 20_000, "by": "style", "count": 2, "host": "c"},
+    ],
+}
+"""What is asked of a host is due together, so that it is known how many connections to it there are. It could be
+documents too, so that a browser can be seen to refuse it."""
+CONNECTIONS: dict[str, str | int] = {"shared": "shared", "per-user": "per-user", "number": 2}
+"""A way of spreading users over connections, and what a workload says for it."""
+_MS = 10**6
+
+
+def _both_ways(name: str, direction: Direction) -> Network:
+    return Network(name=name, title=name, up=direction, down=direction)
+
+
+PLAIN = Network(name="plain", title="a plain veth pair")
+FAR = _both_ways("far", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_000)))
+"""1 MB takes 0.8 s, and nothing comes back within 0.1 s: times that were not measured show."""
+DISTANT = _both_ways("distant", Direction(delay_ns=100 * _MS))
+"""Answers come so late that an open loop has more requests under way than it has users."""
+REMOTE = _both_ways("remote", Direction(delay_ns=100 * _MS))
+"""So much of a body can be under way that windows show."""
+CROWDED = _both_ways("crowded", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_000)))
+"""Many large answers together take so long that none ends while there is still a request to be sent, however slowly a
+window, or a busy machine, lets a client send them."""
+LEFT = _both_ways("left", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_000), queue=Queue(bytes=100_000)))
+"""1.5 MB takes 1.2 s, so that users who leave sooner leave before it is there; and what nobody wants any more does not
+hold up the next connection for long."""
+PATIENCE_NS = 500 * _MS
+"""Of these users: a connection over that link, and an answer's first bytes, take less."""
+INSISTENCE = {"after": "1s", "at_most": 2}
+"""Of others over that link, who ask again: small answers are there sooner, large ones are not."""
+LOSSES = Network(
+    name="losses up", title="a few lost packets upwards", up=controller.NETWORK.down, down=controller.NETWORK.up
+)
+"""A sender's controller shows in what it makes of these."""
+NO_UDP: dict[str, Network] = {
+    policy: _both_ways(f"UDP {policy}", Direction(delay_ns=10 * _MS, udp=policy)) for policy in ("drop", "reject")
+}
+"""Paths on which HTTP/3 does not come through, silently or with a word."""
+SLOW = _both_ways("slow", Direction(rate=Bottleneck(bps=200_000)))
+DEAD = _both_ways("dead", Direction(blackouts=[Blackout(from_ns=0, to_ns=600_000 * _MS)]))
+CHANGING = {
+    "process": "poisson",
+    "steps": [
+        {"rate": 400, "lasts": "100ms"},
+        {"rate": [100, 1500], "lasts": "200ms"},
+        {"burst": 20, "lasts": "50ms"},
+        {"rate": 0, "lasts": "30ms"},
+    ],
+}
+"""All that arrivals can be."""
+NOBODY_LISTENS = 9
+"""Port of a server that is not there."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One trial with the client, and what must come of it."""
+
+    name: str
+    parameters: Parameters
+    network: Network = PLAIN
+    expected: Expected = "answers"
+    path: str | None = None
+    """Asked for instead of what the parameters say."""
+    port: int | None = None
+    """Asked instead of the server's."""
+    controller: str = ""
+    """What the client's packets must show."""
+    body: str = ""
+    """The wrong one that the server sends; empty: the right one."""
+    receives: bool = False
+    """Whether the server's log shows what the client let it do."""
+    falls_back: bool = False
+    """Whether the requests must be carried by what the client may fall back to."""
+    document: str = ""
+    """The protocol that must carry each visit's document, where the client finds HTTP/3 by itself; all else may go over
+    any that the workload allows."""
+
+    def carriers(self, resource: int | None) -> list[str]:
+        """The protocols one of which must carry a request."""
+        work = self.parameters.workload
+        if self.document:
+            return work.protocols() if resource else [self.document]
+        return [work.fallback or self.parameters.protocol if self.falls_back else self.parameters.protocol]
+
+    @property
+    def attempts(self) -> int:
+        """Before it counts as failed: a busy machine can blur times, but hardly twice so that they look wrong."""
+        return 2 if self.network in (FAR, DISTANT, REMOTE, CROWDED, LEFT, LOSSES) else 1
+
+    @property
+    def logged(self) -> bool:
+        """Whether only the server's log shows what is asked."""
+        p = self.parameters
+        resumes = p.sessions != FULL and p.protocol == QUIC and self.expected == "answers"
+        return bool(self.controller) or self.receives or resumes
+
+    @property
+    def of_server(self) -> Parameters:
+        """What the server must be able to do. A client that has to refuse resumed sessions, an older TLS or to find
+        HTTP/3 asks for none of these, and any server can be started for it; no server can be for a protocol that it
+        does not speak."""
+        p = self.parameters
+        easier = {"sessions": FULL, "tls": NEWEST_TLS, "fallback": False}
+        return p.model_copy(update=easier) if self.expected == "unsupported" else p
+
+    def connections(self) -> int:
+        """How many the workload asks for (docs/contracts/workload.md)."""
+        return self.parameters.workload.connections_opened()
+
+    def workload(self, written: AnyWorkloadFile) -> AnyWorkloadFile:
+        """workload.json as the parameters have it, with what this assignment has otherwise."""
+        changes = {"path": self.path, "port": self.port}
+        return written.changed(**{key: value for key, value in changes.items() if value is not None})
+
+
+def assignments(subject: Subject) -> list[Assignment]:
+    """All that the subject says it can do, and, where it says that it cannot, that it refuses."""
+    client = subject.client
+    assert client is not None
+    found = [one for protocol in client.protocols for one in _of_protocol(subject, client, protocol)]
+    return found + list(_refusals(subject, client))
+
+
+def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[Assignment]:
+    asked = partial(client_parameters, subject, client, protocol=protocol)
+    # Nothing else shows connections over QUIC, and what they carry, independently of the client.
+    logged = partial(asked, qlog=protocol == "h3" and client.verified_with == WITNESS)
+    yield from _connections(client, logged)
+    yield from _crowds(client, logged, protocol)
+    yield from _sizes(client, asked, subject.features.clocks)
+    yield from _times(client, asked)
+    if protocol == QUIC and client.verified_with == WITNESS and "GET" in client.methods:
+        yield from _reception(client, logged)
+    yield from _sessions(client, logged, protocol)
+    yield from _older_tls(subject, asked, protocol)
+    if client.fallback and protocol == QUIC:
+        yield from _fallbacks(client, asked)
+    if client.remembers and protocol == QUIC:
+        yield from _findings(client, asked)
+    yield from _kinds(client, asked)
+    if client.open_loop:
+        yield _open_loop(client, logged, protocol)
+    if client.arrivals:
+        told = asked(method="GET", size=KILOBYTE, users=2, requests=100, warmup=2, arrivals=CHANGING, cold=False)
+        yield Assignment("an open loop whose rates change", told)
+    if client.per_connection and client.cold:
+        each = {**CHANGING, "per": "connection"}
+        way = CONNECTIONS["number" if "number" in client.connections else client.connections[0]]
+        told = asked(method="GET", size=KILOBYTE, users=4, requests=50, warmup=2, connections=way, arrivals=each)
+        yield Assignment("an open loop with rates of each connection", told)
+    if client.abandons and client.cold and "GET" in client.methods:
+        yield _left(logged, protocol)
+    if client.retries and client.cold and "GET" in client.methods and "mix" in client.kinds:
+        yield _made_again(logged, protocol)
+    if protocol == "h3" and "POST" in client.methods:
+        upload = partial(logged, method="POST", size=controller.BODY_BYTES, requests=1, cold=False, timeout="50s")
+        for number, name in enumerate(controllers(subject, protocol) or []):
+            # The first is the one that it has by itself; no study can ask for it by name if it is fixed.
+            wanted = upload(congestion=name if number else OWN)
+            yield Assignment(f"congestion {name}", wanted, LOSSES, controller=name)
+    yield from _failures(asked)
+    if client.compares:
+        for body, name in SPOILED.items():
+            spoiled = asked(method="GET", size=MEGABYTE, requests=2, cold=False)
+            yield Assignment(name, spoiled, expected="wrong bytes", body=body)
+
+
+def _connections(client: Client, asked: Asked) -> Iterator[Assignment]:
+    for method in client.methods:
+        for way in client.connections:
+            dealt = asked(method=method, size=KILOBYTE, users=4, requests=3, warmup=1, connections=CONNECTIONS[way])
+            yield Assignment(f"{method} 1 kB, 4 users, connections {way}", dealt)
+    if "number" in client.connections and client.cold:
+        idle = asked(size=KILOBYTE, requests=2, connections=3)
+        yield Assignment("1 kB, fewer users than connections", idle)
+
+
+def _crowds(client: Client, asked: Asked, protocol: str) -> Iterator[Assignment]:
+    """As many users at once as it says that it can have."""
+    if most := client.at_once.get(protocol):
+        yield Assignment(_crowd(most), asked(size=KILOBYTE, users=most, requests=2))
+
+
+def _crowd(users: int) -> str:
+    return f"1 kB, {users} users at once"
+
+
+def _sizes(client: Client, asked: Asked, clocks: Sequence[str]) -> Iterator[Assignment]:
+    for method in client.methods:
+        for size, name in ((BYTE, "1 B"), (MEGABYTE, "1 MB")):
+            yield Assignment(f"{method} {name}", asked(method=method, size=size, requests=2, cold=False))
+    if "virtual" in clocks:
+        yield Assignment(f"{client.methods[0]} 1 MB", asked(size=MEGABYTE, requests=2, clock="virtual"))
+
+
+def _times(client: Client, asked: Asked) -> Iterator[Assignment]:
+    if "GET" in client.methods:
+        far = asked(method="GET", size=MEGABYTE, requests=2)
+        yield Assignment("times over a link of 100 ms and 10 Mbit/s", far, FAR)
+
+
+def _reception(client: Client, asked: Asked) -> Iterator[Assignment]:
+    """Answers that do not end while others are asked for; and so many bytes that windows must be wide."""
+    shared = partial(asked, method="GET", cold=False, requests=1, connections=CONNECTIONS[client.connections[0]])
+    if "shared" in client.connections:
+        crowd = min(CROWD, client.at_once.get(QUIC, CROWD))
+        endless = shared(size=MEGABYTE, users=crowd, timeout="10s")
+        yield Assignment(STREAMS, endless, CROWDED, expected="anything", receives=True)
+    large = shared(size=LARGE, users=1, timeout="50s")
+    yield Assignment(WINDOWS, large, REMOTE, expected="anything", receives=True)
+
+
+def _sessions(client: Client, asked: Asked, protocol: str) -> Iterator[Assignment]:
+    """Over a link that shows, as times do, what the server sends at first. A connection with a short answer in early
+    data has ended before it has earned a session for the next one."""
+    way = CONNECTIONS["number" if "number" in client.connections else client.connections[0]]
+    for sessions, over in client.sessions.items():
+        if protocol in over:
+            resuming = partial(asked, method="GET", requests=1, sessions=sessions)
+            yield Assignment(SESSIONS[sessions], resuming(size=MEGABYTE, connections=way), FAR)
+            if sessions == "early" and "number" in client.connections:
+                yield Assignment(HASTE, resuming(size=KILOBYTE, connections=4), REMOTE)
+
+
+def _older_tls(subject: Subject, asked: Asked, protocol: str) -> Iterator[Assignment]:
+    """Over a link whose round trips show in a handshake."""
+    if OLDER_TLS in subject.features.tls and protocol != QUIC:
+        yield Assignment(f"TLS {OLDER_TLS}", asked(size=MEGABYTE, requests=2, tls=OLDER_TLS), FAR)
+
+
+def _fallbacks(client: Client, asked: Asked) -> Iterator[Assignment]:
+    """To HTTP/2 where UDP does not come through, and not where it does."""
+    small = asked(method=client.methods[0], size=KILOBYTE, users=2, requests=3, fallback=True)
+    yield Assignment("HTTP/3 where HTTP/2 is there too", small)
+    for policy, network in NO_UDP.items():
+        yield Assignment(f"a fallback where networks {policy} UDP", small, network, falls_back=True)
+
+
+def _findings(client: Client, asked: Asked) -> Iterator[Assignment]:
+    """HTTP/3 that the server announces: not known to a first visit, and taken by a repeat one where a round trip less
+    shows. What the DNS says of it is known to a first visit too."""
+    found = partial(asked, **_visits(client), fallback=True, requests=2)
+    yield Assignment(FIRST_VISIT, found(), REMOTE, document="h2")
+    yield Assignment(REPEAT_VISIT, found(visit="repeat"), REMOTE, document=QUIC)
+    yield Assignment(INFORMED_VISIT, found(announced=HTTPS_RECORD), REMOTE, document=QUIC)
+
+
+def _visits(client: Client) -> dict[str, Any]:
+    """Of a small page."""
+    return {"kind": PAGE, "cold": True, **KINDS[PAGE].example(client.methods, client.documents)}
+
+
+def _kinds(client: Client, asked: Asked) -> Iterator[Assignment]:
+    """Beside the usual workloads, those of other kinds, and headers: they change, so that all their bytes are sent."""
+    if PAGE in client.kinds:
+        visits = partial(asked, **_visits(client) | {"cold": client.cold, "users": 2, "requests": 2, "warmup": 1})
+        yield Assignment(PAUSED, visits(pause="300ms"))
+        if not client.documents:
+            yield Assignment(HOSTS, visits(site=THREE_HOSTS))
+    for kind in client.kinds:
+        if kind != DEFAULT:
+            other = asked(
+                kind=kind, users=2, requests=6, warmup=1, **KINDS[kind].example(client.methods, client.documents)
+            )
+            yield Assignment(f"a workload of kind {kind}", other)
+    if client.headers and "GET" in client.methods:
+        named = [{"name": "x-h123", "bytes": FRESH_BYTES, "changes": "request"}]
+        told = asked(method="GET", size=MEGABYTE, requests=3, headers=named)
+        yield Assignment("headers of 4 kB in each request", told, FAR)
+
+
+def _open_loop(client: Client, asked: Asked, protocol: str) -> Assignment:
+    # Over HTTP/1.1 there is a connection for every request under way, or some would have to wait for one.
+    users = 20 if protocol == "h1" else 4
+    way = users if client.connections[0] == "number" else CONNECTIONS[client.connections[0]]
+    opened = asked(size=KILOBYTE, users=users, requests=40 // users, rate=50.0, connections=way)
+    return Assignment("open loop, 50 requests a second", opened, DISTANT)
+
+
+def _left(asked: Asked, protocol: str) -> Assignment:
+    """Most are, and the rest go on beside them; over HTTP/1.1 one after another, so that nothing delays the handshake
+    of the connection after one that was closed."""
+    users, leaving = 1 if protocol == "h1" else 3, {"share": 0.67, "after": f"{PATIENCE_NS}ns"}
+    left = asked(method="GET", size=UNHURRIED, users=users, requests=18 // users, warmup=1, abandon=leaving)
+    return Assignment("requests that are abandoned", left, LEFT)
+
+
+def _made_again(asked: Asked, protocol: str) -> Assignment:
+    """Every other one is large, and comes at the last try. Over HTTP/1.1 one after another, likewise."""
+    users = 1 if protocol == "h1" else 3
+    mix = [{"method": "GET", "size": size} for size in (KILOBYTE, UNHURRIED)]
+    again = asked(kind="mix", mix=mix, users=users, requests=9 // users, warmup=1, retry=INSISTENCE)
+    return Assignment("requests that are made again", again, LEFT)
+
+
+def _failures(asked: Asked) -> Iterator[Assignment]:
+    small = partial(asked, size=KILOBYTE, cold=False)
+    absent = small(users=2, requests=2)
+    yield Assignment("a path that is not there", absent, expected="not found", path="/nothing-here")
+    # Over UDP nobody may say no, and then the time has to run out.
+    unheard = small(users=2, requests=2, timeout="2s")
+    yield Assignment("a server that is not there", unheard, expected="refused", port=NOBODY_LISTENS)
+    yield Assignment("a link that is dead", small(requests=1, timeout="1s"), DEAD, expected="timeout")
+    endless = asked(size=MEGABYTE, requests=1, cold=False, timeout="2s")
+    yield Assignment("a body that does not end in time", endless, SLOW, expected="timeout")
+
+
+def _refusals(subject: Subject, client: Client) -> Iterator[Assignment]:
+    """One assignment for each thing that is not declared: a protocol; over each that is, everything else."""
+    for protocol in PROTOCOLS:
+        if protocol in client.protocols:
+            yield from _refusals_over(protocol, subject, client)
+        else:
+            yield _refused(protocol, subject, client, protocol=protocol)
+
+
+def _refusals_over(protocol: str, subject: Subject, client: Client) -> Iterator[Assignment]:
+    def refused(name: str, **values: Any) -> Assignment:
+        return _refused(name, subject, client, **{"protocol": protocol, "cold": False, **values})
+
+    for method in METHODS:
+        if method not in client.methods:
+            yield refused(method, method=method)
+    for way, written in CONNECTIONS.items():
+        if way not in _offered_ways(protocol, client):
+            yield refused(f"connections {way}", users=4, connections=written)
+    for kind in KINDS:
+        if kind not in client.kinds:
+            yield refused(
+                f"workloads of kind {kind}", kind=kind, **KINDS[kind].example(client.methods, client.documents)
+            )
+    if PAGE in client.kinds and client.documents:
+        yield refused(HOSTS, **_visits(client) | {"site": THREE_HOSTS})
+    if PAGE in client.kinds and not client.remembers:
+        yield refused("repeat visits", **_visits(client), visit="repeat")
+        if protocol == QUIC:
+            yield refused("finding HTTP/3", **_visits(client), fallback=True)
+    if not client.headers:
+        yield refused("headers of its own", headers=[{"name": "x-h123", "value": "1"}])
+    if not client.open_loop:
+        yield refused("an open loop", rate=50.0)
+    if not client.cold:
+        yield refused("cold requests", cold=True)
+    if most := client.at_once.get(protocol):
+        yield refused(_crowd(most + 1), users=most + 1)
+    for sessions, name in SESSIONS.items():
+        if protocol not in client.sessions.get(sessions, []) and protocol in _HAVE.get(sessions, PROTOCOLS):
+            yield refused(name, sessions=sessions, method="GET", cold=client.cold)
+    if OLDER_TLS not in subject.features.tls and protocol != QUIC:
+        yield refused(f"TLS {OLDER_TLS}", tls=OLDER_TLS)
+
+
+def _offered_ways(protocol: str, client: Client) -> set[str]:
+    """Over HTTP/1.1 users have connections of their own even if they share: who can do the one can do the other."""
+    alike = {"shared", "per-user"}
+    offered = set[str](client.connections)
+    return offered | alike if protocol == "h1" and offered & alike else offered
+
+
+def _refused(name: str, subject: Subject, client: Client, **values: Any) -> Assignment:
+    return Assignment(f"refuses {name}", client_parameters(subject, client, **values), expected="unsupported")
+
+
+def client_parameters(subject: Subject, client: Client, **values: Any) -> Parameters:
+    """A workload of one user that the client can do, except for `values`."""
+    usual: dict[str, Any] = {
+        "server": client.verified_with,
+        "client": subject.name,
+        "network": PLAIN.name,
+        "congestion": OWN,
+        "method": client.methods[0],
+        "cold": client.cold,
+        "connections": CONNECTIONS[client.connections[0]],
+        "trial_timeout": "180s",  # a busy machine makes a browser's seconds minutes
+    }
+    return Parameters.model_validate({**usual, **values})

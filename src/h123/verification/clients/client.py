@@ -1,0 +1,222 @@
+"""Verification of a client: it carries out assignments against the embedded server, each in a lab of its own."""
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from h123.base.errors import UserError
+from h123.base.files.scratch import scratch
+from h123.base.roots import mounted
+from h123.base.strict import choose
+from h123.catalogue import MANIFEST, Subject, catalogue, check_supported, make_bodies, make_documents, spoiler_command
+from h123.documents import Reason, read_document, trial_files, write_document
+from h123.packets.qlog import QLOG_FOLDER, events
+from h123.store import Sample, ingest
+from h123.study.workload import AnyWorkloadFile
+from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate, trial_certificate
+from h123.verification.client_cases import SIZES, WITNESS, Assignment, assignments
+from h123.verification.clients.client_checks import faults_of, headers_sent
+from h123.verification.clients.receive_limits import Reception, reception, reception_faults, reception_words
+from h123.verification.clients.witness import witness
+from h123.verification.record import failures_folder
+from h123.verification.result import Result, Verdict
+from h123.verification.settings import verify_settings
+from h123.verification.trial import Clock, Trial, Trials, calm_clock
+from h123.virtual import installed_kernel
+
+_LOG_LINES = 5
+_MOST_FAULTS = 3
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What came of an assignment."""
+
+    trial: Trial
+    reasons: list[Reason]
+    """Why the trial is not valid, its samples included; none: it is."""
+    rows: list[Sample]
+    facts: Any
+    certificate_bytes: int
+    """Of the server's."""
+
+
+def verify_client(subject: Subject, engine: Engine) -> Iterator[Result]:
+    """What comes of one assignment after another. The subject, its server and the embedded ones are installed.
+
+    Trials in which something is wrong are kept, with their logs, in the subject's folder of failures.
+    """
+    kept = failures_folder(subject, "client")
+    make_bodies(SIZES)
+    for asked in assignments(subject):
+        if made := asked.parameters.workload.documents():
+            make_documents(made.folder, made.contents)
+    told = set()
+    with scratch() as place:
+        certificate = campaign_certificate(place, [SERVER_ADDRESS])
+        trials = Trials({**catalogue(), subject.name: subject}, certificate, engine)
+        for number, asked in enumerate(assignments(subject), 1):
+            p = asked.parameters
+            if p.clock == "virtual" and installed_kernel() is None:
+                yield _result(asked, "unsupported", "the virtual kernel is not installed")
+                continue
+            if asked.logged and not p.qlog:
+                yield _result(asked, "unsupported", f"only qlog files of the server {WITNESS} show it")
+                continue
+            if asked.body and p.server != WITNESS:
+                yield _result(asked, "unsupported", f"only the server {WITNESS} can send wrong bodies")
+                continue
+            result, facts = _ask(asked, subject, trials, kept / f"{number:02}")
+            yield result
+            if result.verdict == "passed" and asked.expected == "answers" and p.protocol not in told:
+                told.add(p.protocol)
+                yield _tls(asked, facts)
+        yield from verify_settings(subject, "client", trials, kept)
+
+
+def _ask(asked: Assignment, subject: Subject, trials: Trials, folder: Path) -> tuple[Result, Any]:
+    """What comes of an assignment, and the client's facts. The last attempt's folder stays if the subject failed."""
+    for attempt in range(asked.attempts):
+        if attempt and asked.controller:  # what it does where no other work can be the reason
+            asked = _under(calm_clock(subject), asked)
+        carried = carry_out(asked, trials, folder)
+        result = _judged(asked, subject, carried)
+        if result.verdict != "failed":
+            break
+    return result, carried.facts
+
+
+def _under(clock: Clock, asked: Assignment) -> Assignment:
+    return replace(asked, parameters=asked.parameters.model_copy(update={"clock": clock}))
+
+
+def counterpart(subject: Subject, known: Mapping[str, Subject]) -> Subject:
+    """The server that a client is verified against.
+
+    Raises UserError naming the manifest where it cannot play its part in every trial, those included in which the
+    client must refuse something.
+    """
+    assert subject.client is not None
+    name, place = subject.client.verified_with, f"{subject.folder / MANIFEST}: verified_with"
+    if name not in known:
+        raise UserError(f"{place}: there is no subject {name!r}", remedy=choose(name, known))
+    for asked in assignments(subject):
+        try:
+            check_supported(known[name], "server", asked.of_server)
+        except UserError as error:
+            remedy = f"choose a server that supports what the check {asked.name!r} needs"
+            raise UserError(f"{place}: {error.message}", remedy=remedy) from None
+    return known[name]
+
+
+def _judged(asked: Assignment, subject: Subject, carried: Carried) -> Result:
+    folder = carried.trial.folder
+    if not carried.trial.disturbed and (faults := judge(asked, subject, carried)):
+        return _result(asked, "failed", f"{'; '.join(faults)} ({folder})")
+    received = None if carried.trial.disturbed else _received(asked, carried.trial)
+    shutil.rmtree(folder)
+    if carried.trial.disturbed:
+        return _result(asked, "unsupported", carried.trial.disturbed)
+    return _result(asked, "passed", reception_words(asked, received) if received else "")
+
+
+def _result(asked: Assignment, verdict: Verdict, detail: str = "") -> Result:
+    p = asked.parameters
+    return Result(role="client", protocol=p.protocol, clock=p.clock, check=asked.name, verdict=verdict, detail=detail)
+
+
+def _tls(asked: Assignment, facts: Any) -> Result:
+    """What the client says of its connections."""
+    known = dict.fromkeys(_kind(told) for told in facts["tls"])
+    verdict: Verdict = "passed" if known else "unsupported"
+    detail = "; ".join(known) or "the client does not know"
+    return Result(role="client", protocol=asked.parameters.protocol, check="TLS", verdict=verdict, detail=detail)
+
+
+def _kind(told: Mapping[str, object]) -> str:
+    return ", ".join(str(told[key]) for key in ("version", "cipher", "key_exchange") if told.get(key))
+
+
+def carry_out(asked: Assignment, trials: Trials, folder: Path) -> Carried:
+    """The assignment's trial, its samples read."""
+
+    def change(folder: Path) -> None:
+        path = folder / "workload.json"
+        written = AnyWorkloadFile.model_validate_json(path.read_bytes())
+        write_document(path, asked.workload(written))
+        if asked.body:
+            _spoil(asked, trials, folder / "trial.json")
+
+    trial = trials.carry_out(folder, asked.parameters, asked.network, change)
+    reasons = trial.reasons or ingest(folder, asked.parameters.model_dump(mode="json"))
+    certificate = trial_certificate(trials.certificate.folder, asked.parameters)
+    return Carried(trial, reasons, _rows(folder), _facts(folder / "client.json"), certificate.bytes())
+
+
+def _spoil(asked: Assignment, trials: Trials, path: Path) -> None:
+    """The server that sends the wrong body in the server's place."""
+    trial, tls = read_document(path, trial_files.Trial), trials.certificate
+    [server] = [role for role in trial.roles if role.name == "server"]
+    server.command = spoiler_command(
+        trials.subjects[WITNESS],
+        body=asked.body,
+        address=SERVER_ADDRESS,
+        port=asked.parameters.port,
+        protocol=asked.parameters.protocol,
+        cert=mounted("tls", tls.cert.name),
+        key=mounted("tls", tls.key.name),
+    )
+    write_document(path, trial)
+
+
+def judge(asked: Assignment, subject: Subject, carried: Carried) -> list[str]:
+    """The faults, in words; none: as it should be."""
+    assert subject.client is not None
+    codes = [reason["code"] for reason in carried.reasons]
+    if asked.expected == "unsupported":
+        return [] if codes == ["unsupported"] else [f"it did not exit 127: {_told(carried)}"]
+    if codes:
+        return [_told(carried)]
+    seen = witness(carried.trial, asked.parameters, carried.certificate_bytes)
+    faults = faults_of(asked, subject.client, carried.rows, carried.facts, seen)
+    faults += headers_sent(asked, carried.rows, _bytes_up(carried.trial))
+    if asked.receives and not faults:
+        faults += reception_faults(asked, subject.client.limits, _received(asked, carried.trial))
+    return faults[:_MOST_FAULTS]
+
+
+def _received(asked: Assignment, trial: Trial) -> Reception | None:
+    """What the client let the server do, on the connection with most requests; None: that is not asked, or not told."""
+    logs = (trial.folder / QLOG_FOLDER).iterdir() if asked.receives else ()
+    return max(
+        filter(None, (reception(list(events(log))) for log in logs)), key=lambda found: found.streams, default=None
+    )
+
+
+def _bytes_up(trial: Trial) -> int | None:
+    """That the client sent over the link, where it counts them."""
+    way = (trial.report.links[0].directions or {}).get("up") if trial.report.links else None
+    return way.bytes_in if way else None
+
+
+def _told(carried: Carried) -> str:
+    said = "; ".join(f"{reason['code']}: {reason['detail']}" for reason in carried.reasons) or "the trial is valid"
+    printed = carried.trial.logs(_LOG_LINES).get("client", [])
+    return f"{said}; it printed: {' / '.join(line.strip() for line in printed)}" if printed else said
+
+
+def _rows(folder: Path) -> list[Sample]:
+    path = folder / "samples.parquet"
+    return list(pq.read_table(path).to_pylist()) if path.is_file() else []
+
+
+def _facts(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return None

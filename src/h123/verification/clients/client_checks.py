@@ -1,0 +1,429 @@
+"""How a client has carried out an assignment: what its samples and facts say, held against what was asked and against
+what others saw.
+
+Every function returns faults in words; none: all is well. A field that a client leaves empty is unknown, not wrong,
+except where its manifest says that it knows.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Literal
+
+from h123.catalogue import FULL, Client
+from h123.store import Sample
+from h123.study.workload import ABANDONED, LEAVING, Retry
+from h123.verification.client_cases import Assignment
+from h123.verification.clients.timing import times, times_over_the_link
+from h123.verification.clients.witness import Witness
+from h123.verification.controller import behaviour
+from h123.verification.trial import SEED
+
+ALPN = {"h1": ("http/1.1", ""), "h2": ("h2",), "h3": ("h3",)}
+"""As TLS names the protocols; HTTP/1.1 needs no name."""
+_CODED = 0.6
+"""Of a text's bytes, that HPACK and QPACK leave at least of one that is new to them (RFC 7541, appendix B: 5 bits)."""
+LATE_NS = 1_500_000_000
+"""That a client may notice a timeout late."""
+LAST_NS = 100_000_000
+"""Before the end of all requests: of one that is given up later, the end of the connection may tell the server."""
+LATE_TRY_NS = 300_000_000
+"""That a client may make a request late when it makes it again."""
+TRY_SHARE = (0.1, 0.8)
+"""Of a large answer, what comes at least and at most of a try that is given up: of one that has the link to itself
+nearly all that it carries until then, and what is on its way comes all the same."""
+
+
+def faults_of(asked: Assignment, client: Client, rows: Sequence[Sample], facts: Any, seen: Witness) -> list[str]:
+    """What is wrong with what the client wrote."""
+    found = [*unanswered(asked, rows), *times(rows, seen.window)]
+    if asked.expected == "answers":
+        found += [*_first_bytes(client, rows), *_connections(asked, rows), *_facts(asked, rows, facts)]
+        found += _process(client, rows, facts, seen)
+        found += _delay(rows, facts)
+        found += [
+            *_opened(asked, client, rows, seen),
+            *times_over_the_link(asked, client, rows),
+            *_in_turn(asked, rows),
+            *_paused(asked, rows),
+            *_apart(asked, rows),
+        ]
+        found += _sessions(asked, facts, seen)
+        found += _abandoned(asked, rows, seen)
+        found += _retried(asked, rows, seen)
+        if asked.controller:
+            found += _controller(asked, seen)
+    return found
+
+
+def unanswered(asked: Assignment, rows: Sequence[Sample]) -> list[str]:
+    """What is wrong with the answers alone: how many, how they ended, how many bytes, which protocol."""
+    return [*_counts(asked, rows), *_outcomes(asked, rows)]
+
+
+def _counts(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+    p = asked.parameters
+    expected = p.workload.rows() or {}
+    found = Counter(row["phase"] for row in rows)
+    for phase, count in expected.items():
+        if found[phase] != count:
+            yield f"{found[phase]} rows of phase {phase} instead of {count}"
+    if strangers := sorted({row["user"] for row in rows} - set(range(p.users))):
+        yield f"user {strangers[0]}, of {p.users} users counted from 0"
+    elif not p.workload.open_loop:
+        each = Counter((_among(row), row["user"]) for row in rows if row["phase"] != "cold")
+        if uneven := sorted({user for (_, user), n in each.items() if n != each[(_, 0)]}):
+            yield f"user {uneven[0]} has not as many rows as user 0"
+
+
+def _among(row: Sample) -> str:
+    """The phase that a user's requests are of, those that are to be abandoned among its warm ones."""
+    return "warm" if row["phase"] == LEAVING else row["phase"]
+
+
+def _in_turn(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+    """Each user asks for what it is its turn to ask for; cold requests are all for the first."""
+    work = asked.parameters.workload
+    of_user = defaultdict(list)
+    # What one resource of a page asks for is due at one moment.
+    for row in sorted(rows, key=lambda row: (row["start_ns"], row["resource"] or 0)):
+        if row["phase"] == "cold" and row["resource"]:
+            yield "a cold request is not for the first of the workload's resources"
+        elif row["phase"] != "cold":
+            of_user[row["user"]].append(row["resource"] or 0)
+    for user, asked_for in sorted(of_user.items()) if not work.open_loop else ():
+        turns = [work.resource(user * work.each() + n, SEED) for n in range(len(asked_for))]
+        if asked_for != turns:
+            yield f"user {user} asked for resources {asked_for[:8]}, not {turns[:8]}"
+
+
+def _paused(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+    """A user's next visit begins no sooner after the end of the one before."""
+    pause, begun, ended = asked.parameters.pause, dict[tuple[int, int], int](), dict[tuple[int, int], int]()
+    for row in rows if pause else ():
+        visit = row["user"], row["group"] or 0
+        begun[visit] = min(row["start_ns"], begun.get(visit, row["start_ns"]))
+        ended[visit] = max(row["end_ns"], ended.get(visit, 0))
+    for (user, n), start in sorted(begun.items()):
+        if n and (rested := start - ended.get((user, n - 1), 0)) < pause:
+            yield f"user {user} rested {_seconds(rested)} instead of {_seconds(pause)} before visit {n}"
+            return
+
+
+def _apart(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+    """Each connection has the requests of one host."""
+    work, of = asked.parameters.workload, defaultdict[int, set[str | None]](set)
+    for row in rows if work.hosts() else ():
+        if row["connection"] is not None:
+            of[row["connection"]].add(work.host(row["resource"] or 0))
+    if joined := sorted(connection for connection, hosts in of.items() if len(hosts) > 1):
+        yield f"connection {joined[0]} has requests of {len(of[joined[0]])} hosts"
+
+
+def headers_sent(asked: Assignment, rows: Sequence[Sample], bytes_up: int | None) -> Iterator[str]:
+    """Headers that change crossed the link with each request, be they compressed by Huffman's code."""
+    least = round(_CODED * asked.parameters.workload.fresh_bytes() * len(rows))
+    if least and bytes_up is not None and bytes_up < least:
+        yield f"{bytes_up} bytes went up in {len(rows)} requests, whose headers alone have {least} and more"
+
+
+def _outcomes(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+    checks: dict[str, Callable[[Assignment, Sample], str | None]] = {
+        "answers": _answered,
+        "wrong bytes": _seen_through,
+        "not found": _not_found,
+        "refused": _refused,
+        "timeout": _timed_out,
+        "anything": lambda *_: None,
+    }
+    yield from _first_of_each(checks[asked.expected](asked, row) for row in rows)
+
+
+def _answered(asked: Assignment, row: Sample) -> str | None:
+    if row["phase"] == LEAVING:
+        return _left(asked, row)
+    exchange = asked.parameters.workload.exchanges()[row["resource"] or 0]
+    if row["error"] or row["status"] != exchange.status:
+        return f"a request ended with status {row['status']}, error {row['error']!r}"
+    if row["protocol"] not in (carriers := asked.carriers(row["resource"])):
+        what = "of a document " * bool(asked.document and not row["resource"])
+        return f"protocol {row['protocol']!r} {what}instead of {' or '.join(map(repr, carriers))}"
+    up, down = exchange.up or 0, exchange.down
+    if down is None:  # an upload is answered by the count of its bytes, as text; of another answer nothing is asked
+        down = len(str(up)) if up else row["bytes_down"]
+    if (row["bytes_up"], row["bytes_down"]) != (up, down):
+        return f"{row['bytes_up']} bytes up and {row['bytes_down']} down instead of {up} and {down}"
+    return None
+
+
+def _left(asked: Assignment, row: Sample) -> str | None:
+    """Given up when it is to be, while its body was on the way."""
+    assert asked.parameters.abandon
+    taken, allowed = row["end_ns"] - row["start_ns"], asked.parameters.abandon.after
+    if row["error"] != ABANDONED or row["bytes_down"] >= asked.parameters.size:
+        told = f"status {row['status']}, error {row['error']!r}, {row['bytes_down']} bytes down"
+        return f"a request that is to be abandoned ended with {told}"
+    if not 0.9 * allowed <= taken <= allowed + LATE_NS:
+        return f"a request that is to be abandoned after {_seconds(allowed)} was after {_seconds(taken)}"
+    return None
+
+
+def _seen_through(asked: Assignment, row: Sample) -> str | None:
+    """The body came whole, and in good order but for its bytes."""
+    whole = asked.parameters.size
+    if (row["error"], row["status"], row["bytes_down"]) == ("wrong-bytes", 200, whole):
+        return None
+    told = f"status {row['status']}, error {row['error']!r}, {row['bytes_down']} bytes down"
+    return f"{told} instead of status 200, error 'wrong-bytes', {whole} bytes"
+
+
+def _not_found(_: Assignment, row: Sample) -> str | None:
+    return None if row["status"] == 404 else f"status {row['status']}, error {row['error']!r} instead of status 404"
+
+
+def _refused(asked: Assignment, row: Sample) -> str | None:
+    # A closed UDP port may answer by silence, as far as a client can see.
+    usual = {"refused", "timeout"} if asked.parameters.protocol == "h3" else {"refused"}
+    if row["error"] in usual and row["status"] == 0 and row["bytes_down"] == 0:
+        return None
+    return f"status {row['status']}, error {row['error']!r}, {row['bytes_down']} bytes down instead of error 'refused'"
+
+
+def _timed_out(asked: Assignment, row: Sample) -> str | None:
+    if row["error"] != "timeout":
+        return f"status {row['status']}, error {row['error']!r} instead of error 'timeout'"
+    taken, allowed = row["end_ns"] - row["start_ns"], asked.parameters.timeout
+    if not 0.9 * allowed <= taken <= allowed + LATE_NS:
+        return f"a request with a timeout of {_seconds(allowed)} ended after {_seconds(taken)}"
+    return None
+
+
+def _first_bytes(client: Client, rows: Sequence[Sample]) -> Iterator[str]:
+    whole = [row for row in rows if row["error"] != ABANDONED]
+    known = sum(row["first_byte_ns"] is not None for row in whole)
+    if client.ttfb and known < len(whole):
+        yield f"first_byte_ns is declared (ttfb), but empty in {len(whole) - known} of {len(whole)} rows"
+    if not client.ttfb and known:
+        yield f"first_byte_ns is not declared (ttfb), but written in {known} of {len(whole)} rows"
+    if any(row["connected_ns"] is None for row in rows if row["phase"] == "cold"):
+        yield "connected_ns is empty in a cold row"
+
+
+def _connections(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+    columns: Sequence[Literal["connection", "reused"]] = ("connection", "reused")
+    if partly := [c for c in columns if 0 < sum(row[c] is None for row in rows) < len(rows)]:
+        yield f"{partly[0]} is empty in some rows and not in others"
+    elif rows and all(rows[0][column] is not None for column in columns):
+        yield from _indices(asked, rows)
+        yield from _reuse(rows)
+        work = asked.parameters.workload
+        if not work.open_loop and not work.visit() and not work.connections_again():
+            yield from _dealing(asked, rows)
+
+
+def _indices(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+    used = {row["connection"] for row in rows}
+    count = asked.connections() + asked.parameters.workload.connections_again()
+    needed = min(asked.connections(), asked.parameters.users)
+    if not used <= set(range(count)) or (not asked.parameters.workload.open_loop and len(used) < needed):
+        yield f"connections {sorted(c for c in used if c is not None)[:6]} where {count} were asked for, counted from 0"
+    cold = [row["connection"] for row in rows if row["phase"] == "cold"]
+    if len(set(cold)) < len(cold):
+        yield "two cold requests on one connection"
+
+
+def _reuse(rows: Sequence[Sample]) -> Iterator[str]:
+    first = Counter(row["connection"] for row in rows if row["reused"] == 0)
+    if {row["reused"] for row in rows} - {0, 1}:
+        yield "reused is neither 0 nor 1"
+    elif wrong := sorted({row["connection"] or 0 for row in rows if first[row["connection"]] != 1}):
+        yield f"connection {wrong[0]} has {first[wrong[0]]} rows with reused 0 instead of 1"
+    if any(row["reused"] for row in rows if row["phase"] == "cold"):
+        yield "a cold row says that its connection was reused"
+
+
+def _dealing(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+    """Users are dealt over the connections round robin, and stay where they are."""
+    of_user = defaultdict(set)
+    for row in rows:
+        if row["phase"] != "cold":
+            of_user[row["user"]].add(row["connection"])
+    if wandering := sorted(user for user, used in of_user.items() if len(used) > 1):
+        yield f"user {wandering[0]} used {len(of_user[wandering[0]])} connections"
+    elif wrong := [
+        (one, other)
+        for one in of_user
+        for other in of_user
+        if (of_user[one] == of_user[other]) != (one % asked.connections() == other % asked.connections())
+    ]:
+        yield f"users {wrong[0][0]} and {wrong[0][1]} are not on connections as dealt round robin"
+
+
+def _facts(asked: Assignment, rows: Sequence[Sample], facts: Any) -> Iterator[str]:
+    if not isinstance(facts, dict) or facts.get("h123") != "client/1" or not isinstance(facts.get("tls"), list):
+        yield "client.json is missing, or is not of the format client/1"
+        return
+    if not all(isinstance(told, dict) and isinstance(told.get("connections", 0), int) for told in facts["tls"]):
+        yield "client.json: each element of tls has names and values, and connections is a whole number"
+        return
+    resources = dict.fromkeys(row["resource"] for row in rows) or [None]
+    names = [name for resource in resources for protocol in asked.carriers(resource) for name in ALPN[protocol]]
+    for told in facts["tls"]:
+        if told.get("version") != asked.parameters.tls:
+            yield f"client.json: TLS version {told.get('version')!r} instead of {asked.parameters.tls!r}"
+        if told.get("alpn") not in (None, *names):
+            yield f"client.json: ALPN {told.get('alpn')!r} instead of {names[0]!r}"
+    used = {row["connection"] for row in rows}
+    count = sum(told.get("connections", 0) for told in facts["tls"])
+    if facts["tls"] and None not in used and count < len(used):
+        yield f"client.json tells of {count} TLS connections, the samples of {len(used)}"
+
+
+def _delay(rows: Sequence[Sample], facts: Any) -> Iterator[str]:
+    """What a client says that it took itself is a part of what its requests took."""
+    told = facts.get("delay") if isinstance(facts, dict) else None
+    took = [row["end_ns"] - row["start_ns"] for row in rows if row["phase"] == "warm"]
+    if told is None or not took:
+        return
+    for part, of in told.items():
+        if not 0 <= of["p50"] <= of["p99"] <= of["max"] <= max(took):
+            yield f"client.json: {part} of the delay is {of}, and the longest request took {max(took)} ns"
+
+
+def _process(client: Client, rows: Sequence[Sample], facts: Any, seen: Witness) -> Iterator[str]:
+    """The program ran around all of its requests, within the trial."""
+    told = facts.get("process") if isinstance(facts, dict) else None
+    if client.process != (told is not None):
+        yield f"process is {'' if client.process else 'not '}declared, and client.json has {told}"
+    elif told is not None:
+        requests = [row["start_ns"] for row in rows] + [row["end_ns"] for row in rows]
+        in_order = [seen.window[0], told["began_ns"], min(requests), max(requests), told["ended_ns"], seen.window[1]]
+        if in_order != sorted(in_order):
+            yield f"client.json tells of a process that did not run around its requests: {told}"
+
+
+def _opened(asked: Assignment, client: Client, rows: Sequence[Sample], seen: Witness) -> Iterator[str]:
+    """As many connections as were asked for, whatever the client writes of them; or more, where it declares that."""
+    p, most = asked.parameters, asked.connections()
+    least = most if p.cold else min(most, p.users)
+    if p.workload.open_loop:  # those that are free are taken first
+        least = 1
+    if p.workload.documents():  # so does a browser, and which are free, times decide; each visit has one
+        least = p.users * (p.requests + p.warmup if p.cold else 1)
+    if p.protocol == "h1":  # wrk dials once before, to see whether anybody listens
+        most = max(most + 1, len(rows) if client.reopens else 0)
+    most += p.workload.connections_again()
+    uncounted = p.workload.connections_uncounted()
+    least, most = least + uncounted, most + uncounted
+    if seen.connections is None:
+        if p.users > 1 and any(row["connection"] is None for row in rows):
+            yield "neither the client nor anybody else tells how many connections it opened"
+    elif not least <= seen.connections <= most:
+        beside = " and one that earns a session" * uncounted
+        yield f"{seen.connections} connections came to the server where {asked.connections()}{beside} were asked for"
+
+
+def _sessions(asked: Assignment, facts: Any, seen: Witness) -> Iterator[str]:
+    """Each connection but the one that earns the session is as asked: as the client tells, and as others saw."""
+    p = asked.parameters
+    if p.sessions == FULL:
+        return
+    kinds = facts["tls"] if isinstance(facts, dict) else []
+    for what in ("resumed", "early")[: 1 + p.workload.early]:
+        if not kinds or not all(isinstance(told, dict) and told.get(what) is True for told in kinds):
+            yield f"client.json does not say of all connections that they were {what}"
+    if seen.handshakes is None:
+        yield "nothing shows whether it resumed sessions"
+        return
+    others = sorted(seen.handshakes)[1:]
+    if full := sum(not one.resumed for one in others):
+        yield f"{full} of {len(others)} connections that should resume a session made a full handshake"
+    elif p.workload.fast_open and (plain := sum(not one.fast_open for one in others)):
+        yield f"{plain} of {len(others)} connections began with a packet of TCP that had nothing of TLS in it"
+    elif p.workload.early and (late := sum(not one.early for one in others)):
+        yield f"the server got no early data on {late} of {len(others)} connections"
+
+
+def _abandoned(asked: Assignment, rows: Sequence[Sample], seen: Witness) -> Iterator[str]:
+    """The server knows that nobody wants the answer: over HTTP/1.1 the connection is closed, over the others the stream
+    alone, and what is left of the body is not sent."""
+    left = [row for row in rows if row["error"] == ABANDONED]
+    if not left:
+        return
+    if asked.parameters.protocol == "h1":
+        last = {row["connection"]: row["end_ns"] for row in left}
+        if again := sum(row["start_ns"] >= last.get(row["connection"], row["start_ns"] + 1) for row in rows):
+            yield f"{again} requests went out on connections of which one had been abandoned"
+    ended = max(row["end_ns"] for row in rows) - LAST_NS
+    told = sum(row["end_ns"] < ended for row in left)
+    if seen.given_up is not None and seen.given_up < told:
+        yield f"the server was told of {seen.given_up} of {told} requests that they were abandoned"
+    size = asked.parameters.size
+    whole, most = (len(rows) - len(left)) * size, (len(rows) - len(left) / 2) * size
+    if seen.bytes_down is None:
+        yield "nothing shows whether the server stopped sending"
+    elif seen.bytes_down > most:
+        yield f"{seen.bytes_down} bytes came down, and answers of {whole} were wanted: the server did not stop sending"
+
+
+def _retried(asked: Assignment, rows: Sequence[Sample], seen: Witness) -> Iterator[str]:
+    """Requests were made as often as their times say, and others saw each try: over HTTP/1.1 a connection is closed
+    between two, over HTTP/3 each is a stream, and over all the link carried something of what was given up."""
+    retry = asked.parameters.retry
+    if retry is None:
+        return
+    yield from _first_of_each(_tried(retry, row) for row in rows)
+    tries = sum(row.get("tries", 1) for row in rows)
+    again = tries - len(rows)
+    opened = asked.connections() + (again if asked.parameters.protocol == "h1" else 0)
+    if seen.connections is not None and seen.connections < opened:
+        yield f"the server saw {seen.connections} connections, and {again} tries were given up, each with its own"
+    if seen.made is not None and seen.made != tries:
+        yield f"the server saw {seen.made} requests, and the rows tell of {tries} tries"
+    if seen.given_up is not None and seen.given_up < again:
+        yield f"the server was told of {seen.given_up} of {again} tries that they were given up"
+    yield from _carried(asked, rows, seen)
+
+
+def _tried(retry: Retry, row: Sample) -> str | None:
+    tries, took = row.get("tries", 1), row["end_ns"] - row["start_ns"]
+    if row["phase"] == "cold":
+        return None if tries == 1 else f"a cold request has {tries} for its tries instead of 1"
+    least, most = (1 + min(retry.at_most, max(ns, 0) // retry.after) for ns in (took - LATE_TRY_NS, took))
+    if not least <= tries <= most:
+        return f"a request that took {_seconds(took)} has {tries} for its tries instead of {most}"
+    sent, due = row["sent_ns"], row["start_ns"] + (tries - 1) * retry.after
+    if sent is not None and sent < due:
+        return f"a request was made for the last time {_seconds(due - sent)} before it was to be"
+    return None
+
+
+def _carried(asked: Assignment, rows: Sequence[Sample], seen: Witness) -> Iterator[str]:
+    """By the link: more than the last tries of large answers, and less than all of every try."""
+    if seen.bytes_down is None:
+        yield "nothing shows what came of the tries that were given up"
+        return
+    size = max(one.moved("down") for one in asked.parameters.workload.exchanges())
+    again = sum(row.get("tries", 1) - 1 for row in rows if row["bytes_down"] == size)
+    whole = sum(row["bytes_down"] for row in rows)
+    least, most = (round(whole + share * size * again) for share in TRY_SHARE)
+    if not least <= seen.bytes_down <= most:
+        came = f"{seen.bytes_down} bytes came down, {whole} of them in answers"
+        yield f"{came}; with {again} tries that are given up it is {least} to {most}"
+
+
+def _controller(asked: Assignment, seen: Witness) -> Iterator[str]:
+    if not seen.arrivals:
+        yield "nothing shows its congestion controller"
+        return
+    like, named = behaviour(seen.arrivals), asked.controller
+    if like.controller != named:
+        yield f"behaves like {like.controller or 'none that is known'}, not {named}: {like}"
+
+
+def _first_of_each(faults: Iterable[str | None]) -> Iterator[str]:
+    """The same fault once."""
+    yield from dict.fromkeys(fault for fault in faults if fault)
+
+
+def _seconds(ns: float) -> str:
+    return f"{ns / 1e9:.3f} s"

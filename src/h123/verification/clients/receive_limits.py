@@ -1,0 +1,161 @@
+"""What a client lets a server do on a connection of QUIC, as the server logs it: how many requests it has open at once,
+and how far ahead of what has arrived the server may send.
+
+What a window is shows where a packet widens it: it reaches so far beyond the bytes that this packet, or one before it,
+acknowledges.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from h123.base.units import format_bytes
+from h123.catalogue import Reach
+from h123.verification.client_cases import STREAMS, Assignment
+from h123.verification.handshake import RECEIVED, SENT
+
+_PARAMETERS = "transport:parameters_set"
+_STEP = 4
+"""Between the numbers of a client's requests."""
+_ENDS = ("stop_sending", "reset_stream")
+"""Of a request that its client gives up."""
+NEAR = 0.1
+"""Of a window: acknowledgements wait for a packet or a while, so a little more may have arrived than they tell."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """Bytes beyond those that have arrived."""
+
+    first: int
+    most: int
+
+    def __str__(self) -> str:
+        first, most = format_bytes(self.first), format_bytes(self.most)
+        return f"{first} at first, {most} at most" if most != first else first
+
+
+@dataclass(frozen=True)
+class Reception:
+    """Of a client's connection."""
+
+    streams: int
+    """The most requests that were open at once."""
+    stream: Window
+    """Of one of them."""
+    connection: Window
+
+
+def reception(log: Sequence[Mapping[str, Any]]) -> Reception | None:
+    """Of a connection's log by its server; None where it tells no parameters."""
+    told = next((e["data"] for e in log if e.get("name") == _PARAMETERS and e["data"]["initiator"] == "remote"), None)
+    if told is None:
+        return None
+    stream, connection = told["initial_max_stream_data_bidi_local"], told["initial_max_data"]
+    widest = dict(_widest(log))
+    return Reception(
+        streams=_at_once(log),
+        stream=Window(stream, max(stream, *(most for name, most in widest.items() if name is not None), 0)),
+        connection=Window(connection, max(connection, widest.get(None, 0))),
+    )
+
+
+def reception_words(asked: Assignment, found: Reception) -> str:
+    """`100 of 300 requests`, or `131 kB at first, 1.31 MB at most a stream, ...`; whichever was asked."""
+    if asked.name == STREAMS:
+        return f"{found.streams} of {asked.parameters.users} requests"
+    return f"{found.stream} a stream; {found.connection} a connection"
+
+
+def reception_faults(asked: Assignment, limits: Reach, found: Reception | None) -> Iterator[str]:
+    """What is declared and was not seen."""
+    streams, window = limits.streams.get("h3"), limits.windows.get("h3")
+    if found is None:
+        yield "the server's log tells nothing of the connection"
+    elif asked.name == STREAMS:
+        if streams is not None and found.streams != min(streams, asked.parameters.users):
+            yield f"{found.streams} requests were open at once, and {streams} are declared to be at most"
+    elif window is not None and abs(found.stream.most - window) > NEAR * window:
+        yield f"its window of a stream is {found.stream}, and {format_bytes(window)} is declared to be the most"
+
+
+def given_up(log: Iterable[Mapping[str, Any]]) -> int:
+    """Requests of which the client said that it no longer wants them."""
+    received = (event for event in log if event.get("name") == RECEIVED)
+    return len({frame["stream_id"] for event in received for kind in _ENDS for frame in _frames(event, kind)})
+
+
+def made(log: Iterable[Mapping[str, Any]]) -> int:
+    """Requests that came, or of which the client said that it no longer wants them before anything had come."""
+    received = [event for event in log if event.get("name") == RECEIVED]
+    return len({stream for event in received for kind in ("stream", *_ENDS) for stream in _asked(event, kind)})
+
+
+def _at_once(log: Iterable[Mapping[str, Any]]) -> int:
+    """Requests that had come, less those that were answered or given up."""
+    known, now, most = set[int](), set[int](), 0
+    for event in log:
+        if event.get("name") == RECEIVED:
+            came = _asked(event, "stream") - known
+            known |= came
+            now = (now | came) - {frame["stream_id"] for kind in _ENDS for frame in _frames(event, kind)}
+        elif event.get("name") == SENT:
+            now -= {frame["stream_id"] for frame in _streams(event) if frame.get("fin")}
+        most = max(most, len(now))
+    return most
+
+
+def _widest(log: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int | None, int]]:
+    """The widest window of each stream, and of the connection, whose number is None."""
+    arrived, widest = _Arrived(), dict[int | None, int]()
+    for event in log:
+        if event.get("name") == SENT and _data(event):
+            arrived.sent(event)
+        elif event.get("name") == RECEIVED and _data(event):
+            for frame in _frames(event, "ack"):
+                arrived.acknowledged(frame)
+            for frame in (*_frames(event, "max_data"), *_frames(event, "max_stream_data")):
+                of = frame.get("stream_id")
+                widest[of] = max(widest.get(of, 0), frame["maximum"] - arrived.bytes[of])
+    yield from widest.items()
+
+
+class _Arrived:
+    """How much of each stream, and of all (None), the client has acknowledged."""
+
+    def __init__(self) -> None:
+        self.bytes = defaultdict[int | None, int](int)
+        self._carried: dict[int, list[tuple[int, int]]] = {}
+        self._known = 0
+        """All packets with lower numbers are."""
+
+    def sent(self, event: Mapping[str, Any]) -> None:
+        carried = [(frame["stream_id"], frame["length"]) for frame in _streams(event)]
+        self._carried[event["data"]["header"]["packet_number"]] = carried
+
+    def acknowledged(self, frame: Mapping[str, Any]) -> None:
+        for first, *last in frame["acked_ranges"]:
+            for number in range(max(first, self._known), (last[0] if last else first) + 1):
+                for stream, length in self._carried.pop(number, ()):
+                    self.bytes[stream] += length
+                    self.bytes[None] += length
+        self._known = min(self._carried, default=self._known)
+
+
+def _data(event: Mapping[str, Any]) -> bool:
+    """Whether the packet is of those that carry requests; others have numbers of their own."""
+    return bool(event["data"]["header"]["packet_type"] == "1RTT")
+
+
+def _asked(event: Mapping[str, Any], kind: str) -> set[int]:
+    """The client's requests that these frames are of; its other streams have other numbers."""
+    return {frame["stream_id"] for frame in _frames(event, kind) if frame["stream_id"] % _STEP == 0}
+
+
+def _streams(event: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    return _frames(event, "stream")
+
+
+def _frames(event: Mapping[str, Any], kind: str) -> Iterator[Mapping[str, Any]]:
+    yield from (frame for frame in event["data"].get("frames", ()) if frame["frame_type"] == kind)

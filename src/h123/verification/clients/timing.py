@@ -1,0 +1,195 @@
+"""Whether the times that a client wrote can be true: their order, and what the trial's link allows.
+
+Every function returns faults in words; none: all is well. Single requests may be late, since a virtual machine compiles
+as it runs and processors have other work; times that were not measured are out of place in all of them.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from statistics import mean, stdev
+from typing import Literal, get_args
+
+from h123.catalogue import Client
+from h123.store import Sample
+from h123.study import handshake_round_trips
+from h123.study.workload import Arrivals
+from h123.verification.client_cases import DISTANT, FAR, Assignment
+from h123.verification.trial import SEED, Window
+
+Time = Literal["start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns"]
+TIMES: tuple[Time, ...] = get_args(Time)
+SPAN_LIMITS = (0.4, 1.8)
+"""What a Poisson process's first 40 arrivals may take, of their mean time: beyond three standard deviations, and less
+than 4 users need that wait for their answers (2.3)."""
+LEAST_VARIATION = 0.4
+"""Of the gaps between arrivals; that of a Poisson process is about 1, that of a steady beat 0."""
+MOST_TRIPS = 2.5
+"""In which a request of an open loop has ended; where 4 users wait for their answers, the last ones take 6."""
+MOST_LATE = 0.1
+"""Share of an open loop's requests that may take longer."""
+SLOWEST = 3
+"""Times what the link needs: the quickest request of all takes less."""
+_MEASURED = 0.99
+"""Clocks are not perfect: what physics asks for may be short of it by so much."""
+
+
+def times(rows: Sequence[Sample], window: Window) -> Iterator[str]:
+    """Of any trial."""
+    yield from dict.fromkeys(fault for row in rows if (fault := _order(row)))
+    given = [at for row in rows for name in TIMES if (at := row[name]) is not None]
+    if given and not window[0] <= min(given) <= max(given) <= window[1]:
+        yield "times are outside the trial: not of this machine's monotonic clock, in ns"
+    if any(row["connected_ns"] is not None for row in rows if row["phase"] != "cold"):
+        yield "connected_ns in a row that is not cold"
+
+
+def _order(row: Sample) -> str | None:
+    between: list[tuple[Time, ...]] = [("sent_ns",), ("first_byte_ns",)]
+    if row["bytes_up"] == 0:  # the answer to an upload may begin before it has been written
+        between.append(("sent_ns", "first_byte_ns"))
+    for names in between:
+        in_order: list[Time] = ["start_ns", "connected_ns", *names, "end_ns"]
+        known = [(name, at) for name in in_order if (at := row[name]) is not None]
+        for (earlier, begun), (later, ended) in pairwise(known):
+            if begun > ended:
+                return f"{later} is before {earlier}"
+    return None
+
+
+def times_over_the_link(asked: Assignment, client: Client, rows: Sequence[Sample]) -> Iterator[str]:
+    """Of trials over links whose delay and rate show what was not measured."""
+    if asked.network is FAR:
+        handshake = _handshake_ns(asked, false_start=client.false_start)
+        yield from dict.fromkeys(
+            fault for row in rows if (fault := _unmeasured(asked, row) or _not_connected(asked, row, handshake))
+        )
+        yield from _too_slow(asked, rows)
+        if client.false_start:
+            yield from _false_start(asked, rows)
+    if asked.parameters.arrivals:
+        yield from _as_told(asked, asked.parameters.arrivals, rows)
+    if asked.network is DISTANT:
+        warm = [row for row in rows if row["phase"] == "warm"]
+        yield from _poisson(asked, warm)
+        yield from _waiting(asked, warm)
+
+
+def _unmeasured(asked: Assignment, row: Sample) -> str | None:
+    """A request whose body came before it can have come, or its first byte at another time than it did."""
+    trip, whole = asked.network.round_trip_ns, _whole_ns(asked)
+    taken = row["end_ns"] - row["start_ns"]
+    if taken < _MEASURED * whole:
+        return f"{asked.parameters.size} bytes arrived after {_seconds(taken)}; the link needs {_seconds(whole)}"
+    if row["first_byte_ns"] is None:
+        return None
+    begun = row["first_byte_ns"] - row["start_ns"]
+    if begun < _MEASURED * trip:
+        return f"the first byte came after {_seconds(begun)}; a round trip takes {_seconds(trip)}"
+    if row["phase"] == "warm" and begun > taken / 2:
+        return f"the first byte came after {_seconds(begun)} of {_seconds(taken)}, as if it were the last"
+    return None
+
+
+def _handshake_ns(asked: Assignment, *, false_start: bool) -> int:
+    p = asked.parameters
+    trips = handshake_round_trips(
+        p.protocol, tls=p.tls, early=p.workload.early, fast_open=p.workload.fast_open, false_start=false_start
+    )
+    return trips * asked.network.round_trip_ns
+
+
+def _not_connected(asked: Assignment, row: Sample, handshake: int) -> str | None:
+    """A connection that was ready before it can have been, or so late that its request's answer could not follow."""
+    if row["connected_ns"] is None:
+        return None
+    connected = row["connected_ns"] - row["start_ns"]
+    if connected < _MEASURED * handshake:
+        return f"connected after {_seconds(connected)}; a handshake takes {_seconds(handshake)}"
+    first = row["first_byte_ns"]
+    answered = (row["end_ns"] if first is None else first) - row["connected_ns"]
+    needed = _whole_ns(asked) if first is None else asked.network.round_trip_ns
+    if answered < _MEASURED * needed:
+        what = "the last byte" if first is None else "the first byte"
+        return f"{what} came {_seconds(answered)} after the connection was ready; the link needs {_seconds(needed)}"
+    return None
+
+
+def _false_start(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+    """What is declared saves a round trip of TLS 1.2."""
+    waiting, opened = _handshake_ns(asked, false_start=False), [row for row in rows if row["connected_ns"] is not None]
+    if not opened or waiting == _handshake_ns(asked, false_start=True):
+        return
+    quickest = min((row["connected_ns"] or 0) - row["start_ns"] for row in opened)
+    if quickest >= _MEASURED * waiting:
+        yield f"connected after {_seconds(quickest)}, as without the false_start that it declares"
+
+
+def _too_slow(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+    quickest = min((row["end_ns"] - row["start_ns"] for row in rows), default=0)
+    if quickest > SLOWEST * _whole_ns(asked):
+        yield f"no request took less than {_seconds(quickest)}; the link needs {_seconds(_whole_ns(asked))}"
+
+
+def _whole_ns(asked: Assignment) -> float:
+    """From a request on a ready connection to its answer's last byte."""
+    network = asked.network
+    assert network.down is not None
+    assert network.down.rate is not None
+    return network.round_trip_ns + asked.parameters.size * 8e9 / network.down.rate.mean_bps
+
+
+def _poisson(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+    """An open loop's gaps are those of a Poisson process."""
+    rate = asked.parameters.rate
+    assert rate is not None
+    starts = sorted(row["start_ns"] for row in rows)
+    gaps = [later - earlier for earlier, later in pairwise(starts)]
+    if len(gaps) < 2:
+        return
+    expected = len(gaps) / rate * 1e9
+    span = starts[-1] - starts[0]
+    if not SPAN_LIMITS[0] * expected <= span <= SPAN_LIMITS[1] * expected:
+        yield f"{len(starts)} requests started within {_seconds(span)}; at {rate:g} a second it is {_seconds(expected)}"
+    elif stdev(gaps) < LEAST_VARIATION * mean(gaps):
+        yield "the gaps between requests are all alike, not exponential"
+
+
+def _as_told(asked: Assignment, arrivals: Arrivals, rows: Sequence[Sample]) -> Iterator[str]:
+    """Requests count from when they were due, to the nanosecond, and are on the connection that they are of."""
+    users = [row for row in rows if row["phase"] != "cold"]
+    if arrivals.per == "all":
+        told = arrivals.due(SEED, len(users))
+    else:
+        dealt = arrivals.dealt(SEED, len(users), asked.connections())
+        told = [at for at, _ in dealt]
+        yield from _as_dealt(dealt, users)
+    starts = sorted(row["start_ns"] for row in users)
+    wrong = [n for n in range(len(users)) if starts[n] - starts[0] != told[n] - told[0]]
+    if wrong:
+        n, due = wrong[0], told[wrong[0]] - told[0]
+        counted = _seconds(starts[n] - starts[0])
+        yield f"request {n} counts from {counted} after the first, and was due {_seconds(due)} after it"
+
+
+def _as_dealt(dealt: Sequence[tuple[int, int]], rows: Sequence[Sample]) -> Iterator[str]:
+    """Cold requests have opened the connections in their order."""
+    found = sorted((row["start_ns"], -1 if row["connection"] is None else row["connection"]) for row in rows)
+    wrong = [(is_on, told) for (_, is_on), (_, told) in zip(found, dealt, strict=True) if is_on != told]
+    if wrong:
+        on, told = wrong[0]
+        yield f"{len(wrong)} requests are on another connection than told, the first on {on} instead of {told}"
+
+
+def _waiting(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+    """An open loop waits for no answers: all end in time, after a round trip and what the machine did meanwhile, the
+    first after a handshake. `start_ns` alone tells only when they were due."""
+    p = asked.parameters
+    trips = MOST_TRIPS + (0 if p.cold else handshake_round_trips(p.protocol, tls=p.tls))
+    limit = trips * asked.network.round_trip_ns
+    late = sum(row["end_ns"] - row["start_ns"] > limit for row in rows)
+    if late > MOST_LATE * len(rows):
+        yield f"{late} of {len(rows)} requests ended more than {_seconds(limit)} after they were due: they have waited"
+
+
+def _seconds(ns: float) -> str:
+    return f"{ns / 1e9:.3f} s"

@@ -1,0 +1,61 @@
+"""What a trial shows of its client without the client's word: the hosts count TCP connections, the link records their
+packets, the server logs QUIC."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from h123.catalogue import FULL
+from h123.documents.lab_report import Report
+from h123.packets.qlog import QLOG_FOLDER, events
+from h123.study import Parameters
+from h123.verification.clients.receive_limits import given_up, made
+from h123.verification.controller import Arrival
+from h123.verification.handshake import RECEIVED, Handshake, quic_handshake, tcp_handshakes
+from h123.verification.trial import Trial, Window
+
+
+@dataclass(frozen=True)
+class Witness:
+    """What others than the client know."""
+
+    window: Window
+    connections: int | None = None
+    """That the client opened; None: nobody has counted them."""
+    arrivals: Sequence[Arrival] = field(default=())
+    """Its packets as the server got them; none where that was not logged."""
+    handshakes: Sequence[Handshake] | None = None
+    """Of each connection; None: nobody has seen them."""
+    bytes_down: int | None = None
+    """That the link carried to the client; None: it does not count them."""
+    given_up: int | None = None
+    """Requests of which the client said that it no longer wants them; None: nobody has seen it."""
+    made: int | None = None
+    """Requests that the client has made, those that it gave up too; None: nobody has seen them."""
+
+
+def witness(trial: Trial, p: Parameters, certificate_bytes: int) -> Witness:
+    """Of a trial that has ended, whose server has a certificate of this size."""
+    resumes, down = p.sessions != FULL, _bytes_down(trial.report)
+    if p.protocol != "h3":
+        handshakes = tcp_handshakes(trial.folder, certificate_bytes) if resumes else None
+        return Witness(trial.window, _tcp_connections(trial.report), handshakes=handshakes, bytes_down=down)
+    if not p.qlog:
+        return Witness(trial.window, bytes_down=down)
+    logs = [list(events(path)) for path in sorted((trial.folder / QLOG_FOLDER).iterdir())]
+    received = [event for log in logs for event in log if event.get("name") == RECEIVED]
+    # Times are in milliseconds.
+    arrivals = [Arrival(round(event["time"] * 1e6), event["data"]["raw"]["length"]) for event in received]
+    seen = [quic_handshake(log, certificate_bytes) for log in logs] if resumes else None
+    return Witness(trial.window, len(logs), arrivals, seen, down, sum(map(given_up, logs)), sum(map(made, logs)))
+
+
+def _bytes_down(report: Report) -> int | None:
+    way = (report.links[0].directions or {}).get("down") if report.links else None
+    return way.bytes_delivered if way else None
+
+
+def _tcp_connections(report: Report) -> int:
+    """Either host may have some of its own: a browser with who steers it, a proxy with its origin."""
+    counted = {"client": "Tcp.ActiveOpens", "server": "Tcp.PassiveOpens"}
+    counters = {host.name: host.counters for host in report.hosts}
+    return min(counters[host].grown(name) for host, name in counted.items())

@@ -1,0 +1,149 @@
+"""What becomes of a download over HTTP/3 whose client is seen elsewhere in its midst: from another port, as if a NAT
+had forgotten it, or from another address.
+
+Told from the link's packets (RFC 9000, section 9): whether the server answers there, when, and when bodies flow again.
+The client is not told and does nothing by itself, so what is seen is the server's doing.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from h123.base.errors import UserError
+from h123.base.files.scratch import scratch
+from h123.base.strict import Strict
+from h123.base.units import format_seconds
+from h123.catalogue import OWN, QUIC, Subject, catalogue, check_supported, make_bodies
+from h123.documents.campaign_file import VerifiedRole
+from h123.packets.capture import DOWN, UDP, UP, Packets, read_packets
+from h123.store import ingest
+from h123.study import Network, Parameters
+from h123.study.networks.network import Bottleneck, Direction, Move, Queue
+from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate
+from h123.verification.constants.experiment import Asked
+from h123.verification.trial import Clock, Trial, Trials, calm_clock
+
+New = Literal["port", "address"]
+BODY_BYTES = 5_000_000
+MOVE_NS = 1_000_000_000
+ROUND_TRIP_NS = 40_000_000
+RATE_BPS = 10_000_000
+"""The body takes four seconds, so that the client moves in its midst."""
+TIMEOUT = "20s"
+FULL = 1000
+"""Bytes of a datagram: less is no part of a body that flows."""
+_WAY = Direction(delay_ns=ROUND_TRIP_NS // 2, rate=Bottleneck(bps=RATE_BPS), queue=Queue(ns=100_000_000))
+
+
+class Moved(Strict):
+    """What a server made of one move."""
+
+    role: VerifiedRole = "server"
+    protocol: str = QUIC
+    clock: Clock
+    new: New
+    survived: bool = False
+    """The download went on, on the same connection, and came whole."""
+    answered: float | None = None
+    """Seconds from the first packet that reached the server from the new place to the first one that it sent there;
+    None: it sent none."""
+    flowed: float | None = None
+    """Seconds from the move to when a full packet had come to the client again."""
+    untold: str = ""
+    """Why nothing is known."""
+
+
+def moved_words(one: Moved) -> str:
+    """`a new port: survived, answered there after 0 ms, flowing again after 61 ms`."""
+    if one.untold:
+        return f"a new {one.new}: not told, {one.untold}"
+    outcome = "survived" if one.survived else "not survived"
+    answered = (
+        "never answered there" if one.answered is None else f"answered there after {format_seconds(one.answered)}"
+    )
+    flowed = "no body flowed again" if one.flowed is None else f"a body flowed again after {format_seconds(one.flowed)}"
+    return f"a new {one.new}: {outcome}, {answered}, {flowed}"
+
+
+def networks() -> dict[New, Network]:
+    """Links over which the client moves."""
+    kinds: tuple[New, ...] = get_args(New)
+    return {
+        new: Network(name="moves", title=new, up=_WAY, down=_WAY, moves=[Move(at_ns=MOVE_NS, new=new)]) for new in kinds
+    }
+
+
+def moves(subject: Subject, engine: Engine, told: Callable[[str], None]) -> list[Moved]:
+    """Of a server over HTTP/3, one of each kind; none of others. `told` hears of every trial that has ended.
+
+    The subject and the embedded ones are installed. Raises UserError where this machine can execute no trial.
+    """
+    if subject.server is None or QUIC not in subject.server.protocols:
+        return []
+    make_bodies([BODY_BYTES])
+    with scratch() as place:
+        certificate = campaign_certificate(place, [SERVER_ADDRESS])
+        trials = Trials({**catalogue(), subject.name: subject}, certificate, engine)
+        found = []
+        for one in _each(subject, calm_clock(subject), trials, place):
+            told(f"{one.protocol} new {one.new}")
+            found.append(one)
+    return sorted(found, key=lambda one: get_args(New).index(one.new))
+
+
+def _each(subject: Subject, clock: Clock, trials: Trials, place: Path) -> Iterator[Moved]:
+    parameters = _parameters(subject, clock)
+    try:
+        check_supported(subject, "server", parameters)
+    except UserError as error:
+        yield from (Moved(clock=clock, new=new, untold=error.message) for new in networks())
+        return
+    begun = dict[Path, New]()
+    for new, network in networks().items():
+        folder = Path(tempfile.mkdtemp(dir=place)) / f"moves-{new}"
+        trials.prepare(folder, parameters, network, lambda _: None)
+        begun[folder] = new
+    at_once = len(os.sched_getaffinity(0)) if clock == "virtual" else 1
+    for trial in trials.carry_out_each(list(begun), at_once):
+        yield _told(trial, clock, begun[trial.folder], parameters)
+        shutil.rmtree(trial.folder)
+
+
+def _parameters(subject: Subject, clock: Clock) -> Parameters:
+    asked = Asked(subject, "server", QUIC, OWN, clock)
+    return asked.parameters(method="GET", size=BODY_BYTES, network="moves", timeout=TIMEOUT)
+
+
+def _told(trial: Trial, clock: Clock, new: New, parameters: Parameters) -> Moved:
+    faults = trial.reasons or ingest(trial.folder, parameters.model_dump(mode="json"))
+    if faults:
+        why = "; ".join(f"{fault['code']}: {fault['detail']}" for fault in faults)
+        return Moved(clock=clock, new=new, untold=why)
+    began = trial.report.main_began_ns
+    samples = pq.read_table(trial.folder / "samples.parquet", columns=["status", "error"]).to_pylist()
+    whole = all(not one["error"] and one["status"] in parameters.workload.statuses() for one in samples)
+    answered, flowed = after_move(read_packets(trial.folder), began + MOVE_NS)
+    return Moved(clock=clock, new=new, survived=whole and flowed is not None, answered=answered, flowed=flowed)
+
+
+def after_move(packets: Packets, at_ns: int, protocol: int = UDP) -> tuple[float | None, float | None]:
+    """Of a client whose connections of this protocol moved at a time: `Moved.answered` and `Moved.flowed`. Connections
+    that it made since count too."""
+    packets = packets[packets["protocol"] == protocol]
+    up = packets[packets["way"] == UP]
+    earlier = np.unique(up["source"][up["at_ns"] < at_ns])
+    later = up[~np.isin(up["source"], earlier) & (up["left_ns"] > 0)]
+    if not len(later):
+        return None, None
+    reached = int(later["left_ns"].min())
+    there = packets[(packets["way"] == DOWN) & np.isin(packets["destination"], later["source"])]
+    came = there[(there["left_ns"] > 0) & (there["payload"] >= FULL)]
+    answered = (int(there["at_ns"].min()) - reached) / 1e9 if len(there) else None
+    flowed = (int(came["left_ns"].min()) - at_ns) / 1e9 if len(came) else None
+    return answered, flowed

@@ -1,0 +1,138 @@
+"""What a server is asked so that it can be judged: trials with the probe as the client."""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from h123.catalogue import NEWEST_TLS, OWN, QUIC, Server, Subject, controllers
+from h123.study import Network, Parameters
+from h123.verification import controller
+from h123.verification.client_cases import PLAIN
+from h123.verification.result import Result, Verdict
+from h123.verification.server_checks import crowd, idleness
+
+Asked = dict[str, Any]
+"""Fields of the plan that the probe reads (subjects/go/probe)."""
+PROBE = "go"
+"""The embedded subject that asks."""
+SIZES = [0, 1, 1000, 100_000, 1_000_000, 10_000_000]
+EDGES = [16_385, 65_535, 65_536, 65_537, 131_072, 1_048_576]
+"""Sizes at which programs begin another record, block or buffer."""
+OTHER_SIZES = [*EDGES, *random.Random(1).sample(range(2, 1_000_000), 6)]
+"""And some that no program can have been made for: the same ones each time, since the cache keeps such bodies."""
+LARGE = 100_000_000
+"""More than any limit of megabytes lets pass, and not yet minutes for the slowest servers."""
+HUGE = 1_100_000_000
+"""More than 2^30, so that QUIC's offsets get longer (RFC 9000, section 16); asked of those who are quick enough."""
+QUICK_S = 6.0
+"""In which a server must have sent the large body, so that it is asked for the huge one."""
+LOGGED_BYTES = 1_000_000
+"""So many that their packets outnumber those of all handshakes."""
+_LENGTHY: dict[str, Asked] = {
+    "wall": {"in_a_row": 5000, "other_sizes": OTHER_SIZES, "rest_ns": 100_000_000},
+    "virtual": {"in_a_row": 2000, "rest_ns": 1_000_000_000},
+}
+"""What is asked where it costs less: processing under the wall clock, silence under the virtual one."""
+_RESUMED = {"wall": 10, "virtual": 1}
+"""How often: each time could come to another process of the server."""
+CHECK_NS = 30_000_000_000
+"""In which a server must have answered all requests of a check."""
+_LARGE_NS = 240_000_000_000
+"""And a large body: 3 Mbit/s, which a server in an interpreter passes on a busy machine; also a huge one, which only
+those are asked for who need a quarter of that."""
+PASSED_BYTES = 1_000_000
+"""Asked of a server at the edge: so much must come from the host behind it."""
+TRIAL_TIMEOUT = "300s"
+
+Purpose = Literal["versions", "contract", "large", "huge", "limit", "idleness", "tls", "edge", "qlog", "controller"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """One trial, and what is to be looked at afterwards."""
+
+    name: str
+    purpose: Purpose
+    parameters: Parameters
+    plan: Asked
+    """What the probe does; without the server's address."""
+    controller: str = ""
+    """The one to be seen at work."""
+    network: Network = PLAIN
+
+    def result(self, check: str, verdict: Verdict, detail: str = "") -> Result:
+        """Of something that came of this trial."""
+        p = self.parameters
+        return Result(role="server", protocol=p.protocol, clock=p.clock, check=check, verdict=verdict, detail=detail)
+
+
+def questions(subject: Subject) -> list[Question]:
+    """All that the subject says it can do as a server."""
+    assert subject.server is not None
+    return [asked for protocol in subject.server.protocols for asked in _of_protocol(subject, subject.server, protocol)]
+
+
+def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Question]:
+    features = subject.features
+    contract = _plan(
+        protocol,
+        SIZES,
+        methods=server.methods,
+        at_once=crowd.at_once(server, protocol),
+        in_turn=protocol in server.in_turn,
+        zero_rtt=protocol in features.zero_rtt,
+        left_open=True,
+    )
+
+    def parameters(**values: Any) -> Parameters:
+        return server_parameters(subject, protocol=protocol, **{"congestion": OWN, **values})
+
+    if protocol == QUIC:
+        yield Question(f"{protocol}-versions", "versions", parameters(), _plan(protocol, []))
+    for clock in features.clocks:
+        resumed = _RESUMED[clock] if protocol in features.resumption else 0
+        silent = idleness.asked(server, protocol) if clock == "virtual" else 0
+        plan = {**contract, **_LENGTHY[clock], "idle_ns": silent, "resumption": resumed}
+        yield Question(f"{protocol}-{clock}", "contract", parameters(clock=clock), plan)
+    bodies: list[tuple[Purpose, int]] = [("large", LARGE), ("huge", HUGE)]
+    for purpose, size in bodies:
+        plan = _plan(protocol, [size], methods=["GET"], timeout_ns=_LARGE_NS)
+        yield Question(f"{protocol}-{purpose}", purpose, parameters(size=size), plan)
+    if further := crowd.beyond(server, protocol):
+        yield Question(f"{protocol}-limit", "limit", parameters(), {**_plan(protocol, [100_000]), **further})
+    if silence := idleness.beyond(server, protocol):
+        clock = "virtual" if "virtual" in features.clocks else "wall"  # where it takes no time
+        yield Question(f"{protocol}-idle", "idleness", parameters(clock=clock), {**_plan(protocol, [1]), **silence})
+    for version in _older_tls(features.tls, protocol):
+        older = _plan(protocol, [1000, 1_000_000], methods=server.methods, tls=version)
+        yield Question(f"{protocol}-tls-{version}", "tls", parameters(tls=version), older)
+    if server.edge:
+        passed = _plan(protocol, [1000, PASSED_BYTES], methods=server.methods)
+        yield Question(f"{protocol}-edge", "edge", parameters(backend_network=PLAIN.name), passed)
+    if protocol in features.qlog:
+        yield Question(f"{protocol}-qlog", "qlog", parameters(qlog=True), _plan(protocol, [LOGGED_BYTES]))
+    download = _plan(protocol, [controller.BODY_BYTES], arrivals="arrivals.csv")
+    for number, name in enumerate(controllers(subject, protocol) or []):
+        # The first is the one that it has by itself; no study can ask for it by name if it is fixed.
+        wanted = name if number else OWN
+        asked = parameters(congestion=wanted, size=controller.BODY_BYTES, network=controller.NETWORK.name)
+        yield Question(f"{protocol}-{name}", "controller", asked, download, name, controller.NETWORK)
+
+
+def _older_tls(declared: Sequence[str], protocol: str) -> list[str]:
+    """Versions besides the one that all else is asked over. QUIC has no other."""
+    return [version for version in declared if version != NEWEST_TLS and protocol != QUIC]
+
+
+def _plan(protocol: str, sizes: list[int], **values: Any) -> Asked:
+    basis = {"h123": "probe/1", "protocol": protocol, "tls": "1.3", "timeout_ns": CHECK_NS, "sizes": sizes}
+    nothing: Asked = dict.fromkeys(("at_once", "in_a_row", "rest_ns", "idle_ns", "resumption"), 0)
+    nothing |= dict.fromkeys(("in_turn", "zero_rtt", "left_open"), False)
+    absent: Asked = {"methods": [], "other_sizes": [], "arrivals": ""}
+    return {**basis, **nothing, **absent, **values}
+
+
+def server_parameters(subject: Subject, **values: Any) -> Parameters:
+    basis = {"server": subject.name, "client": PROBE, "network": PLAIN.name, "trial_timeout": TRIAL_TIMEOUT}
+    return Parameters.model_validate({**basis, **values})

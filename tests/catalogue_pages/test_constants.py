@@ -1,0 +1,66 @@
+"""docs/constants.md: what sources say, held against the published records; every difference is known by name."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from h123.base.paths import project_root
+from h123.catalogue import catalogue, declared
+from h123.report.catalogue.constants import Held, constants_page, held
+from h123.verification.constants import Comparison
+from h123.verification.public_record import public_records
+
+SERVERS = 12
+"""That the page has at least."""
+
+
+@pytest.fixture(scope="module")
+def every() -> Sequence[Held]:
+    return held(declared(), catalogue(), public_records())
+
+
+def test_the_projects_page_is_what_its_files_generate(every: Sequence[Held]) -> None:
+    page = (project_root() / "docs/constants.md").read_text()
+    assert page == constants_page(every), "`h123 publish` writes it again"
+
+
+def test_packets_show_what_sources_say_or_the_difference_is_stated(every: Sequence[Held]) -> None:
+    unknown = [
+        f"{one.said.subject}, {one.over}, {each.constant}: {each.says}, but {each.shows or 'not told'}"
+        for one in every
+        for each in one.comparisons
+        if not each.agrees and not each.differs
+    ]
+    gone = [
+        f"{one.said.subject}, {one.over}, {each.constant}: {each.shows}, as the source says: {each.says}"
+        for one in every
+        for each in one.comparisons
+        if each.agrees and each.differs
+    ]
+    assert not unknown, "subjects/constants.toml has no `differs` for them"
+    assert not gone, "their `differs` in subjects/constants.toml says more than is so"
+
+
+def test_enough_servers_are_held_against_their_sources(every: Sequence[Held]) -> None:
+    whole = {one.said.subject for one in every if len(one.comparisons) == 3}
+    assert len(whole) >= SERVERS
+
+
+def test_what_differs_and_what_nobody_measured_stands_there(every: Sequence[Held]) -> None:
+    said = next(one.said for one in every if one.said.subject == "quinn")
+    wrong = Comparison("initial window", "10 packets", ("a.rs:1",), "", False, "")
+    page = constants_page([Held(said, [wrong]), Held(said.model_copy(update={"subject": "other"}), [])])
+    assert "0 of 1 constants of 1 servers are what their sources say; the other 1 differ" in page
+    assert "| quinn | h3, cubic | initial window | 10 packets |" in page
+    assert "| – | **no** |" in page
+    assert "* **quinn**, h3, cubic, initial window: nobody has said why yet." in page
+    assert "| other | h3, cubic | not measured as it is now | – |" in page
+
+
+def test_a_record_of_other_files_tells_nothing() -> None:
+    known = public_records()
+    said = [one for one in declared() if one.subject == "quinn"]
+    assert all(one.comparisons for one in held(said, catalogue(), known))
+    changed = known["quinn"].record.model_copy(update={"fingerprint": "another"})
+    known["quinn"] = known["quinn"].model_copy(update={"record": changed})
+    assert [one.comparisons for one in held(said, catalogue(), known)] == [[]]
