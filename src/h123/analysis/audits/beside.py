@@ -10,8 +10,8 @@ from h123.analysis.audits.finding import ALL, UNENCRYPTED, Beside, Finding, Foun
 from h123.analysis.audits.order import pairs_of
 from h123.analysis.audits.path import capacity_bits, direction, round_trip_floor_ns
 from h123.base.units import figures, format_seconds
-from h123.measures import Attempt
 from h123.documents.trial_files import Tls
+from h123.measures import Attempt
 from h123.study import Plan, split_pair
 
 THOUSANDFOLD = 500

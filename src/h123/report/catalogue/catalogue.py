@@ -409,7 +409,7 @@ def _missing(missing: Sequence[Rejected]) -> list[str]:
         {"name": one.name, "QUIC stack": one.stack, "what was tried": one.what, "why it is not here": one.why}
         for one in missing
     ]
-    return ["## Rejected, not in the catalogue", "", *table(rows)] if rows else []
+    return ["## Tried, not in the catalogue", "", *table(rows)] if rows else []
 
 
 def _installing(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
