@@ -10,7 +10,7 @@ from typing import Literal
 
 from h123.analysis.audits.round_trips import WAITED, beyond
 from h123.analysis.document import Judged, Later
-from h123.results import Attempt
+from h123.measures import Attempt
 
 METRIC = "cold_ttfb"
 _MOST = 0.5
