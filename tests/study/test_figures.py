@@ -24,11 +24,11 @@ SIZES = st.floats(1e-6, 1e17)
         (format_seconds(2e-12), "0.000002 µs"),
         (format_seconds(-0.0713), "-71.3 ms"),
         (format_rate(9.996e11), "1 Tbit/s"),
-        (format_value(27_400, "packets"), "27,400 packets"),
+        (format_value(27_400, "packets"), "27400 packets"),
         (format_value(2_740_000, "/s"), "2740 k/s"),
         (figures(120.4, 2), "120"),
         (figures(99.6, 2), "100"),
-        (figures(1_500_000, 6), "1,500,000"),
+        (figures(1_500_000, 6), "1500000"),
         (figures(0.0000123), "0.0000123"),
         (figures(math.inf), "inf"),
     ],
@@ -41,13 +41,13 @@ def test_as_people_write_it(said: str, expected: str) -> None:
 def test_no_number_has_an_exponent(value: float, digits: int) -> None:
     said = figures(value, digits)
     assert "e" not in said
-    assert math.isclose(float(said.replace(",", "")), value, rel_tol=0.51 * 10 ** (1 - digits))
+    assert math.isclose(float(said), value, rel_tol=0.51 * 10 ** (1 - digits))
 
 
 @given(SIZES)
 def test_the_unit_is_the_largest_that_fits(value: float) -> None:
     number, unit = format_bytes(value).split()
     assert "e" not in number
-    assert float(number.replace(",", "")) < 1000 or unit == "TB"
+    assert float(number) < 1000 or unit == "TB"
     factor = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}[unit]
-    assert math.isclose(float(number.replace(",", "")) * factor, value, rel_tol=0.0051)
+    assert math.isclose(float(number) * factor, value, rel_tol=0.0051)

@@ -148,8 +148,6 @@ _STEPS: dict[Unit, Sequence[tuple[float, str]]] = {
     "": ((1, ""),),
 }
 """Which units people read them in, from the largest."""
-_MANY = 10_000
-"""From here on digits stand in groups of three."""
 
 
 def _scaled(value: float, steps: Sequence[tuple[float, str]]) -> str:
@@ -160,12 +158,10 @@ def _scaled(value: float, steps: Sequence[tuple[float, str]]) -> str:
 
 
 def figures(value: float, digits: int = 3) -> str:
-    """A number with so many significant digits, and all of its whole ones: `0.0123`, `71.3`, `2740`, `27,400`; never
-    `2.74e+03`."""
+    """A number with so many significant digits, and all of its whole ones: `0.0123`, `71.3`, `2740`; never `2.74e+03`."""
     if not math.isfinite(value):
         return str(value)
-    many = "," if abs(value) >= _MANY else ""
-    return f"{value:{many}.0f}" if abs(value) >= 10**digits else f"{Decimal(f'{value:.{digits}g}'):{many}f}"
+    return f"{value:.0f}" if abs(value) >= 10**digits else f"{Decimal(f'{value:.{digits}g}'):f}"
 
 
 def format_value(value: float, unit: Unit) -> str:
