@@ -158,7 +158,7 @@ def _scaled(value: float, steps: Sequence[tuple[float, str]]) -> str:
 
 
 def figures(value: float, digits: int = 3) -> str:
-    """A number with so many significant digits, and all of its whole ones: `0.0123`, `71.3`, `2740`; never `2.74e+03`."""
+    """A number with so many significant digits, and all of its whole ones: `0.0123`, `71.3`, `2740`, no `2.74e+03`."""
     if not math.isfinite(value):
         return str(value)
     return f"{value:.0f}" if abs(value) >= 10**digits else f"{Decimal(f'{value:.{digits}g}'):f}"
