@@ -9,20 +9,9 @@ from h123.study.quantities import RESOLVED
 from h123.study.workload import mix, page
 from h123.study.workload.abandon import ABANDONED, LEAVING, Abandon
 from h123.study.workload.arrivals import Arrivals
-from h123.study.workload.kind import (
-    BEYOND_OK,
-    FORMAT,
-    OK,
-    Asking,
-    Connections,
-    Exchange,
-    Kind,
-    Load,
-    Target,
-    Upload,
-    Visit,
-    WorkloadFile,
-)
+from h123.study.workload.client_file import FORMAT, Asking, Target, WorkloadFile
+from h123.study.workload.kind import Kind
+from h123.study.workload.load import BEYOND_OK, OK, Connections, Exchange, Load, Upload, Visit
 from h123.study.workload.mix import Mix, MixFile, MixParameters
 from h123.study.workload.page import Page, PageFile, PageParameters
 from h123.study.workload.requests import Requests, RequestsFile, RequestsParameters

@@ -5,12 +5,13 @@ answered in time: of those chosen, the quick ones alone would be left, and make 
 """
 
 import random
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from h123.base.strict import Strict
 from h123.study.quantities import Duration, Share
+from h123.study.workload.arrivals import MOST_WRITTEN
 
 LEAVING = "leaving"
 """The phase of their rows."""
@@ -33,3 +34,24 @@ class Abandon(Strict):
     def chosen(self, seed: int, requests: int) -> list[int]:
         """Their places among so many, in order."""
         return sorted(random.Random(f"{seed} abandon").sample(range(requests), self.count(requests)))
+
+    def fault(self, warm: int, timeout_ns: int) -> str | None:
+        """Why so many warm requests cannot be abandoned like this, in words; None: they can."""
+        if self.after >= timeout_ns:
+            return "`abandon` comes too late, since requests have timed out by then: write a shorter `after`"
+        if self.count(warm) == warm:
+            return f"all of the {warm} requests would be abandoned: have more `requests`, or a smaller `share`"
+        if self.count(warm) > MOST_WRITTEN:
+            return (
+                f"the client is told which requests to abandon, and can be told of {MOST_WRITTEN}: have fewer requests"
+            )
+        return None
+
+    def fields(self, seed: int, users: int, requests: int, warmup: int) -> dict[str, Any]:
+        """Of workload.json: which requests are given up, by their numbers, and when. `requests` and `warmup` are of
+        each user."""
+        placed = (divmod(place, requests) for place in self.chosen(seed, users * requests))
+        return {
+            "abandon_ns": self.after,
+            "abandoned": [user * (requests + warmup) + warmup + number for user, number in placed],
+        }

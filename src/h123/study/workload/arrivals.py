@@ -11,7 +11,7 @@ import heapq
 import itertools
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Annotated, Literal
 
@@ -141,3 +141,24 @@ class Arrivals(Strict):
         sharing = connections if self.per == "all" else 1
         each = sharing * (math.log(count / _RARE) if self.process == "poisson" else 1.0)
         return pauses + (each / min(rates) if rates else 0.0)
+
+    def fault(self, count: int, *, rate: bool) -> str | None:
+        """Why so many requests cannot be due like this, in words; None: they can. `rate`: the load has one too."""
+        if rate:
+            return "`arrivals` says when requests are due: leave out `rate`"
+        if count > MOST_WRITTEN:
+            return (
+                f"the client is told when each request is due, and can be told of {MOST_WRITTEN}: have fewer requests"
+            )
+        return None
+
+    def fields(self, seed: int, count: int, connections: int) -> dict[str, list[int]]:
+        """Of workload.json: when each request is due, and on which connection where each has arrivals of its own."""
+        if self.per == "all":
+            return {"gaps_ns": _gaps(self.due(seed, count))}
+        dealt = self.dealt(seed, count, connections)
+        return {"gaps_ns": _gaps([due for due, _ in dealt]), "dealt_to": [connection for _, connection in dealt]}
+
+
+def _gaps(due: Sequence[int]) -> list[int]:
+    return [later - earlier for earlier, later in itertools.pairwise([0, *due])]

@@ -20,8 +20,10 @@ from h123.base.strict import Strict, fault_at
 from h123.base.terminal.redaction import hidden
 from h123.base.units import format_bytes, format_share
 from h123.study.quantities import RESOLVED, Duration, Size
+from h123.study.workload.client_file import Target, WorkloadFile
 from h123.study.workload.headers import MOST_HEADERS, Header, WrittenHeader, once_each, written
-from h123.study.workload.kind import OK, Count, Exchange, Kind, Load, Method, Target, Upload, WorkloadFile
+from h123.study.workload.kind import Kind
+from h123.study.workload.load import OK, Count, Exchange, Load, Method, Upload
 
 MOST_ENTRIES = 100
 MOST_WEIGHT = 10_000

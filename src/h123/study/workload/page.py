@@ -23,8 +23,10 @@ from h123.study.sites.documents import Documents
 from h123.study.sites.site import Resource, Site, load_site
 from h123.study.slowstart import INITIAL_WINDOW_BYTES
 from h123.study.workload.abandon import LEAVING
+from h123.study.workload.client_file import Asking, Target, WorkloadFile
 from h123.study.workload.headers import Header, WrittenHeader, written
-from h123.study.workload.kind import Asking, Exchange, Kind, Load, Target, Visit, WorkloadFile
+from h123.study.workload.kind import Kind
+from h123.study.workload.load import Exchange, Load, Visit
 
 BROWSER_CONNECTIONS = 6
 """To a host over HTTP/1.1, in Chromium, Firefox and Safari alike."""

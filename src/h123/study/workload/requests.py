@@ -9,7 +9,9 @@ from pydantic import Field, StrictBool
 from h123.base.units import format_bytes
 from h123.catalogue import FULL, QUIC
 from h123.study.quantities import Size
-from h123.study.workload.kind import Exchange, Kind, Load, Method, Target, WorkloadFile
+from h123.study.workload.client_file import Target, WorkloadFile
+from h123.study.workload.kind import Kind
+from h123.study.workload.load import Exchange, Load, Method
 
 
 class RequestsParameters(Load):

@@ -4,7 +4,7 @@ However often it is made, it is one request, which counts from when it was first
 the third try is not a quick one.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -26,3 +26,16 @@ class Retry(Strict):
     def last_ns(self) -> int:
         """From when it is due until its last try is made."""
         return self.after * self.at_most
+
+    def fault(self, timeout_ns: int) -> str | None:
+        """Why requests cannot be made again like this, in words; None: they can."""
+        if self.last_ns >= timeout_ns:
+            return (
+                "requests have timed out before they are made for the last time: write a shorter `after`, a smaller "
+                "`at_most`, or a longer `timeout`"
+            )
+        return None
+
+    def fields(self) -> dict[str, Any]:
+        """Of workload.json."""
+        return {"retry_ns": self.after, "retries": self.at_most}

@@ -1,0 +1,103 @@
+"""The load of a workload: who asks, how often, over how many connections, and what one request is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+from urllib.parse import quote
+
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool
+
+from h123.base.strict import Strict, shown
+from h123.study.quantities import Duration
+from h123.study.workload.abandon import Abandon
+from h123.study.workload.arrivals import Arrivals
+from h123.study.workload.headers import MOST_HEADERS, Header, once_each
+from h123.study.workload.retry import Retry
+
+OK, BEYOND_OK = 200, 300
+"""An answer that must be a success has any status from the first to before the second."""
+Count = Annotated[int, Field(strict=True)]
+Method = Literal["GET", "POST"]
+Sender = Literal["server", "client"]
+SENDERS: Mapping[str, Sender] = {"GET": "server", "POST": "client"}
+"""Who sends the body that a method moves."""
+
+
+def _read_connections(value: object) -> object:
+    if value in ("shared", "per-user") or (type(value) is int and 1 <= value <= 10_000):
+        return value
+    raise ValueError(f"{shown(value)} is not valid; write shared, per-user, or a number of connections from 1 to 10000")
+
+
+Connections = Annotated[Literal["shared", "per-user"] | int, BeforeValidator(_read_connections)]
+
+
+class Load(Strict):
+    """The parameters of all kinds: who asks, how often, over how many connections. Of imported samples each may be None
+    that nothing is known of."""
+
+    protocol: Literal["h1", "h2", "h3"]
+    users: Annotated[Count, Field(ge=1, le=10_000)] = 1
+    requests: Annotated[Count, Field(ge=1, le=10_000_000)] = 10
+    """Requests of each user, warm-up not counted."""
+    rate: Annotated[float, Field(ge=0.001, le=1_000_000, strict=True, allow_inf_nan=False)] | None = None
+    """Requests a second of all users together (open loop); None: each user waits for its last answer (closed loop)."""
+    arrivals: Arrivals | None = None
+    """Instead of `rate`: rates that change. The client is told when each request is due."""
+    abandon: Abandon | None = None
+    """Some warm requests are given up while they are under way. The client is told which."""
+    retry: Retry | None = None
+    """Requests without an answer are made again after a while, cold ones apart."""
+    connections: Connections = "shared"
+    """shared: HTTP/2 and HTTP/3 use one, HTTP/1.1 one per user; users are dealt round robin over a number of them."""
+    warmup: Annotated[Count, Field(ge=0, le=10_000_000)] = 0
+    cold: StrictBool = True
+    """One request on each new connection before anything else."""
+    timeout: Annotated[Duration, Field(gt=0)] = 30 * 10**9
+    """Of one request."""
+    headers: Annotated[tuple[Header, ...], Field(max_length=MOST_HEADERS), AfterValidator(once_each)] = ()
+    """Of each request, besides those that its protocol needs."""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One of the requests that a workload is made of, and the answer that it must get."""
+
+    method: Method | None
+    """None: not known."""
+    up: int | None = None
+    down: int | None = None
+    """Body bytes; None: nothing is asked of them."""
+    status: int = OK
+    """That the answer must have; OK: any of success."""
+    share: float = 1.0
+    """Of all requests of the workload."""
+    pause_ns: int = 0
+    """That a user takes before it."""
+
+    def moved(self, way: str) -> int:
+        """Body bytes `up` or `down`, none where nothing is asked."""
+        return (self.up if way == "up" else self.down) or 0
+
+
+@dataclass(frozen=True)
+class Visit:
+    """Requests that belong together, as a page's do; in samples those of a user with the same `group`."""
+
+    requests: int
+    largest: int
+    """The resource with the largest body. Resource 0 is what is asked for first, the document."""
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file of the study's that requests upload."""
+
+    file: str
+    """As the study names it: relative to its own folder."""
+    size: int
+
+    @property
+    def name(self) -> str:
+        """In the root that has all of a study's: another one for each, whatever folders they are from."""
+        return quote(self.file, safe="")
