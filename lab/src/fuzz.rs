@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 
-use crate::clock::unix_ns;
+use crate::host::monotonic::unix_ns;
 
 /// What a fuzzer is given, and how the corpus writes it.
 trait Input: Debug + Clone {

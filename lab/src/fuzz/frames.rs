@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::fuzz;
-use crate::frames::{Frames, Sight, keys::Keys, made};
+use crate::link::frames::{Frames, Sight, keys::Keys, made};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Case {

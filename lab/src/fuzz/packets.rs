@@ -9,17 +9,17 @@ use serde::{Deserialize, Serialize};
 
 use super::fuzz;
 use super::numbers::any_number;
-use crate::account::counters;
-use crate::course::Course;
-use crate::lateness::Lateness;
-use crate::packet::{End, flow, headers, is_udp, port_unreachable, rewrite};
-use crate::packets::{Keep, Packets};
-use crate::passage::Passed;
-use crate::probe::{Arrival, Passage};
-use crate::ready::{LISTEN, bound};
-use crate::stalls::Stalls;
-use crate::train::{SMALLEST, Train};
-use crate::tun::HEADER;
+use crate::check::probe::{Arrival, Passage};
+use crate::check::train::{SMALLEST, Train};
+use crate::check::train_check::Passed;
+use crate::host::account::counters;
+use crate::host::stalls::Stalls;
+use crate::link::course::Course;
+use crate::link::lateness::Lateness;
+use crate::link::packet::{End, flow, headers, is_udp, port_unreachable, rewrite};
+use crate::link::packet_record::{Keep, Packets};
+use crate::link::tun::HEADER;
+use crate::roles::ready::{LISTEN, bound};
 
 /// Times of a monotonic clock: 36 years.
 const LATEST_NS: u64 = 1 << 60;

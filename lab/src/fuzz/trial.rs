@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use super::numbers::any_number;
 use super::{Input, corpus, fuzz};
-use crate::check::courses;
-use crate::course::Course;
-use crate::passage::{LONGEST_NS, plan};
-use crate::roots::Roots;
-use crate::train::{MTU, SMALLEST, flood, overload, pulse};
-use crate::trial::{LinkKind, Trial};
+use crate::check::link_check::courses;
+use crate::check::train::{MTU, SMALLEST, flood, overload, pulse};
+use crate::check::train_check::{LONGEST_NS, plan};
+use crate::files::roots::Roots;
+use crate::files::trial::{LinkKind, Trial};
+use crate::link::course::Course;
 
 /// More packets than the longest train has.
 const MOST_PACKETS: usize = 20_000;

@@ -1,0 +1,294 @@
+//! The virtual clock, seen from outside: boots a user-mode kernel in which the trial runs, and watches its time pass.
+//!
+//! The kernel runs in an enclosure of its own, so that it ends with us and leaves nothing behind. It sees this machine's
+//! files at their own paths (hostfs); its first process is this program again (`guest`), which tells us through a pipe
+//! what the time is, and in a file what came of the trial.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sched::CpuSet;
+use nix::sys::personality::{self, Persona};
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::stat::{Mode, umask};
+use nix::unistd::{dup2_raw, pipe, setsid};
+
+use crate::clock::guest::{COMPLAINTS, Errand, SHARED, TRIAL, read_outcome};
+use crate::clock::heartbeat::Sign;
+use crate::clock::shared_processor::Seat;
+use crate::clock::watchdog::Watchdog;
+use crate::files::atomic_file::write_atomically;
+use crate::files::message::Remark;
+use crate::files::surroundings;
+use crate::files::trial::Trial;
+use crate::host::account::cpu_of_session;
+use crate::host::confinement;
+use crate::roles::report::Report;
+
+/// Where the kernel's file is bound in the enclosure's own /tmp: its path shifts its addresses.
+pub const KERNEL: &str = "/tmp/h123-kernel";
+/// Of the virtual machine; it takes from ours only what is used.
+const MEMORY: &str = "1024M";
+/// Between two looks at the processor time.
+const LOOK_MS: u64 = 200;
+/// The kernel's own messages, in the shared folder.
+const CONSOLE: &str = "console";
+/// Where the kernel finds the pipe for our signs.
+const SIGNS_FD: i32 = 3;
+
+/// How it ended.
+enum End {
+    /// The trial's `run` ended with this status.
+    Ran(u8),
+    /// A trial that came to no end of its own, and why.
+    Failed(Remark),
+}
+
+/// Boots the kernel at `KERNEL`, has it run the trial with this `file`, and returns the exit status of that `run`.
+/// Must be called inside an enclosure with a private /tmp. A kernel that fails is a failed trial: it has a report.
+pub fn boot(file: &str, trial: &Trial, errand: &Errand) -> u8 {
+    let end = start(file, trial, errand).and_then(|machine| machine.watch());
+    let end = end.unwrap_or_else(|error| {
+        End::Failed(Remark::new(
+            "setup-failed",
+            format!("virtual kernel: {error:#}"),
+        ))
+    });
+    match end {
+        End::Ran(status) => {
+            let complaints = fs::read_to_string(Path::new(SHARED).join(COMPLAINTS));
+            eprint!("{}", complaints.unwrap_or_default());
+            status
+        }
+        End::Failed(reason) => {
+            let mut report = Report::new(&trial.id, trial.clock);
+            report.reasons.push(reason);
+            match write_atomically(&report, &errand.dir.join("report.json")) {
+                Ok(()) => 0,
+                Err(error) => {
+                    eprintln!("h123-lab: {error:#}");
+                    3
+                }
+            }
+        }
+    }
+}
+
+struct Machine {
+    kernel: Child,
+    seat: Seat,
+    signs: File,
+    signals: SignalFd,
+}
+
+fn start(file: &str, trial: &Trial, errand: &Errand) -> Result<Machine> {
+    let shared = Path::new(SHARED);
+    fs::create_dir(shared).context("creating the shared folder")?;
+    // A copy, so that no path with spaces or quotes has to be put on the kernel's command line.
+    let init = shared.join("init");
+    fs::copy("/proc/self/exe", &init).context("copying this program")?;
+    fs::write(shared.join(TRIAL), file).context("writing the trial")?;
+    errand.write()?;
+    let (signs, told) = pipe().context("creating a pipe")?;
+    let console = File::create(shared.join(CONSOLE))?;
+    let mut command = Command::new(KERNEL);
+    command
+        .args(kernel_arguments(trial, &init))
+        // The kernel's memory is a file in TMPDIR; what else it finds would only shift its addresses.
+        .env_clear()
+        .env("TMPDIR", "/tmp")
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stdout(console.try_clone()?)
+        .stderr(console);
+    let mut mask = SigSet::empty();
+    mask.add(Signal::SIGCHLD);
+    mask.add(Signal::SIGTERM);
+    let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
+    let signals = SignalFd::with_flags(&mask, flags).context("creating a signalfd")?;
+    let seat = Seat::choose();
+    let kernel = spawn(command, &told, seat.set()).context("starting it")?;
+    Ok(Machine {
+        kernel,
+        seat,
+        signs: signs.into(),
+        signals,
+    })
+}
+
+fn kernel_arguments(trial: &Trial, init: &Path) -> Vec<String> {
+    let fixed = [
+        "root=/dev/root rootfstype=hostfs rootflags=/ rw",
+        "console=tty0 con=null con0=null,fd:1 quiet",
+        "time-travel=inf-cpu seccomp=on panic=-1 umid=h123",
+    ];
+    let mut arguments: Vec<String> = fixed
+        .iter()
+        .flat_map(|group| group.split(' '))
+        .map(String::from)
+        .collect();
+    arguments.push(format!("mem={MEMORY}"));
+    arguments.push(format!("con1=null,fd:{SIGNS_FD}"));
+    arguments.push(format!("uml_dir={SHARED}/"));
+    arguments.push(format!("init={}", init.display()));
+    if let Some(start) = trial.start_unix_ns {
+        arguments.push(format!("time-travel-start={start}"));
+    }
+    arguments.extend(["--", "guest"].map(String::from));
+    arguments
+}
+
+/// The kernel has a session of its own: when it fails, it signals its whole group.
+fn spawn(mut command: Command, told: &OwnedFd, seat: CpuSet) -> Result<Child> {
+    let told = told.as_raw_fd();
+    // SAFETY: only system calls; the descriptor stays open during the call to spawn.
+    unsafe {
+        command.pre_exec(move || {
+            setsid()?;
+            umask(Mode::from_bits_truncate(surroundings::UMASK));
+            Seat::take(&seat)?;
+            // Where it lies in memory decides how much it has: the same each time.
+            personality::set(personality::get()? | Persona::ADDR_NO_RANDOMIZE)?;
+            confinement::confine(false)?;
+            deny_random()?;
+            std::mem::forget(dup2_raw(
+                std::os::fd::BorrowedFd::borrow_raw(told),
+                SIGNS_FD,
+            )?);
+            SigSet::all().thread_unblock()?;
+            Ok(())
+        });
+    }
+    Ok(command.spawn()?)
+}
+
+/// From here on `getrandom` fails: what the virtual kernel does not get from outside cannot differ from boot to boot.
+/// Programs inside are not affected: their calls never come out.
+fn deny_random() -> std::io::Result<()> {
+    let rule = |code: u32, jt, jf, k| libc::sock_filter {
+        code: code as u16,
+        jt,
+        jf,
+        k,
+    };
+    // The number of the call is the first word of what the filter sees.
+    let mut filter = [
+        rule(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        rule(
+            libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
+            0,
+            1,
+            libc::SYS_getrandom as u32,
+        ),
+        rule(
+            libc::BPF_RET | libc::BPF_K,
+            0,
+            0,
+            libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32,
+        ),
+        rule(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = libc::sock_fprog {
+        len: filter.len() as u16,
+        filter: filter.as_mut_ptr(),
+    };
+    // SAFETY: the program outlives the call.
+    let set = unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &program) };
+    if set == 0 {
+        Ok(())
+    } else {
+        Err(std::io::Error::last_os_error())
+    }
+}
+
+impl Machine {
+    /// Until the trial has run, the kernel has ended, or time has stood still for too long.
+    fn watch(mut self) -> Result<End> {
+        let session = self.kernel.id() as i32;
+        let mut watchdog = Watchdog::new();
+        let mut unread = String::new();
+        let mut look = Instant::now();
+        loop {
+            let mut events = [
+                PollFd::new(self.signs.as_fd(), PollFlags::POLLIN),
+                PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
+            ];
+            poll(&mut events, PollTimeout::from(LOOK_MS as u16))?;
+            let [told, signalled] = events.map(|e| e.any().unwrap_or(false));
+            if told && let Some(sign) = self.read_signs(&mut unread)? {
+                watchdog.told(sign);
+            }
+            if signalled && self.interrupted()? {
+                return Ok(End::Failed(Remark::new(
+                    "interrupted",
+                    "a signal ended the trial",
+                )));
+            }
+            if let Some(status) = self.kernel.try_wait()? {
+                return Ok(ended(status, watchdog.now_ns()));
+            }
+            let since = look.elapsed();
+            if since < Duration::from_millis(LOOK_MS) {
+                continue;
+            }
+            look = Instant::now();
+            let used_ns = match watchdog.look(cpu_of_session(session), Instant::now()) {
+                Ok(used_ns) => used_ns,
+                Err(reason) => return Ok(End::Failed(reason)),
+            };
+            let share = used_ns as f64 / since.as_nanos() as f64;
+            self.seat.reconsider(session, share);
+        }
+    }
+
+    /// The last sign that was told, if any.
+    fn read_signs(&mut self, unread: &mut String) -> Result<Option<Sign>> {
+        let mut buffer = [0; 4096];
+        let length = self.signs.read(&mut buffer)?;
+        unread.push_str(&String::from_utf8_lossy(&buffer[..length]));
+        let whole = unread.rfind('\n').map_or(0, |end| end + 1);
+        let mut signs = unread[..whole].lines().rev();
+        let last = signs.find_map(Sign::read);
+        unread.drain(..whole);
+        Ok(last)
+    }
+
+    fn interrupted(&mut self) -> Result<bool> {
+        let mut interrupted = false;
+        while let Some(signal) = self.signals.read_signal()? {
+            interrupted |= signal.ssi_signo == Signal::SIGTERM as u32;
+        }
+        Ok(interrupted)
+    }
+}
+
+/// What the kernel has left behind; `now_ns` is the last time it told.
+fn ended(status: std::process::ExitStatus, now_ns: u64) -> End {
+    let detail = match read_outcome() {
+        Ok(Ok(status)) => return End::Ran(status),
+        Ok(Err(detail)) => detail,
+        Err(error) => format!(
+            "the virtual kernel ended by itself ({status}), last heard of at {:.3} s, without an outcome ({error}): {}",
+            now_ns as f64 / 1e9,
+            [CONSOLE, COMPLAINTS].map(last_words).concat().join(" | ")
+        ),
+    };
+    End::Failed(Remark::new("setup-failed", detail))
+}
+
+/// The last five lines of a file in the shared folder.
+fn last_words(file: &str) -> Vec<String> {
+    let said = fs::read(Path::new(SHARED).join(file)).unwrap_or_default();
+    let said = String::from_utf8_lossy(&said);
+    let lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
+    let skipped = lines.clone().count().saturating_sub(5);
+    lines.skip(skipped).map(String::from).collect()
+}

@@ -1,0 +1,176 @@
+//! `exec`: any two commands across one link.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+
+use crate::commands::cli::Exec;
+use crate::files::atomic_file::write_atomically;
+use crate::files::refusal::Refusal;
+use crate::files::role::{Role, RoleKind};
+use crate::files::trial::{Profile, Trial};
+use crate::files::visible::visible;
+use crate::host::enclosure;
+use crate::roles::lifecycle::Setting;
+use crate::roles::process::Exit;
+use crate::roles::report::{LinkReport, Report};
+use crate::roles::trial_run::conduct;
+
+/// Exit status if the client never ran.
+const NOT_RUN: u8 = 1;
+
+pub fn exec(arguments: &Exec) -> Result<u8, Refusal> {
+    let file = &arguments.link;
+    let text = std::fs::read_to_string(file)
+        .map_err(|e| Refusal::input(format!("cannot read {}: {e}", file.display())))?;
+    let profile: Profile = serde_json::from_str(&text)
+        .map_err(|e| Refusal::input(format!("{} is not a link: {e}", file.display())))?;
+    let roles = vec![
+        role("server", RoleKind::Service, &arguments.server),
+        role("client", RoleKind::Main, &arguments.client),
+    ];
+    let mut trial = Trial::of_two(profile, arguments.seed, arguments.congestion.clone(), roles)?;
+    let server = trial.links[0].b.address.to_string();
+    for role in &mut trial.roles {
+        role.env = BTreeMap::from([("H123_SERVER".into(), server.clone())]);
+    }
+    let wanted = arguments.json.as_deref().map(Wanted::open).transpose()?;
+    enclosure::require_tun()?;
+    enclosure::run(arguments.die_with_parent, || {
+        if let Err(error) = enclosure::cover_temporary() {
+            eprintln!("h123-lab: {error:#}");
+            return NOT_RUN;
+        }
+        let report = conduct(&trial, &Setting::Terminal, None);
+        finish(&report, wanted.as_ref())
+    })
+}
+
+/// Where the report is wanted, open: what is written to the enclosure's own /tmp goes with it.
+struct Wanted<'a> {
+    file: &'a Path,
+    place: Place,
+}
+
+enum Place {
+    /// Of a file that is to be written whole.
+    Folder(File),
+    /// A device or a pipe, which must stay what it is: the report is written into it.
+    Stream(File),
+}
+
+impl<'a> Wanted<'a> {
+    fn open(file: &'a Path) -> Result<Self, Refusal> {
+        let refuse = |why: &dyn std::fmt::Display| {
+            Refusal::input(format!("cannot write {}: {why}", file.display()))
+        };
+        if let Ok(found) = std::fs::metadata(file) {
+            let kind = found.file_type();
+            if kind.is_char_device() || kind.is_fifo() {
+                // A pipe that nobody reads would make us wait.
+                let stream = OpenOptions::new()
+                    .write(true)
+                    .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+                    .open(file)
+                    .map_err(|e| refuse(&e))?;
+                return Ok(Self {
+                    file,
+                    place: Place::Stream(stream),
+                });
+            }
+            if !kind.is_file() {
+                return Err(refuse(&"it is not a file"));
+            }
+        }
+        if file.is_symlink() {
+            return Err(refuse(&"it is a link; name the file itself"));
+        }
+        let folder = match file.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        };
+        file.file_name()
+            .ok_or_else(|| refuse(&"it names no file"))?;
+        let folder = File::open(folder).map_err(|e| refuse(&e))?;
+        Ok(Self {
+            file,
+            place: Place::Folder(folder),
+        })
+    }
+
+    fn write(&self, link: &LinkReport) -> anyhow::Result<()> {
+        match &self.place {
+            Place::Folder(folder) => {
+                let folder = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()));
+                let name = self.file.file_name().context("it names no file")?;
+                write_atomically(link, &folder.join(name))
+            }
+            Place::Stream(stream) => {
+                let mut json = serde_json::to_vec_pretty(link)?;
+                json.push(b'\n');
+                write_all(stream, &json)
+            }
+        }
+    }
+}
+
+/// Blocks again: only the opening must not wait.
+fn write_all(mut stream: &File, bytes: &[u8]) -> anyhow::Result<()> {
+    fcntl(stream, FcntlArg::F_SETFL(OFlag::empty()))?;
+    Ok(stream.write_all(bytes)?)
+}
+
+fn role(name: &str, kind: RoleKind, command: &str) -> Role {
+    Role {
+        name: name.into(),
+        host: name.into(),
+        kind,
+        command: ["sh", "-c", command].map(String::from).to_vec(),
+        env: BTreeMap::new(),
+        ready: None,
+        stop_timeout_ns: None,
+        timeout_ns: None,
+        outside: false,
+        resolver: false,
+        processors: vec![],
+        inherits: true,
+        writes: vec![],
+    }
+}
+
+/// Says what a person should know and returns the client's exit status.
+fn finish(report: &Report, wanted: Option<&Wanted>) -> u8 {
+    // The client's own failure speaks for itself.
+    let reasons = report.reasons.iter().filter(|r| r.code != "client-failed");
+    for remark in reasons.chain(&report.warnings) {
+        eprintln!("h123-lab: {}: {}", remark.code, visible(&remark.detail));
+    }
+    if let (Some(wanted), Some(link)) = (wanted, report.links.first())
+        && let Err(error) = wanted.write(link)
+    {
+        let (file, cause) = (visible(&wanted.file.display()), error.root_cause());
+        eprintln!("h123-lab: cannot write {file}: {cause}");
+        return 3;
+    }
+    let client = report
+        .roles
+        .iter()
+        .find(|role| role.name == "client")
+        .and_then(|role| role.pid_exit);
+    match client {
+        Some(Exit {
+            code: Some(code), ..
+        }) => code as u8,
+        Some(Exit {
+            signal: Some(signal),
+            ..
+        }) => 128 + signal as u8,
+        _ => NOT_RUN,
+    }
+}

@@ -1,0 +1,15 @@
+//! What the lab reads and writes: the trial file, the machine's files as a trial sees them, messages.
+
+pub mod atomic_file;
+pub mod discarded;
+pub mod log;
+pub mod message;
+pub mod mounts;
+pub mod overlay;
+pub mod per_direction;
+pub mod refusal;
+pub mod role;
+pub mod roots;
+pub mod surroundings;
+pub mod trial;
+pub mod visible;

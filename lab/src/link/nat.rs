@@ -1,0 +1,154 @@
+//! Where the client's packets are seen, done to their bytes: as by the network address translation (NAT) at its side of
+//! the link. What is sent is changed when it comes to the link, what comes back when it leaves it, so the link's record
+//! of packets has them as the other side sees them.
+
+use std::net::Ipv4Addr;
+
+use h123_link::{Move, Place, Sightings};
+
+use crate::link::packet::{self, End};
+
+/// Of the addresses for carriers' translators (RFC 6598): each link has some, and each move to a new address one.
+const ELSEWHERE: u32 = u32::from_be_bytes([100, 64, 0, 0]);
+/// Of those of a link.
+pub const PREFIX: u8 = 24;
+
+/// The addresses of a link's client after it has moved.
+pub fn elsewhere(link: usize) -> Ipv4Addr {
+    Ipv4Addr::from(ELSEWHERE | (link as u32) << (32 - PREFIX))
+}
+
+/// Whether an address may be one of those, of any link.
+pub fn is_elsewhere(address: Ipv4Addr) -> bool {
+    u32::from(address) >> 22 == ELSEWHERE >> 22
+}
+
+/// What the translation makes of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passage {
+    AsItIs,
+    As(Ipv4Addr, u16),
+    /// Nobody is known there, or no port is left.
+    Closed,
+}
+
+impl Passage {
+    /// Does it to a frame.
+    pub fn apply(self, frame: &mut [u8], end: End) {
+        if let Passage::As(address, port) = self {
+            packet::rewrite(frame, end, address, port);
+        }
+    }
+}
+
+pub struct Nat {
+    sightings: Sightings,
+    own: Ipv4Addr,
+    elsewhere: u32,
+}
+
+impl Nat {
+    /// Of a link with that number, whose client has this address.
+    pub fn new(moves: &[Move], seed: u64, own: Ipv4Addr, link: usize) -> Self {
+        Self {
+            sightings: Sightings::new(moves, seed),
+            own,
+            elsewhere: elsewhere(link).into(),
+        }
+    }
+
+    /// Of a packet that the client sends at `now`.
+    pub fn outwards(&mut self, now: u64, ip: &[u8]) -> Passage {
+        let Some((udp, port)) = packet::flow(ip, End::Source) else {
+            return self.without_flow(now);
+        };
+        match self.sightings.outwards(now, udp, port) {
+            None => Passage::Closed,
+            Some(place) if (place.address, place.port) == (0, port) => Passage::AsItIs,
+            Some(place) => Passage::As(self.address(place.address), place.port),
+        }
+    }
+
+    /// Of one that comes to the client at `now`.
+    pub fn inwards(&self, now: u64, ip: &[u8]) -> Passage {
+        let Some((udp, port)) = packet::flow(ip, End::Destination) else {
+            return self.without_flow(now);
+        };
+        let Some(address) = self.number(packet::address(ip, End::Destination)) else {
+            return Passage::Closed;
+        };
+        let place = Place { udp, address, port };
+        match self.sightings.inwards(now, place) {
+            None => Passage::Closed,
+            Some(own) if (address, port) == (0, own) => Passage::AsItIs,
+            Some(own) => Passage::As(self.own, own),
+        }
+    }
+
+    /// What has no ports, such as ICMP, and fragments, which show none: they pass while the address is the client's own.
+    fn without_flow(&self, now: u64) -> Passage {
+        match self.sightings.address(now) {
+            0 => Passage::AsItIs,
+            _ => Passage::Closed,
+        }
+    }
+
+    fn address(&self, number: u8) -> Ipv4Addr {
+        match number {
+            0 => self.own,
+            number => Ipv4Addr::from(self.elsewhere | u32::from(number)),
+        }
+    }
+
+    fn number(&self, address: Ipv4Addr) -> Option<u8> {
+        if address == self.own {
+            return Some(0);
+        }
+        let within = u32::from(address) ^ self.elsewhere;
+        u8::try_from(within).ok().filter(|&number| number > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use h123_link::New;
+
+    use super::*;
+    use crate::link::packet::tests::udp_datagram;
+    use crate::link::tun::HEADER;
+
+    const OWN: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 1);
+    const SERVER: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 2);
+
+    #[test]
+    fn there_and_back() {
+        let moves = [Move {
+            at_ns: 5,
+            new: New::Address,
+            overlap_ns: 0,
+        }];
+        let mut nat = Nat::new(&moves, 1, OWN, 3);
+        let mut frame = udp_datagram((OWN, 40_000), (SERVER, 443), b"there");
+        assert_eq!(nat.outwards(4, &frame[HEADER..]), Passage::AsItIs);
+        let passage = nat.outwards(5, &frame[HEADER..]);
+        let Passage::As(address, port) = passage else {
+            panic!("{passage:?}")
+        };
+        assert_eq!(address, Ipv4Addr::new(100, 64, 3, 1));
+        passage.apply(&mut frame, End::Source);
+        assert_eq!(
+            frame,
+            udp_datagram((address, port), (SERVER, 443), b"there")
+        );
+
+        let mut answer = udp_datagram((SERVER, 443), (address, port), b"back");
+        let passage = nat.inwards(6, &answer[HEADER..]);
+        passage.apply(&mut answer, End::Destination);
+        assert_eq!(answer, udp_datagram((SERVER, 443), (OWN, 40_000), b"back"));
+        let late = udp_datagram((SERVER, 443), (OWN, 40_000), b"late");
+        assert_eq!(nat.inwards(4, &late[HEADER..]), Passage::AsItIs);
+        assert_eq!(nat.inwards(5, &late[HEADER..]), Passage::Closed);
+        let astray = udp_datagram((SERVER, 443), (Ipv4Addr::new(100, 64, 4, 1), port), b"");
+        assert_eq!(nat.inwards(6, &astray[HEADER..]), Passage::Closed);
+    }
+}

@@ -1,0 +1,208 @@
+//! The hosts of a trial and the links between them.
+
+use anyhow::{Context, Result, ensure};
+
+use crate::check::link_check::{self, CheckReport};
+use crate::files::message::Remark;
+use crate::files::trial::{End, Link, LinkKind, Tcp, Trial};
+use crate::host::congestion;
+use crate::host::namespace::Host;
+use crate::host::netlink::Netlink;
+use crate::host::realtime;
+use crate::host::tcp_settings;
+use crate::link::cross_traffic::CrossTraffic;
+use crate::link::emulated::Emulated;
+use crate::link::nat;
+use crate::link::tun::Tun;
+use crate::roles::report::{Counters, HostReport, LinkReport};
+
+pub struct Network {
+    pub hosts: Vec<Host>,
+    /// In the order of the trial's links; none for a veth.
+    pub links: Vec<Option<Emulated>>,
+    /// In the order of the hosts: what is in force of TCP, if the host has a link.
+    pub tcp: Vec<Option<InForce>>,
+    pub warnings: Vec<Remark>,
+}
+
+/// What TCP does on a host, as found there.
+#[derive(Clone)]
+pub struct InForce {
+    pub congestion: String,
+    pub tcp: Tcp,
+}
+
+impl Network {
+    pub fn build(trial: &Trial) -> Result<Self> {
+        if let Some(name) = &trial.congestion {
+            congestion::require(name)?;
+        }
+        let hosts = trial
+            .hosts
+            .iter()
+            .map(|name| Host::create(name))
+            .collect::<Result<Vec<_>>>()?;
+        let mut network = Self {
+            tcp: vec![None; hosts.len()],
+            hosts,
+            links: vec![],
+            warnings: vec![],
+        };
+        for (index, link) in trial.links.iter().enumerate() {
+            network
+                .lay(index, link, trial)
+                .with_context(|| format!("link {}", link.name))?;
+        }
+        network.warn();
+        Ok(network)
+    }
+
+    /// The position of a host that the trial is known to have.
+    pub fn position(&self, host: &str) -> usize {
+        self.hosts
+            .iter()
+            .position(|h| h.name == host)
+            .expect("validated: roles and links name known hosts")
+    }
+
+    pub fn host(&self, name: &str) -> &Host {
+        &self.hosts[self.position(name)]
+    }
+
+    /// Checks a link both ways; none for a veth.
+    pub fn check(&mut self, index: usize, link: &Link) -> Result<Option<CheckReport>> {
+        let (a, b) = (self.position(&link.a.host), self.position(&link.b.host));
+        let ends = [
+            (&self.hosts[a], link.a.address),
+            (&self.hosts[b], link.b.address),
+        ];
+        self.links[index]
+            .as_mut()
+            .map(|emulated| link_check::check(emulated, ends))
+            .transpose()
+    }
+
+    /// Lets cross traffic begin; how long it is to go on before the main role starts, ns.
+    pub fn start_cross_traffic(&mut self) -> Result<u64> {
+        let crossed = self.links.iter_mut().flatten();
+        let mut starts = crossed.filter_map(|emulated| Some(emulated.cross.as_mut()?.start()));
+        starts.try_fold(0, |longest, ahead_ns| Ok(ahead_ns?.max(longest)))
+    }
+
+    pub fn describe_hosts(&self) -> Vec<HostReport> {
+        let hosts = self.hosts.iter().zip(&self.tcp);
+        hosts
+            .map(|(host, found)| HostReport {
+                name: host.name.clone(),
+                congestion: found.as_ref().map(|found| found.congestion.clone()),
+                tcp: found.as_ref().map(|found| found.tcp),
+                counters: Counters::default(),
+            })
+            .collect()
+    }
+
+    pub fn describe_links(&self, trial: &Trial) -> Vec<LinkReport> {
+        let links = trial.links.iter().zip(&self.links);
+        links
+            .map(|(link, emulated)| {
+                LinkReport::new(&link.name, link.kind, emulated.as_ref().map(|e| &e.link))
+            })
+            .collect()
+    }
+
+    fn lay(&mut self, index: usize, link: &Link, trial: &Trial) -> Result<()> {
+        let device = format!("h123-{index}");
+        let emulated = match link.kind {
+            LinkKind::Veth => {
+                let other = self.host(&link.b.host).namespace();
+                self.host(&link.a.host)
+                    .within(|| Netlink::open()?.create_veth(&device, other))?;
+                self.address_both(link, &device, trial)?;
+                None
+            }
+            LinkKind::Emulated => {
+                let create = |end: &End| self.host(&end.host).within(|| Tun::create(&device));
+                let tuns = [create(&link.a)?, create(&link.b)?];
+                self.address_both(link, &device, trial)?;
+                if !link.moves.is_empty() {
+                    self.route_elsewhere(index, &link.b, &device, trial)?;
+                }
+                let cross = link.cross.as_ref();
+                let cross = cross.map(|wanted| CrossTraffic::lay(wanted, &device));
+                let cross = cross.transpose().context("cross traffic")?;
+                Some(Emulated::start(tuns, cross, link, index, trial.seed)?)
+            }
+        };
+        self.links.push(emulated);
+        Ok(())
+    }
+
+    /// Addresses and routes at both ends, then what they make of TCP.
+    fn address_both(&mut self, link: &Link, device: &str, trial: &Trial) -> Result<()> {
+        let ends = [(&link.a, &link.b), (&link.b, &link.a)];
+        for (end, _) in ends {
+            let host = self.host(&end.host);
+            host.within(|| tcp_settings::ask(trial.tcp))?;
+            host.address(device, end.address, trial.congestion.as_deref(), trial.tcp)?;
+        }
+        for (end, peer) in ends {
+            self.host(&end.host).wait_until_running(device)?;
+            let found = self.host(&end.host).within(|| {
+                let netlink = Netlink::open()?;
+                Ok(InForce {
+                    congestion: congestion::towards(peer.address)?,
+                    tcp: tcp_settings::found(netlink.tcp_towards(peer.address)?)?,
+                })
+            })?;
+            found
+                .agrees_with(trial)
+                .with_context(|| format!("TCP on host {}", end.host))?;
+            let position = self.position(&end.host);
+            self.tcp[position] = Some(found);
+        }
+        Ok(())
+    }
+
+    /// Answers find the addresses that the client moves to.
+    fn route_elsewhere(&self, index: usize, end: &End, device: &str, trial: &Trial) -> Result<()> {
+        let to = (nat::elsewhere(index), nat::PREFIX);
+        let congestion = trial.congestion.as_deref();
+        self.host(&end.host)
+            .within(|| Netlink::open()?.add_route(device, end.address, to, congestion, trial.tcp))
+    }
+
+    fn warn(&mut self) {
+        if self.links.iter().flatten().any(|e| !e.link.realtime) {
+            self.warnings.push(Remark::new(
+                "no-realtime",
+                "the machine refuses real-time priority (SCHED_FIFO), so packets may leave late when it is busy: run as root outside a cgroup-v1 cpu group, or allow --ulimit rtprio=99 and CAP_SYS_NICE",
+            ));
+        }
+        if self.links.iter().any(Option::is_some) && !realtime::lock_memory() {
+            self.warnings.push(Remark::new(
+                "no-memory-lock",
+                "the machine refuses to lock the link's memory (mlockall)",
+            ));
+        }
+    }
+}
+
+impl InForce {
+    /// Fails where the trial asks for something else.
+    fn agrees_with(&self, trial: &Trial) -> Result<()> {
+        if let Some(wanted) = &trial.congestion {
+            ensure!(
+                self.congestion == *wanted,
+                "its congestion controller is \"{}\" instead of \"{wanted}\"",
+                self.congestion
+            );
+        }
+        ensure!(
+            self.tcp == trial.tcp,
+            "it has {:?} instead of {:?}",
+            self.tcp,
+            trial.tcp
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,157 @@
+//! A TUN device: the end of an emulated link inside a host.
+//!
+//! Each packet comes with the 10-byte virtio-net header, of which only checksum offload is accepted. So the
+//! kernel segments TCP and UDP batches before they reach the link (each datagram is lost or kept on its
+//! own), `UDP_SEGMENT` still works for the sender, and a checksum that was left partial stays valid for
+//! the receiver when the header is passed on with the packet.
+
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
+
+use anyhow::{Context, Result};
+
+use crate::host::monotonic::now_ns;
+use crate::link::arrival::Arrivals;
+
+/// `struct virtio_net_hdr`.
+pub const HEADER: usize = 10;
+const MTU: usize = 1500;
+/// Large enough for any packet the device hands out.
+pub const FRAME: usize = HEADER + MTU;
+
+const DEVICE: &str = "/dev/net/tun";
+
+nix::ioctl_write_ptr_bad!(tun_set_interface, libc::TUNSETIFF, libc::ifreq);
+nix::ioctl_write_int_bad!(tun_set_offload, libc::TUNSETOFFLOAD);
+
+pub struct Tun {
+    file: File,
+    /// None where the kernel does not stamp: then a packet arrives when it is read.
+    arrivals: Option<Arrivals>,
+}
+
+/// What was read.
+pub struct Arrival {
+    /// Of the frame, header included.
+    pub length: usize,
+    pub at_ns: u64,
+}
+
+/// Why root cannot have TUN devices here.
+pub struct Closed {
+    pub detail: String,
+    pub remedy: &'static str,
+}
+
+/// Whether root can open what devices are made through; others may find it closed to them, which tells nothing.
+pub fn openable() -> Result<(), Closed> {
+    let Err(error) = open() else { return Ok(()) };
+    // The first is said where the device is there, but not handed on: by a container's device rules or a `nodev` mount.
+    let (what, remedy) = match error.kind() {
+        ErrorKind::PermissionDenied => (
+            "cannot be opened, even by root",
+            "a container must be started with --device /dev/net/tun, or with --privileged",
+        ),
+        ErrorKind::NotFound => (
+            "is missing",
+            "load the module (modprobe tun); in a container, pass --device /dev/net/tun",
+        ),
+        _ => (
+            "does not work",
+            "load the module (modprobe tun) on the machine itself, not in a container",
+        ),
+    };
+    Err(Closed {
+        detail: format!("{DEVICE} {what} ({error})"),
+        remedy,
+    })
+}
+
+fn open() -> std::io::Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(DEVICE)
+}
+
+impl Tun {
+    /// Creates the device in the network namespace of the calling thread. It goes when this is dropped.
+    pub fn create(name: &str) -> Result<Self> {
+        let file = open().with_context(|| format!("opening {DEVICE}"))?;
+        // SAFETY: all-zero is a valid ifreq.
+        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+        for (to, from) in request
+            .ifr_name
+            .iter_mut()
+            .zip(name.bytes().take(libc::IFNAMSIZ - 1))
+        {
+            *to = from as libc::c_char;
+        }
+        request.ifr_ifru.ifru_flags =
+            (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
+        // SAFETY: the descriptor is open and the ifreq outlives the call.
+        unsafe {
+            tun_set_interface(file.as_raw_fd(), &request)
+                .with_context(|| format!("creating the TUN device {name}"))?;
+            tun_set_offload(file.as_raw_fd(), libc::TUN_F_CSUM as libc::c_int)
+                .context("setting checksum offload")?;
+        }
+        let arrivals = Arrivals::of(&file);
+        Ok(Self { file, arrivals })
+    }
+
+    /// Whether packets are stamped by the kernel.
+    pub fn stamps(&self) -> bool {
+        self.arrivals.is_some()
+    }
+
+    /// Packets so far that found the device's queue full, as far as that is known.
+    pub fn dropped(&self) -> u64 {
+        self.arrivals.as_ref().map_or(0, Arrivals::dropped)
+    }
+
+    /// The next packet with its header, if one is waiting.
+    pub fn read(&mut self, frame: &mut [u8; FRAME]) -> std::io::Result<Option<Arrival>> {
+        match (&self.file).read(frame) {
+            Ok(length) => Ok(Some(Arrival {
+                length,
+                at_ns: self.arrivals.as_mut().map_or_else(now_ns, Arrivals::next),
+            })),
+            Err(e) if e.kind() == ErrorKind::WouldBlock => {
+                self.rest();
+                Ok(None)
+            }
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Nothing is waiting.
+    pub fn rest(&mut self) {
+        self.arrivals.iter_mut().for_each(Arrivals::settle);
+    }
+
+    /// Hands a packet to the host. One that is no IP packet (a raw socket can send anything) has arrived too, though the host
+    /// refuses it.
+    pub fn write(&self, frame: &[u8]) -> std::io::Result<()> {
+        match (&self.file).write(frame) {
+            Err(e) if e.kind() != ErrorKind::InvalidInput => Err(e),
+            _ => Ok(()),
+        }
+    }
+
+    /// Throws away what is waiting.
+    pub fn drain(&mut self) -> std::io::Result<()> {
+        let mut frame = [0; FRAME];
+        while self.read(&mut frame)?.is_some() {}
+        Ok(())
+    }
+}
+
+impl AsFd for Tun {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}

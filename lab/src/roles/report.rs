@@ -1,0 +1,241 @@
+//! The report of a trial: what was done, what it cost, whether it is valid.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::Result;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::check::link_check::CheckReport;
+use crate::files::atomic_file::write_atomically;
+use crate::files::message::Remark;
+use crate::files::per_direction::Ways;
+use crate::files::trial::{Clock, LinkKind, Tcp};
+use crate::host::account::MachineReport;
+use crate::host::stalls::Stalls;
+use crate::link::emulated_link::{EmulatedLink, Ledger};
+use crate::link::frames::Unreadable;
+use crate::link::lateness::LatenessReport;
+use crate::roles::process::Exit;
+use crate::roles::usage::Point;
+
+#[derive(Debug, Serialize)]
+pub struct Report {
+    h123: &'static str,
+    id: String,
+    /// In whose time everything here is.
+    clock: Clock,
+    pub valid: bool,
+    pub reasons: Vec<Remark>,
+    pub warnings: Vec<Remark>,
+    pub started_unix_ns: u64,
+    pub phases_ns: Phases,
+    /// When the main role's run began, of the monotonic clock, as samples are.
+    pub main_began_ns: u64,
+    pub links: Vec<LinkReport>,
+    pub roles: Vec<RoleReport>,
+    pub hosts: Vec<HostReport>,
+    /// Rows that TCP's account had no room for; null where there is none.
+    pub tcp_left_out: Option<u64>,
+    pub machine: MachineReport,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub struct Phases {
+    pub setup: u64,
+    pub check: u64,
+    pub ready: u64,
+    pub main: u64,
+    pub teardown: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct LinkReport {
+    pub name: String,
+    pub kind: LinkKind,
+    /// Null for a veth.
+    pub realtime: Option<bool>,
+    /// Whether the kernel stamps packets as they arrive; null for a veth.
+    pub stamps: Option<bool>,
+    /// The version of the random draws that decided its packets' fates; null for a veth.
+    pub draws: Option<u32>,
+    pub check: Option<CheckReport>,
+    pub directions: Option<Ways<DirectionReport>>,
+    /// What others sent through it; null where nobody did.
+    pub cross: Option<Ways<CrossReport>>,
+    /// When packets were due that had not left, during the main role's run; null for a veth.
+    pub stalls: Option<Stalls>,
+    /// Packets that the record of them had no room for; null where there is none.
+    pub packets_left_out: Option<u64>,
+    /// Packets whose frames could not be read for want of room, and frames without room; null where none were asked for.
+    pub frames_left_out: Option<u64>,
+    /// Connections without frames, by the reason; null where none were asked for.
+    pub frames_unread: Option<Vec<Unreadable>>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct DirectionReport {
+    packets_in: u64,
+    bytes_in: u64,
+    delivered: u64,
+    bytes_delivered: u64,
+    duplicated: u64,
+    lost: u64,
+    queue_dropped: u64,
+    blocked: u64,
+    in_flight: u64,
+    drop_set: String,
+    queue_ns: WaitReport,
+    pub lateness_ns: LatenessReport,
+}
+
+/// What the link's rate and queue had packets wait, until they were sent; times in ns.
+#[derive(Debug, Serialize)]
+struct WaitReport {
+    /// 0 if there were none.
+    mean: u64,
+    max: u64,
+}
+
+/// Of the cross traffic that went one way, acknowledgements of what came the other way included.
+#[derive(Debug, Default, Serialize)]
+pub struct CrossReport {
+    packets_in: u64,
+    bytes_in: u64,
+    delivered: u64,
+    bytes_delivered: u64,
+    lost: u64,
+    queue_dropped: u64,
+    /// By the receiving program.
+    received_bytes: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct RoleReport {
+    pub name: String,
+    pub host: String,
+    pub pid_exit: Option<Exit>,
+    /// From start to readiness; null for a role that did not become ready, and for the main role.
+    pub ready_ns: Option<u64>,
+    pub cpu: RoleCpu,
+    pub max_rss_bytes: u64,
+    /// Null where the output went elsewhere.
+    pub log: Option<String>,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub struct RoleCpu {
+    pub user_ns: u64,
+    pub system_ns: u64,
+    pub main_ns: u64,
+    /// Threads ready to run that waited for a processor, in all, during the main role's run. Of the main role itself, whose
+    /// threads are gone at its end, as last seen: every 25 ms.
+    pub main_wait_ns: Option<u64>,
+    /// How often its threads got a processor meanwhile.
+    pub main_turns: Option<u64>,
+    /// What it had used when, from the main role's start to its end; under the virtual clock its end alone.
+    pub main_over_time: Vec<Point>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct HostReport {
+    pub name: String,
+    pub congestion: Option<String>,
+    /// What its routes ask of TCP.
+    pub tcp: Option<Tcp>,
+    pub counters: Counters,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub struct Counters {
+    pub before: BTreeMap<String, i64>,
+    pub after: BTreeMap<String, i64>,
+}
+
+impl Report {
+    pub fn new(id: &str, clock: Clock) -> Self {
+        Self {
+            h123: "report/1",
+            id: id.into(),
+            clock,
+            valid: false,
+            reasons: vec![],
+            warnings: vec![],
+            started_unix_ns: crate::host::monotonic::unix_ns(),
+            phases_ns: Phases::default(),
+            main_began_ns: 0,
+            links: vec![],
+            roles: vec![],
+            hosts: vec![],
+            tcp_left_out: None,
+            machine: MachineReport::default(),
+        }
+    }
+}
+
+/// Adds to a report that is a file already.
+pub fn add_warning(file: &Path, remark: &Remark) -> Result<()> {
+    let mut report: Value = serde_json::from_slice(&std::fs::read(file)?)?;
+    if let Some(warnings) = report["warnings"].as_array_mut() {
+        warnings.push(serde_json::to_value(remark)?);
+    }
+    write_atomically(&report, file)
+}
+
+impl LinkReport {
+    pub fn new(name: &str, kind: LinkKind, link: Option<&EmulatedLink>) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            realtime: link.map(|l| l.realtime),
+            stamps: link.map(|l| l.stamps),
+            draws: link.map(|_| h123_link::DRAWS),
+            check: None,
+            directions: None,
+            cross: None,
+            stalls: None,
+            packets_left_out: None,
+            frames_left_out: None,
+            frames_unread: None,
+        }
+    }
+}
+
+impl CrossReport {
+    pub fn new(ledger: &Ledger, received_bytes: u64) -> Self {
+        let (tally, released) = &ledger.cross;
+        Self {
+            packets_in: tally.packets_in,
+            bytes_in: tally.bytes_in,
+            delivered: released.packets,
+            bytes_delivered: released.bytes,
+            lost: tally.lost,
+            queue_dropped: tally.queue_dropped,
+            received_bytes,
+        }
+    }
+}
+
+impl From<Ledger> for DirectionReport {
+    fn from(ledger: Ledger) -> Self {
+        let tally = ledger.tally;
+        Self {
+            packets_in: tally.packets_in,
+            bytes_in: tally.bytes_in,
+            delivered: ledger.released.packets,
+            bytes_delivered: ledger.released.bytes,
+            duplicated: tally.duplicated,
+            lost: tally.lost,
+            queue_dropped: tally.queue_dropped,
+            blocked: tally.blocked,
+            in_flight: tally.delivered - ledger.released.packets,
+            drop_set: tally.drop_set(),
+            queue_ns: WaitReport {
+                mean: tally.waited_ns.checked_div(tally.passed).unwrap_or(0),
+                max: tally.longest_wait_ns,
+            },
+            lateness_ns: ledger.lateness.report(),
+        }
+    }
+}
