@@ -1,7 +1,7 @@
 """A metric of a trial: what is measured, which way is better, how it is said and drawn."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from h123.base.units import Unit, format_value
@@ -30,6 +30,15 @@ class Words:
     best: str
     less: str
     more: str
+
+
+SPEED = Words("faster", "slower", "fastest", "faster", "slower")
+TAIL = replace(SPEED, less="lower", more="higher")
+WAIT = Words("shorter", "longer", "shortest", "shorter", "longer")
+COST = Words("cheaper", "costlier", "cheapest", "lower", "higher")
+SIZE = Words("smaller", "larger", "smallest", "smaller", "larger")
+TURNS = Words("fewer", "more", "fewest", "lower", "higher")
+AMOUNT = Words("higher", "lower", "highest", "lower", "higher")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,107 @@
+"""Metrics of visits of pages."""
+
+from h123.study.metrics.metric_type import SPEED, TURNS, Metric
+from h123.study.metrics.observed import Dialled, Spent, Visits
+
+ROWS = (
+    Metric(
+        "page_complete",
+        title="Page complete",
+        unit="s",
+        of=Visits("complete"),
+        words=SPEED,
+        noun="page",
+        meaning="median over a trial's warm visits, from the request for the document to the last byte of the page",
+    ),
+    Metric(
+        "page_first_byte",
+        title="Document, first byte",
+        unit="s",
+        of=Visits("document"),
+        words=SPEED,
+        noun="first byte of the document",
+        meaning="median over a trial's warm visits, from the request for the document to its first byte",
+    ),
+    Metric(
+        "page_largest",
+        title="Largest resource complete",
+        unit="s",
+        of=Visits("largest"),
+        words=SPEED,
+        noun="largest resource",
+        meaning="median over a trial's warm visits, from the request for the document to the last byte of its largest "
+        "resource",
+    ),
+    Metric(
+        "page_dom_content_loaded",
+        title="DOMContentLoaded",
+        unit="s",
+        of=Visits("dom_content_loaded"),
+        words=SPEED,
+        noun="DOMContentLoaded",
+        meaning="median over a trial's warm visits, from the request for the document to the browser's event "
+        "DOMContentLoaded",
+    ),
+    Metric(
+        "page_onload",
+        title="Page loaded (onload)",
+        unit="s",
+        of=Visits("load"),
+        words=SPEED,
+        noun="onload",
+        meaning="median over a trial's warm visits, from the request for the document to the browser's event load",
+    ),
+    Metric(
+        "page_queued",
+        title="A page's request, waiting to start",
+        unit="s",
+        of=Spent("queued"),
+        words=SPEED,
+        noun="wait of a page's requests for a place on a connection",
+        meaning="median over a trial's warm visits of what the mean request of a visit waited in the client for a "
+        "place on a connection",
+        zero=True,
+    ),
+    Metric(
+        "page_connecting",
+        title="A page's request, connecting",
+        unit="s",
+        of=Spent("connecting"),
+        words=SPEED,
+        noun="wait of a page's requests for new connections",
+        meaning="median over a trial's warm visits of what the mean request of a visit waited for a new connection",
+        zero=True,
+    ),
+    Metric(
+        "page_waiting",
+        title="A page's request, until its first byte",
+        unit="s",
+        of=Spent("waiting"),
+        words=SPEED,
+        noun="wait of a page's requests for their first byte",
+        meaning="median over a trial's warm visits of what the mean request of a visit waited for its first byte, once "
+        "it was sent",
+    ),
+    Metric(
+        "page_receiving",
+        title="A page's request, receiving",
+        unit="s",
+        of=Spent("receiving"),
+        words=SPEED,
+        noun="receiving of a page's answers",
+        meaning="median over a trial's warm visits of what the mean request of a visit took from its first byte to its "
+        "last",
+        zero=True,
+    ),
+    Metric(
+        "page_connections",
+        title="Connections opened by a visit",
+        unit="connections",
+        of=Dialled(),
+        words=TURNS,
+        noun="number of connections that a visit opens",
+        meaning="median over a trial's warm visits of the connections that a visit opened, those included that it "
+        "never used",
+        zero=True,
+    ),
+)
