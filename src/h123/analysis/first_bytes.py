@@ -11,8 +11,9 @@ from typing import Literal
 from h123.analysis.audits.round_trips import WAITED, beyond
 from h123.analysis.document import Judged, Later
 from h123.measures import Attempt
+from h123.study import METRICS
 
-METRIC = "cold_ttfb"
+METRIC = METRICS["ttfb"].cold
 _MOST = 0.5
 """Share of a side's connections that a reason must have."""
 
