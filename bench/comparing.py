@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from h123.catalogue import catalogue, install, prefix
-from h123.trial import campaign_certificate
+from h123.execution import campaign_certificate
 
 PATH, WITHOUT = "/bytes/10000000", "/bytes/10000000?not-compared"
 REQUESTS = 20

@@ -38,13 +38,13 @@ from h123.catalogue import Subject, catalogue, install
 from h123.documents import read_document, write_document
 from h123.documents.lab_report import Report
 from h123.documents.trial_files import Trial
+from h123.execution import SERVER_ADDRESS, Certificate, LocalEngine, campaign_certificate, write_trial_files
 from h123.measures import trial_metrics
 from h123.packets import tabulate_evidence
 from h123.packets.capture import read_packets
 from h123.store import ingest
 from h123.study import Network, Parameters, PlannedTrial
 from h123.study.networks.network import Bottleneck, Direction, Queue
-from h123.trial import SERVER_ADDRESS, Certificate, LocalEngine, campaign_certificate, write_trial_files
 
 WAY = Direction(delay_ns=10_000_000, rate=Bottleneck(bps=100_000_000), queue=Queue(bytes=250_000))
 NETWORK = Network(name="evidence", title="100 Mbit/s", up=WAY, down=WAY)

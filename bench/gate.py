@@ -24,8 +24,8 @@ from pathlib import Path
 from statistics import median
 
 from h123.catalogue import catalogue, install, prefix
+from h123.execution import campaign_certificate
 from h123.gate import STATUS
-from h123.trial import campaign_certificate
 
 ROOT = Path(__file__).resolve().parents[1]
 BAR = 0.95

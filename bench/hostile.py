@@ -31,9 +31,9 @@ from adversary.trial import (
     attacks_on,
 )
 from h123.catalogue import PROTOCOLS, Subject, catalogue, installed
-from h123.documents import machine_facts
-from h123.trial.certificate import campaign_certificate
-from h123.trial.files import SERVER_ADDRESS
+from h123.execution import machine_facts
+from h123.execution.certificate import campaign_certificate
+from h123.execution.files import SERVER_ADDRESS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "hostile.md"
 _MACHINE = machine_facts()

@@ -40,9 +40,9 @@ from h123.catalogue import (
     server_command,
     settings,
 )
+from h123.execution import campaign_certificate
+from h123.execution.certificate import HOST_NAME
 from h123.study import Parameters
-from h123.trial import campaign_certificate
-from h123.trial.certificate import HOST_NAME
 
 LOADS = {
     "1kB-1": (1, 1500, 1000),

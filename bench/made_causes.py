@@ -34,7 +34,7 @@ from causes.scene import Bench
 from h123.base.files.scratch import scratch
 from h123.catalogue import catalogue, install
 from h123.causes import SUMS_UP
-from h123.trial import SERVER_ADDRESS, LocalEngine, campaign_certificate
+from h123.execution import SERVER_ADDRESS, LocalEngine, campaign_certificate
 
 MOST_WRONG, LEAST_RIGHT = 0.02, 0.85
 SHOWN_S = 20

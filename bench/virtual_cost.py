@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from h123.base.paths import lab_binary
+from h123.execution import LocalEngine
 from h123.store import CampaignFolder
-from h123.trial import LocalEngine
 from h123.virtual import virtual_kernel
 
 STUDY = """\

@@ -20,10 +20,9 @@ from pathlib import Path
 from adversary.told import TALES, told
 from adversary.zoo import Fault, faults, findings
 from h123.catalogue import catalogue, install
-from h123.documents import machine_facts
-from h123.trial import LocalEngine
-from h123.trial.certificate import campaign_certificate
-from h123.trial.files import SERVER_ADDRESS
+from h123.execution import LocalEngine, machine_facts
+from h123.execution.certificate import campaign_certificate
+from h123.execution.files import SERVER_ADDRESS
 from h123.virtual import installed_kernel
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "zoo.md"

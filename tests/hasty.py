@@ -9,7 +9,7 @@ from unittest import mock
 
 import vl_convert
 
-from h123.campaign import again
+from h123.execution import retry_policy
 from h123.report import page
 
 BLANK_PICTURES = mock.patch.multiple(
@@ -24,7 +24,7 @@ def hasten(draws: bool = False) -> None:
     """For a process of its own: no power cut comes, no machine becomes calmer amid tests, and reports have no pictures
     unless it `draws`."""
     os.fsync = lambda _: None
-    again.LEAST_PATIENCE_S = again.LEAST_WAITING_S = 0.0
+    retry_policy.LEAST_PATIENCE_S = retry_policy.LEAST_WAITING_S = 0.0
     if not draws:
         NO_PICTURES.start()
 

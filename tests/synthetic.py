@@ -19,11 +19,11 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from documents import put
-from h123.documents import machine_facts
 from h123.documents.campaign_file import Proof, SubjectFacts
 from h123.documents.events import Tried
 from h123.documents.lab_report import Report
 from h123.documents.trial_files import Client, Trial
+from h123.execution import machine_facts
 from h123.store import CampaignFolder, ingest
 from h123.store.samples import RETRIED_COLUMNS, RETRIED_SCHEMA
 from h123.study import Network, PlannedTrial, Study, make_plan

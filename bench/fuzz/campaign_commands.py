@@ -13,9 +13,9 @@ from h123.base.errors import UserError
 from h123.base.terminal.console import err_console, out_console
 from h123.cli import app as command_line
 from h123.cli import running
+from h123.execution import Machine
 from h123.measures import load_attempts
 from h123.store import CampaignFolder
-from h123.trial import Place
 from hasty import BLANK_PICTURES, NO_PICTURES
 
 STATUSES = {0, 1, 2, 3, 98, 99}
@@ -26,15 +26,15 @@ _PYTHONS = re.compile(
     r"Input should|\[type=|pydantic|Expecting |[a-z]Error\b|Errno|Exception|<class|\bdict\b|float division"
 )
 """Words that are Python's, or a library's."""
-PLACE = Place("here", {"virtual_kernel": True}, cpus=2, memory_bytes=2**33)
+PLACE = Machine("here", {"virtual_kernel": True}, cpus=2, memory_bytes=2**33)
 
 
 class Unstarted:
     """An engine that starts nothing."""
 
-    places: Sequence[Place] = (PLACE,)
+    machines: Sequence[Machine] = (PLACE,)
 
-    def start(self, folder: Path, _roots: Mapping[str, Path], _place: Place) -> None:
+    def start(self, folder: Path, _roots: Mapping[str, Path], _place: Machine) -> None:
         """Raises UserError."""
         raise UserError(f"{folder.name} is not run here")
 
@@ -42,7 +42,7 @@ class Unstarted:
         """Never called."""
         raise AssertionError("nothing has been started")
 
-    def noise(self, _place: Place) -> float:
+    def noise(self, _place: Machine) -> float:
         """None."""
         return 0.0
 

@@ -14,12 +14,12 @@ from reader import ROOT, Reader
 
 from h123.campaign import check_campaign
 from h123.catalogue import catalogue, check_supported, subject_names
+from h123.execution import preparation
+from h123.execution.certificate import Certificate, campaign_certificate
+from h123.execution.files import SERVER_ADDRESS, write_trial_files
 from h123.study import Parameters, find_network, list_networks, list_studies, load_network, load_study, make_plan
 from h123.study import reader as study_reader
 from h123.study.workload import DEFAULT, FORMAT
-from h123.trial import preparation
-from h123.trial.certificate import Certificate, campaign_certificate
-from h123.trial.files import SERVER_ADDRESS, write_trial_files
 
 sys.path.append(str(ROOT / "subjects/python"))
 

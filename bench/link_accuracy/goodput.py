@@ -11,10 +11,10 @@ from paths import Kind, Profile, lay, run
 
 from h123.analysis.signedrank import Estimate, SignedRank
 from h123.catalogue import Subject, catalogue, install
+from h123.execution import installed_roots
+from h123.execution.certificate import Certificate, campaign_certificate
+from h123.execution.files import SERVER_ADDRESS, write_trial_files
 from h123.study import PlannedTrial, Study, load_study, make_plan
-from h123.trial import installed_roots
-from h123.trial.certificate import Certificate, campaign_certificate
-from h123.trial.files import SERVER_ADDRESS, write_trial_files
 
 MARGIN = 0.10
 CONFIDENCE = 0.90

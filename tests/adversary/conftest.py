@@ -2,8 +2,8 @@
 
 import pytest
 
-from h123.trial.certificate import Certificate, campaign_certificate
-from h123.trial.files import SERVER_ADDRESS
+from h123.execution.certificate import Certificate, campaign_certificate
+from h123.execution.files import SERVER_ADDRESS
 
 
 @pytest.fixture(scope="module")

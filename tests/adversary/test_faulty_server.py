@@ -9,8 +9,8 @@ import pytest
 from adversary.told import TALES, told
 from adversary.zoo import Fault, Program, faults, findings, write_faulty, write_made
 from h123.catalogue import Subject, catalogue, install, read_subject
-from h123.trial import LocalEngine
-from h123.trial.certificate import Certificate
+from h123.execution import LocalEngine
+from h123.execution.certificate import Certificate
 from h123.verification.server import verify_server
 from h123.verification.server_cases import LARGE, questions
 from h123.virtual import installed_kernel

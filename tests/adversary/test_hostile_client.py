@@ -6,7 +6,7 @@ import pytest
 
 from adversary.trial import Attack, assaulted, assaults_on
 from h123.catalogue import Subject, catalogue, install, installed
-from h123.trial.certificate import Certificate
+from h123.execution.certificate import Certificate
 
 WORST = {"h1": ["slowloris"], "h2": ["rapid-reset", "huge-headers", "unread"], "h3": ["handshake-flood", "garbage"]}
 

@@ -6,7 +6,7 @@ import pytest
 
 from adversary.trial import Attack, attacked, attacks_on
 from h123.catalogue import Subject, catalogue, install, installed
-from h123.trial.certificate import Certificate
+from h123.execution.certificate import Certificate
 
 WORST = {
     "h1": ["endless-trailers", "endless-1xx", "switching", "endless-body", "length-too-small", "gzip-bomb"],

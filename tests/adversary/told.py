@@ -9,11 +9,11 @@ import pyarrow.parquet as pq
 
 from adversary.zoo import Fault, write_faulty
 from h123.catalogue import catalogue, make_bodies
+from h123.execution import LocalEngine
+from h123.execution.certificate import Certificate
 from h123.store import ingest
 from h123.study import Parameters
 from h123.study.workload import OK
-from h123.trial import LocalEngine
-from h123.trial.certificate import Certificate
 from h123.verification.client_cases import PLAIN
 from h123.verification.trial import Trials
 

@@ -18,10 +18,10 @@ import pyarrow.parquet as pq
 
 from h123.base.paths import cache_folder
 from h123.catalogue import Subject, catalogue, make_bodies, read_subject
+from h123.execution import LocalEngine
+from h123.execution.certificate import Certificate
 from h123.store import ingest
 from h123.study import Parameters
-from h123.trial import LocalEngine
-from h123.trial.certificate import Certificate
 from h123.verification.client_cases import PLAIN
 from h123.verification.trial import Trials
 

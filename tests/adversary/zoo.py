@@ -9,7 +9,7 @@ from typing import Literal
 
 from adversary.trial import listed, peer
 from h123.catalogue import Subject, catalogue, install, read_subject
-from h123.trial import LocalEngine
+from h123.execution import LocalEngine
 from h123.verification.result import Result
 from h123.verification.server import verify_server
 from h123.verification.server_cases import LARGE

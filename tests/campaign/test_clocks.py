@@ -10,12 +10,13 @@ import pytest
 from cryptography import x509
 
 from campaign import scripted
-from campaign.test_lanes import CROWDED_NS, IDLE, events
+from campaign.test_jobs import CROWDED_NS, IDLE, events
 from campaign.test_runner import STUDY, Silent, start
 from h123.base.errors import UserError
 from h123.base.transport import SETTINGS
-from h123.campaign import Campaign, Lanes, run_campaign
-from h123.campaign.lanes import virtual_lanes
+from h123.campaign import Campaign, run_campaign
+from h123.execution import Jobs
+from h123.execution.jobs import virtual_jobs
 from h123.study import Study, load_study
 
 BOTH = STUDY.replace("  network:", "  clock: [wall, virtual]\n  network:")
@@ -24,7 +25,7 @@ BOTH = STUDY.replace("  network:", "  clock: [wall, virtual]\n  network:")
 @pytest.fixture(autouse=True)
 def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A scripted engine boots nothing, but a campaign is refused without a kernel."""
-    monkeypatch.setattr("h123.trial.preparation.virtual_kernel", lambda: tmp_path / "linux")
+    monkeypatch.setattr("h123.execution.preparation.virtual_kernel", lambda: tmp_path / "linux")
 
 
 def clocks(campaign: Campaign) -> dict[str, str]:
@@ -35,7 +36,7 @@ def clocks(campaign: Campaign) -> dict[str, str]:
     ("cpus", "memory", "lanes"), [(2, 2**34, 2), (16, 2**34, 16), (16, 5 * 2**30, 5), (1, 2**34, 1), (8, 2**20, 1)]
 )
 def test_as_many_virtual_trials_as_processors_and_memory(cpus: int, memory: int, lanes: int) -> None:
-    assert virtual_lanes(cpus, memory) == lanes
+    assert virtual_jobs(cpus, memory) == lanes
 
 
 @pytest.mark.parametrize("most", [None, 3])
@@ -46,19 +47,19 @@ def test_virtual_trials_run_beside_one_another_and_never_beside_others(tmp_path:
     together = [{clock[name] for name in names} for names in engine.abreast]
     assert all(len(kinds) == 1 for kinds in together)
     widest = max(len(names) for names in engine.abreast if clock[names[0]] == "virtual")
-    assert widest == (most or Lanes.at(campaign.plan, None, scripted.HERE).virtual)
+    assert widest == (most or Jobs.at(campaign.plan, None, scripted.HERE).virtual)
 
 
 def test_virtual_trials_end_their_block(tmp_path: Path) -> None:
     campaign = start(tmp_path, BOTH)
-    lanes = Lanes.of(campaign.plan, None, cpus=2, memory_bytes=2**33)
+    lanes = Jobs.of(campaign.plan, None, cpus=2, memory_bytes=2**33)
     ordered = [(t.block, t.parameters.clock) for t in lanes.order(campaign.plan.blocks)]
     alone_first = [(1, "wall"), (2, "wall")]
     assert [kind for kind, _ in itertools.groupby(ordered)] == [
         *alone_first,
         *((block, clock) for block in (1, 2) for clock in ("wall", "virtual")),
     ]
-    alone = Lanes.of(campaign.plan, 1, cpus=2, memory_bytes=2**33)
+    alone = Jobs.of(campaign.plan, 1, cpus=2, memory_bytes=2**33)
     assert alone.order(campaign.plan.blocks) == campaign.plan.trials(), "as planned with --lanes 1"
 
 
@@ -90,7 +91,7 @@ def test_campaign_without_a_kernel_is_refused_before_it_begins(tmp_path: Path, m
     def missing() -> Path:
         raise UserError("no kernel")
 
-    monkeypatch.setattr("h123.trial.preparation.virtual_kernel", missing)
+    monkeypatch.setattr("h123.execution.preparation.virtual_kernel", missing)
     with pytest.raises(UserError, match="no kernel"):
         start(tmp_path, BOTH)
     assert not (tmp_path / "out").exists()

@@ -74,7 +74,7 @@ def later(ns: int) -> Change:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CampaignFolder:
-    monkeypatch.setattr("h123.trial.preparation.virtual_kernel", lambda: tmp_path / "linux")
+    monkeypatch.setattr("h123.execution.preparation.virtual_kernel", lambda: tmp_path / "linux")
     campaign = start(tmp_path, BOTH, blocks=1)
     run_campaign(campaign, ScriptedEngine(links=[LINK]), Silent())
     return campaign.folder

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from campaign.scripted import ScriptedEngine
-from campaign.test_lanes import IDLE, events
+from campaign.test_jobs import IDLE, events
 from campaign.test_runner import WRONG, Silent, go_on, start
 from h123.base.errors import UserError
 from h123.campaign import Outcome, extend_campaign, run_campaign
-from h123.campaign.again import MAX_DISTURBED, MAX_RUINED, Patience, calm_enough, disturbed, given_up
+from h123.execution.retry_policy import MAX_DISTURBED, MAX_RUINED, Patience, calm_enough, disturbed, given_up
+from h123.progress import Standing
 from h123.store import CampaignFolder, connect
-from h123.trial import Standing
 
 MS = 1_000_000
 STALLED = {**IDLE, "stalls": [[[0, 400 * MS]], []]}

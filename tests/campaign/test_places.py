@@ -1,4 +1,4 @@
-"""A campaign in several places: a fast one, and a slow one that may die."""
+"""A campaign in several machines: a fast one, and a slow one that may die."""
 
 import io
 import json
@@ -13,14 +13,14 @@ from rich.console import Console
 
 from campaign.scripted import HERE, ScriptedEngine
 from campaign.test_disturbed import late
-from campaign.test_lanes import IDLE, events
+from campaign.test_jobs import IDLE, events
 from campaign.test_runner import STUDY, Silent, start
 from h123.analysis import analyse
 from h123.base.errors import UserError
 from h123.campaign import Campaign, Outcome, extend_campaign, run_campaign
+from h123.execution import Machine, MachineLost
 from h123.report import print_summary, write_report
 from h123.store import CampaignFolder, connect
-from h123.trial import Place, PlaceLost
 from hasty import NO_PICTURES
 
 BLOCKS, EACH = 5, 3
@@ -29,53 +29,53 @@ TRIALS = EACH * BLOCKS
 SMALL = (
     STUDY.replace("[h1, h2, h3]", "[h2, h3]").replace("[lan, poor]", "[poor]").replace("blocks: 2", f"blocks: {BLOCKS}")
 )
-FAST = Place("fast", {"cpu": "Quick One", "cpus": 8, "cpus_usable": 8, "virtual_kernel": True}, 8, 2**34)
-SLOW = Place("slow", {"cpu": "Old One", "cpus": 1, "cpus_usable": 1, "virtual_kernel": False}, 1, 2**30)
+FAST = Machine("fast", {"cpu": "Quick One", "cpus": 8, "cpus_usable": 8, "virtual_kernel": True}, 8, 2**34)
+SLOW = Machine("slow", {"cpu": "Old One", "cpus": 1, "cpus_usable": 1, "virtual_kernel": False}, 1, 2**30)
 TAKES = {"fast": 1, "slow": 2}
 
 
 class Apart(ScriptedEngine):
-    """Its places have their own speed. `dies`: how many trials a place ends before it fails at the next; `ends`: how
+    """Its machines have their own speed. `dies`: how many trials a machine ends before it fails; `ends`: how
     many all together end before somebody presses Ctrl-C."""
 
     def __init__(
         self,
-        places: Sequence[Place] = (FAST, SLOW),
+        machines: Sequence[Machine] = (FAST, SLOW),
         dies: dict[str, int] | None = None,
         ends: int | None = None,
         **scripted: Any,
     ) -> None:
-        super().__init__(places=places, machine=IDLE, **scripted)
-        self._now, self._due = 0, dict[Path, tuple[int, Place]]()
+        super().__init__(machines=machines, machine=IDLE, **scripted)
+        self._now, self._due = 0, dict[Path, tuple[int, Machine]]()
         self._left, self._ends = dict(dies or {}), ends
 
-    def start(self, folder: Path, roots: Mapping[str, Path], place: Place) -> None:
-        self._require(place)
-        super().start(folder, roots, place)
-        self._due[folder] = (self._now + TAKES[place.name], place)
+    def start(self, folder: Path, roots: Mapping[str, Path], machine: Machine) -> None:
+        self._require(machine)
+        super().start(folder, roots, machine)
+        self._due[folder] = (self._now + TAKES[machine.name], machine)
 
-    def noise(self, place: Place) -> float:
-        self._require(place)
-        return super().noise(place)
+    def noise(self, machine: Machine) -> float:
+        self._require(machine)
+        return super().noise(machine)
 
     def wait(self) -> Path:
         if self._ends == sum(1 for _ in self.ran) - len(self._running):
             raise KeyboardInterrupt
         folder = min(self._due, key=lambda folder: self._due[folder][0])
-        self._now, place = self._due.pop(folder)
-        self._require(place)
-        self._left[place.name] = self._left.get(place.name, 1000) - 1
+        self._now, machine = self._due.pop(folder)
+        self._require(machine)
+        self._left[machine.name] = self._left.get(machine.name, 1000) - 1
         self._running.remove(folder)
         self._running.insert(0, folder)
         return super().wait()
 
-    def _require(self, place: Place) -> None:
-        if self._left.get(place.name) != 0:
+    def _require(self, machine: Machine) -> None:
+        if self._left.get(machine.name) != 0:
             return
-        for folder in [folder for folder in self._running if self._due.get(folder, (0, place))[1] == place]:
+        for folder in [folder for folder in self._running if self._due.get(folder, (0, machine))[1] == machine]:
             self._running.remove(folder)
             self._due.pop(folder, None)
-        raise PlaceLost(place, "its power failed")
+        raise MachineLost(machine, "its power failed")
 
 
 def run(campaign: Campaign, engine: Apart) -> Outcome:
@@ -87,19 +87,19 @@ def resume(tmp_path: Path, engine: ScriptedEngine) -> Outcome:
 
 
 def counted(folder: CampaignFolder) -> dict[int, Counter[str]]:
-    """How many trials of each block count, by place."""
+    """How many trials of each block count, by machine."""
     found: dict[int, Counter[str]] = defaultdict(Counter)
-    for block, place, trials in (
+    for block, machine, trials in (
         connect(folder).execute("SELECT block, place, count(DISTINCT trial) FROM analysed GROUP BY ALL").fetchall()
     ):
-        found[block][place] = trials
+        found[block][machine] = trials
     return found
 
 
 def whole_in_one_place(folder: CampaignFolder) -> bool:
-    """Every trial of every block counts exactly once, and none of another place does."""
-    places = counted(folder)
-    return len(places) == BLOCKS and all(list(found.values()) == [EACH] for found in places.values())
+    """Every trial of every block counts exactly once, and none of another machine does."""
+    machines = counted(folder)
+    return len(machines) == BLOCKS and all(list(found.values()) == [EACH] for found in machines.values())
 
 
 def moves(folder: CampaignFolder) -> list[tuple[int, str, str, str]]:
@@ -110,7 +110,7 @@ def test_a_block_stays_in_one_place_and_a_faster_place_does_more_of_them(tmp_pat
     campaign, engine = start(tmp_path, SMALL), Apart()
     assert run(campaign, engine).valid == TRIALS == len(engine.ran)
     assert whole_in_one_place(campaign.folder)
-    blocks = Counter(place for found in counted(campaign.folder).values() for place in found)
+    blocks = Counter(machine for found in counted(campaign.folder).values() for machine in found)
     assert blocks["fast"] > blocks["slow"] > 0
     assert Counter(name.split("-")[0] for name in engine.checked) == {f"b{n:02}": 1 for n in range(1, BLOCKS + 1)}
     for block in campaign.plan.blocks:
@@ -168,10 +168,10 @@ def test_a_place_that_is_gone_when_the_campaign_goes_on_loses_its_unfinished_blo
     campaign = start(tmp_path, SMALL)
     with pytest.raises(KeyboardInterrupt):
         run(campaign, Apart(ends=5))
-    assert resume(tmp_path, Apart(places=[FAST])).valid == TRIALS
+    assert resume(tmp_path, Apart(machines=[FAST])).valid == TRIALS
     assert whole_in_one_place(campaign.folder)
-    ((_, before, place, why),) = moves(campaign.folder)
-    assert (before, place, why) == ("slow", "fast", "this place is not there any more")
+    ((_, before, machine, why),) = moves(campaign.folder)
+    assert (before, machine, why) == ("slow", "fast", "this machine is not there any more")
     resumed = Apart()
     assert resume(tmp_path, resumed).valid == TRIALS
     assert resumed.ran == [], "what is whole stays where it is"
@@ -198,16 +198,16 @@ def test_a_place_that_dies_at_the_end_leaves_its_disturbed_trials_as_they_are(tm
 
 
 def test_trials_of_the_virtual_clock_run_only_where_its_kernel_is(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("h123.trial.preparation.virtual_kernel", lambda: tmp_path / "linux")
+    monkeypatch.setattr("h123.execution.preparation.virtual_kernel", lambda: tmp_path / "linux")
     campaign, engine = start(tmp_path, SMALL, clock="virtual"), Apart()
     assert run(campaign, engine).valid == TRIALS
-    assert {place for _, place in engine.placed} == {"fast"}
+    assert {machine for _, machine in engine.placed} == {"fast"}
 
 
 def test_journals_of_earlier_versions_had_one_place(tmp_path: Path) -> None:
     campaign = start(tmp_path, SMALL)
     with pytest.raises(KeyboardInterrupt):
-        run(campaign, Apart(places=[SLOW], ends=5))
+        run(campaign, Apart(machines=[SLOW], ends=5))
     journal = tmp_path / "out/journal.jsonl"
     lines = [json.loads(line) for line in journal.read_text().splitlines()]
     old = [{key: line[key] for key in line if key not in ("place", "places", "digest")} for line in lines]

@@ -297,7 +297,7 @@ def test_forecast_learns(tmp_path: Path) -> None:
     assert {forecast.seconds(t) for t in alike} == {6.0}
 
 
-@pytest.mark.parametrize("harm", [shutil.rmtree, lambda place: (place / "report.json").write_text("{}")])
+@pytest.mark.parametrize("harm", [shutil.rmtree, lambda machine: (machine / "report.json").write_text("{}")])
 def test_a_trial_whose_files_are_gone_or_changed_is_run_again_and_no_other(
     tmp_path: Path, harm: Callable[[Path], object]
 ) -> None:

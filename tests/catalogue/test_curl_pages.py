@@ -19,8 +19,8 @@ import pytest
 
 from h123.base.roots import mounted
 from h123.catalogue import OWN, catalogue, client_command, install, installation, prefix
-from h123.trial import campaign_certificate
-from h123.trial.certificate import HOST_NAME, Certificate
+from h123.execution import campaign_certificate
+from h123.execution.certificate import HOST_NAME, Certificate
 
 CLIENTS = ["curl-ngtcp2", "curl-openssl", "curl-quiche"]
 PROTOCOLS = ["h1", "h2", "h3"]

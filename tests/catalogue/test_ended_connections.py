@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from h123.base.paths import cache_folder
-from h123.trial import Certificate, campaign_certificate
+from h123.execution import Certificate, campaign_certificate
 
 HERE = Path(__file__).parent
 SUBJECTS = cache_folder().resolve() / "subjects"

@@ -14,14 +14,14 @@ from h123.catalogue import catalogue, make_bodies
 from h123.causes import CAUSES, explain
 from h123.documents import read_document, write_document
 from h123.documents.trial_files import Trial
+from h123.execution import Engine
+from h123.execution.certificate import Certificate
 from h123.packets.capture import MOST
 from h123.packets.qlog import QLOG_FOLDER
 from h123.store import ingest
 from h123.study import Network, Parameters
 from h123.study.networks.network import Bottleneck, Direction
 from h123.study.workload import OK
-from h123.trial import Engine
-from h123.trial.certificate import Certificate
 from h123.verification.trial import Trials
 
 WORK: Final = ("client-work", "server-work")

@@ -14,8 +14,8 @@ from causes.scene import COMMON, Bench, Scene, network
 from h123.catalogue import catalogue, install
 from h123.causes import CAUSES, NUMBER, UNTOLD, explain
 from h123.causes.cause import LIMIT
+from h123.execution import SERVER_ADDRESS, LocalEngine, campaign_certificate
 from h123.study.workload import OK
-from h123.trial import SERVER_ADDRESS, LocalEngine, campaign_certificate
 from h123.virtual import installed_kernel
 
 SEED = 20261128

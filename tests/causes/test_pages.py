@@ -10,11 +10,11 @@ from h123.catalogue import catalogue, install, make_bodies
 from h123.causes import CAUSES, Stretch, explain
 from h123.documents import read_document
 from h123.documents.lab_report import Report
+from h123.execution import SERVER_ADDRESS, LocalEngine, campaign_certificate
 from h123.measures import trial_metrics
 from h123.store import ingest
 from h123.study import Network, Parameters
 from h123.study.networks.network import Bottleneck, Direction
-from h123.trial import SERVER_ADDRESS, LocalEngine, campaign_certificate
 from h123.verification.trial import Trials
 
 pytestmark = pytest.mark.heavy

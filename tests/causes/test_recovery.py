@@ -20,12 +20,12 @@ from h123.causes.recovery import Recovery, middle_recoveries
 from h123.causes.request import Explainer, Request
 from h123.documents import read_document
 from h123.documents.lab_report import Report
+from h123.execution import SERVER_ADDRESS, LocalEngine, campaign_certificate
 from h123.measures import trial_metrics
 from h123.packets.capture import BLOCKED, DELIVERED, DOWN, PACKET, TCP, UDP, UP, Packets, read_packets
 from h123.store import Sample, ingest
 from h123.study import Network, Parameters
 from h123.study.networks.network import Bottleneck, Direction, Move
-from h123.trial import SERVER_ADDRESS, LocalEngine, campaign_certificate
 from h123.verification.migration import after_move
 from h123.verification.trial import Trials
 from verification.packet_tables import MS, TRIP

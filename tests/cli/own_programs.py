@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from h123.catalogue import catalogue, install, prefix
-from h123.trial import campaign_certificate
+from h123.execution import campaign_certificate
 
 FILES = Path(__file__).with_name("programs")
 SIZE = 20_000

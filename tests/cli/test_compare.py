@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from cli.conftest import ROOT, Tool
 from h123.base.paths import cache_folder
-from h123.trial import campaign_certificate
+from h123.execution import campaign_certificate
 
 GO = cache_folder().resolve() / "subjects/go/h123-go"
 URL = "https://localhost:8443/bytes/2000"

@@ -14,7 +14,7 @@ import pytest
 
 from cli.conftest import PATIENCE_S, Tool
 from h123.catalogue import catalogue, install, prefix
-from h123.trial import Certificate, campaign_certificate
+from h123.execution import Certificate, campaign_certificate
 
 FEW = ("--networks", "home", "--load", "1x2", "--at-most", "8")
 

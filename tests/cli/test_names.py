@@ -8,9 +8,9 @@ import pytest
 from h123.base.errors import UserError
 from h123.catalogue import OwnServer
 from h123.cli.comparing import _named
+from h123.progress.exposition import Listening
 from h123.store.foreign.file import from_name
 from h123.study import load_schema
-from h123.trial.exposition import Listening
 
 SCHEMA = """h123: import/1
 name: a

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import CACHE, ROOT, Tool
-from h123.trial import campaign_certificate
+from h123.execution import campaign_certificate
 
 FEW = ("--networks", "us-us", "--load", "2x4", "--at-most", "8", "--out", "c")
 NODE = pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")

@@ -12,7 +12,7 @@ import yaml
 
 from cli.conftest import Tool
 from cli.own_programs import FILES
-from h123.trial import campaign_certificate
+from h123.execution import campaign_certificate
 
 PROGRAM = f"{shlex.quote(sys.executable)} sizes.py"
 NODE = pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")

@@ -12,8 +12,8 @@ import pytest
 from cli.conftest import Tool
 from h123.base.paths import lab_binary
 from h123.catalogue import catalogue, install, prefix
+from h123.execution.certificate import HOST_NAME, campaign_certificate
 from h123.study import load_network
-from h123.trial.certificate import HOST_NAME, campaign_certificate
 
 pytestmark = [pytest.mark.heavy, pytest.mark.usefixtures("leaves_nothing_behind")]
 SEEDED = 300_001

@@ -11,7 +11,7 @@ import pytest
 
 from cli.conftest import CACHE, Tool
 from cli.own_programs import FILES
-from h123.trial import campaign_certificate
+from h123.execution import campaign_certificate
 
 pytestmark = [pytest.mark.heavy, pytest.mark.usefixtures("leaves_nothing_behind")]
 

@@ -8,7 +8,7 @@ import pytest
 
 from cli.conftest import Tool
 from cli.own_programs import FILES
-from h123.trial import campaign_certificate
+from h123.execution import campaign_certificate
 
 pytestmark = [
     pytest.mark.heavy,

@@ -7,8 +7,8 @@ import pytest
 
 from h123.catalogue import OwnServer
 from h123.documents.trial_files import Role
+from h123.execution import own_role
 from h123.probe import patience
-from h123.trial import own_role
 
 SCOUT = Role(name="client", host="client", kind="main", command=["scout"], env={}, timeout_ns=1)
 

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from h123.documents.lab_report import Machine
+from h123.documents.lab_report import MachineLoad
 from h123.report.circumstances import lab_shares
 
 S = 1_000_000_000
@@ -11,7 +11,7 @@ S = 1_000_000_000
 
 def attempt(lab_ns: int | None, *, network: str = "lan", virtual: bool = False, wall_ns: int = S) -> Any:
     """A trial of a second on two processors."""
-    machine = Machine(cpus=2, wall_ns=wall_ns, busy_ns=S, steal_ns=0, lab_ns=lab_ns)
+    machine = MachineLoad(cpus=2, wall_ns=wall_ns, busy_ns=S, steal_ns=0, lab_ns=lab_ns)
     return SimpleNamespace(parameters={"network": network}, report=SimpleNamespace(machine=machine), virtual=virtual)
 
 

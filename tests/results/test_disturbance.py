@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from documents import document
-from h123.documents.lab_report import Machine, Report
+from h123.documents.lab_report import MachineLoad, Report
 from h123.documents.trial_files import Trial
 from h123.measures.disturbance import UNDISTURBED, _overlap, _spans, disturbance, machine_noise, ruined
 from h123.store.samples import SCHEMA, write_samples
@@ -116,7 +116,7 @@ def test_goodput_counts_the_whole_run(tmp_path: Path) -> None:
 def test_virtual_clock_and_old_reports_tell_of_none(tmp_path: Path) -> None:
     target = samples(tmp_path, [0], [10])
     assert disturbance(report(link_ms=((0, 9),)), trial("virtual"), target) is UNDISTURBED
-    old = report().model_copy(update={"machine": Machine(cpus=2)})
+    old = report().model_copy(update={"machine": MachineLoad(cpus=2)})
     assert disturbance(old, trial(), target) is UNDISTURBED
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from h123.catalogue import catalogue, install, make_documents
+from h123.execution import LocalEngine, campaign_certificate
+from h123.execution.files import SERVER_ADDRESS
 from h123.study import Network
 from h123.study.networks.network import Direction
-from h123.trial import LocalEngine, campaign_certificate
-from h123.trial.files import SERVER_ADDRESS
 from h123.verification.client_cases import assignments
 from h123.verification.clients.client import carry_out
 from h123.verification.trial import Trials

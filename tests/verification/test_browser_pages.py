@@ -9,8 +9,8 @@ import pytest
 from h123.catalogue import catalogue, install, installations, is_edge, make_documents, server_uses
 from h123.documents import read_document
 from h123.documents.trial_files import Client
-from h123.trial import LocalEngine, campaign_certificate
-from h123.trial.files import SERVER_ADDRESS
+from h123.execution import LocalEngine, campaign_certificate
+from h123.execution.files import SERVER_ADDRESS
 from h123.verification.client_cases import FIRST_VISIT, INFORMED_VISIT, REPEAT_VISIT, assignments
 from h123.verification.clients.client import Carried, carry_out, judge
 from h123.verification.trial import Trials

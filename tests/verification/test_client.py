@@ -7,9 +7,9 @@ import pytest
 
 from catalogue.own_cache import own_cache
 from h123.catalogue import Subject, catalogue, install, prefix
-from h123.trial import LocalEngine
-from h123.trial.certificate import Certificate, campaign_certificate
-from h123.trial.files import SERVER_ADDRESS
+from h123.execution import LocalEngine
+from h123.execution.certificate import Certificate, campaign_certificate
+from h123.execution.files import SERVER_ADDRESS
 from h123.verification.client_cases import (
     FIRST_VISIT,
     INFORMED_VISIT,

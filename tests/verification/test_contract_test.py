@@ -12,7 +12,7 @@ from catalogue.small import MANIFEST, write_small
 from h123.base.errors import UserError
 from h123.base.terminal.steps import Steps
 from h123.catalogue import Subject, fingerprint, read_subject
-from h123.trial import Engine
+from h123.execution import Engine
 from h123.verification import contract_test
 from h123.verification.constants.found import Constants
 from h123.verification.contract_test import Part, lacking, measure_each, verify_each

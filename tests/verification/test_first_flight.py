@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from h123.catalogue import OWN, catalogue, install
-from h123.trial import LocalEngine
-from h123.trial.certificate import campaign_certificate
-from h123.trial.files import SERVER_ADDRESS
+from h123.execution import LocalEngine
+from h123.execution.certificate import campaign_certificate
+from h123.execution.files import SERVER_ADDRESS
 from h123.verification.constants import growth
 from h123.verification.constants.experiment import Asked, Body, Laboratory
 from h123.verification.constants.transfer import Transfer

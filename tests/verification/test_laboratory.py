@@ -6,7 +6,7 @@ from pathlib import Path
 from campaign.scripted import ScriptedEngine
 from catalogue.small import small
 from h123.catalogue import OWN, catalogue
-from h123.trial.certificate import campaign_certificate
+from h123.execution.certificate import campaign_certificate
 from h123.verification.constants.experiment import Asked, Body, Laboratory
 from h123.verification.constants.found import Untold
 from h123.verification.trial import Trials

@@ -10,7 +10,7 @@ from campaign.scripted import ScriptedEngine
 from catalogue.small import MANIFEST, write_small
 from h123.base.errors import UserError
 from h123.catalogue import Subject, read_subject
-from h123.trial.progress import Standing
+from h123.progress.display import Standing
 from h123.verification.matrix import (
     Cell,
     MatrixFolder,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from h123.catalogue import catalogue, install
-from h123.trial import LocalEngine
+from h123.execution import LocalEngine
 from h123.verification.constants.measure import measurable, measure
 
 pytestmark = pytest.mark.heavy

@@ -22,9 +22,9 @@ from h123.catalogue import (
     prefix,
     settings,
 )
+from h123.execution import campaign_certificate
+from h123.execution.certificate import HOST_NAME
 from h123.study.workload import Target
-from h123.trial import campaign_certificate
-from h123.trial.certificate import HOST_NAME
 from h123.verification.client_cases import client_parameters
 
 MS = 1_000_000

@@ -7,8 +7,8 @@ import pytest
 from adversary.zoo import Fault, write_faulty
 from h123.catalogue import OWN, catalogue, install
 from h123.documents.campaign_file import VerifiedRole
+from h123.execution import LocalEngine
 from h123.packets.capture import UDP
-from h123.trial import LocalEngine
 from h123.verification import measurable
 from h123.verification.constants.experiment import Asked
 from h123.verification.constants.transfer import download

@@ -17,11 +17,11 @@ import pytest
 
 from h123.base.roots import mounted
 from h123.catalogue import OWN, Subject, catalogue, client_command, controller, installation, prefix, settings
+from h123.execution import campaign_certificate
+from h123.execution.certificate import HOST_NAME
 from h123.store.samples import COLUMNS, RETRIED_COLUMNS
 from h123.study import Parameters
 from h123.study.workload import KINDS, Target
-from h123.trial import campaign_certificate
-from h123.trial.certificate import HOST_NAME
 from h123.verification.client_cases import CHANGING, client_parameters
 
 ABSENT: Any = object()

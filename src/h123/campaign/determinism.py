@@ -12,10 +12,10 @@ from h123.catalogue import own_subjects
 from h123.documents import read_document
 from h123.documents.lab_report import Report
 from h123.documents.trial_files import Trial
+from h123.execution import Engine, prepare, trial_certificate, write_trial_files
 from h123.measures import Repetition, compare_executions
 from h123.store import CampaignFolder, ingest
 from h123.study import PlannedTrial, Study, make_plan
-from h123.trial import Engine, prepare, trial_certificate, write_trial_files
 
 EXECUTIONS = 2
 
@@ -89,13 +89,13 @@ def verify_trial(found: Verifiable, engine: Engine, report: Callable[[str], None
     stored = _stored(found)
     # Its inspection of links comes before all else, and moves it in time.
     check = stored is None or read_document(stored / "trial.json", Trial).check
-    with scratch() as place:
-        folders = [place / str(number) for number in range(1, EXECUTIONS + 1)]
+    with scratch() as parent:
+        folders = [parent / str(number) for number in range(1, EXECUTIONS + 1)]
         for folder in folders:
             _prepare(folder, found, report, check=check)
         try:
             for folder in folders:
-                engine.start(folder, found.folder.roots, engine.places[0])
+                engine.start(folder, found.folder.roots, engine.machines[0])
             for _ in folders:
                 _take_in(engine.wait(), found)
         finally:

@@ -7,8 +7,8 @@ from h123.base.errors import UserError
 from h123.base.transport import SETTINGS, Setting
 from h123.catalogue import Subject, catalogue, check_metrics, own_subjects, settable
 from h123.documents.campaign_file import VerifiedRole
+from h123.execution import check_trials, prepare, require_kernel
 from h123.study import METRICS, Choosing, Family, Likeness, Parameters, Plan, likenesses, split_pair, unmatched
-from h123.trial import check_trials, prepare, require_kernel
 
 Cast = list[tuple[VerifiedRole, Subject]]
 """Servers and clients."""

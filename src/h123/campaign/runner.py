@@ -9,20 +9,21 @@ from typing import cast
 
 from h123 import __version__
 from h123.base.errors import UserError
-from h123.campaign.again import Event, forgive, lose, usable
 from h123.campaign.campaign import Campaign
-from h123.campaign.course import Attempts, Course, untried
-from h123.campaign.lanes import Lanes
-from h123.campaign.post import Post
 from h123.campaign.preparation import Cast, cast_of, prepare_campaign
+from h123.campaign.scheduler import Attempts, Scheduler, untried
 from h123.catalogue import Subject, settable
 from h123.documents import read_document
 from h123.documents.campaign_file import Proof, SubjectFacts, VerifiedRole, Width
 from h123.documents.events import superseded
 from h123.documents.lab_report import Report
+from h123.execution import TRIAL_BYTES, Engine, Machine, evidence_bytes, this_machine
+from h123.execution.jobs import Jobs
+from h123.execution.machine_queue import MachineQueue
+from h123.execution.retry_policy import Event, forgive, lose, usable
+from h123.progress import Display
 from h123.store import CampaignFolder, check_new
 from h123.study import Network, PlannedTrial, Study, load_study, make_plan
-from h123.trial import TRIAL_BYTES, Display, Engine, Place, evidence_bytes, this_machine
 from h123.virtual import NAME
 
 Vouch = Callable[[Cast], Mapping[str, Mapping[VerifiedRole, Proof]]]
@@ -139,16 +140,16 @@ def run_campaign(
 
 
 def _run_unfinished(campaign: Campaign, engine: Engine, display: Display, lanes: int | None, retry: bool) -> Outcome:
-    places = _fit_places(campaign, engine)
-    attempts = _take_up(campaign, places, retry)
+    machines = _fit_machines(campaign, engine)
+    attempts = _take_up(campaign, machines, retry)
     _check_uploads(campaign)
     _check_disk(campaign, untried(campaign.plan.trials(), attempts))
-    posts = [Post(place, Lanes.at(campaign.plan, lanes, place)) for place in places]
-    for post, event in itertools.product(posts, itertools.chain.from_iterable(attempts.values())):
-        if event.get("place") in (post.place.name, None) and not campaign.folder.damage(event):
-            post.lanes.learn(event, read_document(campaign.folder.attempt(event) / "report.json", Report))
+    queues = [MachineQueue(machine, Jobs.at(campaign.plan, lanes, machine)) for machine in machines]
+    for queue, event in itertools.product(queues, itertools.chain.from_iterable(attempts.values())):
+        if event.get("place") in (queue.machine.name, None) and not campaign.folder.damage(event):
+            queue.jobs.learn(event, read_document(campaign.folder.attempt(event) / "report.json", Report))
     try:
-        Course(campaign, engine, display, posts, attempts).run()
+        Scheduler(campaign, engine, display, queues, attempts).run()
     finally:
         engine.stop()
     outcome = Outcome(planned=len(attempts))
@@ -160,16 +161,16 @@ def _run_unfinished(campaign: Campaign, engine: Engine, display: Display, lanes:
     return outcome
 
 
-def _fit_places(campaign: Campaign, engine: Engine) -> list[Place]:
+def _fit_machines(campaign: Campaign, engine: Engine) -> list[Machine]:
     """Those that have what the campaign's clocks need."""
     virtual = any(trial.parameters.clock == "virtual" for trial in campaign.plan.blocks[0])
-    fit = [place for place in engine.places if not virtual or place.facts.get("virtual_kernel")]
+    fit = [machine for machine in engine.machines if not virtual or machine.facts.get("virtual_kernel")]
     if not fit:
-        raise UserError(f"no place has {NAME}", remedy="run `h123 install` there", status=3)
+        raise UserError(f"no machine has {NAME}", remedy="run `h123 install` there", status=3)
     return fit
 
 
-def _take_up(campaign: Campaign, places: Sequence[Place], retry: bool) -> Attempts:
+def _take_up(campaign: Campaign, machines: Sequence[Machine], retry: bool) -> Attempts:
     """Attempts already made, by trial, after whatever a crash left half done has been cleared away.
 
     A trial that was sealed and is not in the journal (a crash came between, or the journal is gone) is journalled now:
@@ -198,7 +199,7 @@ def _take_up(campaign: Campaign, places: Sequence[Place], retry: bool) -> Attemp
             "event": "resume" if events else "campaign",
             "version": __version__,
             "trials": len(attempts),
-            "places": {place.name: place.facts for place in places},
+            "places": {machine.name: machine.facts for machine in machines},
         }
     )
     if retry:

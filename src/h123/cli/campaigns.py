@@ -204,16 +204,16 @@ def plan(
     And what the blocks buy: how narrow the intervals will be, and how likely each family of comparisons is to find a
     difference of a given size, by the spread that published campaigns had between blocks (docs/statistics.md).
     """
-    from h123.campaign import Lanes, cast_of, lacking, likeness
+    from h123.campaign import cast_of, lacking, likeness
     from h123.cli.foresight import print_foresight
     from h123.cli.vouching import proof_lines, proofs_of
-    from h123.trial import this_machine
+    from h123.execution import Jobs, this_machine
 
     asked = load_study(find_study(study)).scaled(1.0 if scale is None else scale)
     asked = asked.settled(clock=clock, transport=transport)
     planned = make_plan(asked, blocks=blocks, seed=seed, only=parse_only(only or []))
     cast = cast_of(planned)  # refuses what `run` would refuse
-    listing.print_plan(planned, Lanes.at(planned, lanes, this_machine()), out_console)
+    listing.print_plan(planned, Jobs.at(planned, lanes, this_machine()), out_console)
     for line in proof_lines(proofs_of(cast)):
         write(out_console, line)
     for found in likeness(planned):

@@ -28,6 +28,7 @@ from h123.base.units import format_bytes
 from h123.catalogue import OwnServer, clients_of_any_server
 from h123.cli import gating, running
 from h123.cli.options import NETWORKS
+from h123.execution import LocalEngine
 from h123.probe import (
     TITLES,
     Answer,
@@ -61,7 +62,6 @@ from h123.study import (
     load_study,
     recorded_page,
 )
-from h123.trial import LocalEngine
 
 _PROTOCOLS: tuple[Literal["h1", "h2", "h3"], ...] = ("h1", "h2", "h3")
 _NAMED = re.compile(r"(?P<name>[a-z][a-z0-9-]{0,30})=(?P<command>.+)", re.DOTALL)

@@ -14,7 +14,7 @@ from h123.study import Plan, estimate, list_networks, list_studies, load_network
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from h123.campaign import Lanes
+    from h123.execution import Jobs
     from h123.measures import Repetition
     from h123.study import Estimate
 
@@ -31,7 +31,7 @@ def _table(*columns: str) -> Table:
     return table
 
 
-def print_plan(plan: Plan, lanes: "Lanes", console: Console) -> None:
+def print_plan(plan: Plan, lanes: "Jobs", console: Console) -> None:
     """How long it takes, each treatment, or where they are many each slice, and the order of the first block."""
     estimates = plan.estimates()
     seconds, size = (sum(getattr(e, what) for e in estimates.values()) for what in ("seconds", "bytes"))
@@ -77,7 +77,7 @@ def _slices(plan: Plan, estimates: "Mapping[str, Estimate]") -> Table:
     return table
 
 
-def _lanes(plan: Plan, lanes: "Lanes") -> str:
+def _lanes(plan: Plan, lanes: "Jobs") -> str:
     most = max(lanes.width(trial) for trial in plan.blocks[0])
     if most == 1:
         return "One trial at a time (--lanes N runs N trials over emulated links at once)"

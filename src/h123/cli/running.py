@@ -21,12 +21,13 @@ from h123.campaign import Campaign, Outcome, extend_campaign, run_campaign, star
 from h123.cli.trust import is_own, require_trust
 from h123.cli.vouching import vouching
 from h123.documents.campaign_file import Width
+from h123.execution import LocalEngine
+from h123.progress import Display, display_for
 from h123.store import CampaignFolder
 from h123.study import find_study, load_study
-from h123.trial import Display, LocalEngine, display_for
 
 if TYPE_CHECKING:
-    from h123.trial.exposition import Exposition
+    from h123.progress.exposition import Exposition
 
 
 @dataclass(frozen=True)
@@ -192,7 +193,7 @@ def _exposition(address: str | None) -> "Exposition | None":
     """What is to tell of the campaign from afar; late, for few ask for it and its library takes long to load."""
     if address is None:
         return None
-    from h123.trial.exposition import Exposition, Listening
+    from h123.progress.exposition import Exposition, Listening
 
     return Exposition(Listening.read(address))
 

@@ -108,7 +108,7 @@ def profile(
 
 def _verify_trials(folder: Path, names: list[str]) -> None:
     from h123.campaign import find_trial, verify_trial
-    from h123.trial import LocalEngine
+    from h123.execution import LocalEngine
 
     failed = []
     # All are found before the first is executed: a mistyped name is to be said at once.

@@ -23,8 +23,9 @@ from h123.catalogue import (
 )
 from h123.cli.profile_listing import print_profiles
 from h123.cli.subject_listing import print_verification
+from h123.execution import ORIGIN, LocalEngine
+from h123.progress import display_for
 from h123.report.catalogue import print_matrix, write_matrix
-from h123.trial import ORIGIN, LocalEngine, display_for
 from h123.verification import (
     PROBE,
     Part,

@@ -1,7 +1,6 @@
 """The documents that h123 writes and reads back, each with its strict model."""
 
 from h123.documents.gateway_file import GatewayFacts, read_gateway
-from h123.documents.machine import machine_facts
 from h123.documents.reading import fault_of, read_content, read_document, write_document
 from h123.documents.shapes import Count, Document, Reason, Shape
 
@@ -16,7 +15,6 @@ __all__ = [
     "fault_of",
     "gateway_file",
     "lab_report",
-    "machine_facts",
     "read_content",
     "read_document",
     "read_gateway",

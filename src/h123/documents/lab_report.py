@@ -186,7 +186,7 @@ class Link(Shape):
         return [way for way in (self.directions or {}).values() if way]
 
 
-class Machine(Shape):
+class MachineLoad(Shape):
     """Empty where the lab ended before it could tell."""
 
     cpus: Annotated[int, Field(ge=0, le=10**6)] = 0
@@ -214,7 +214,7 @@ class Report(Document):
     hosts: list[Host]
     tcp_left_out: Count | None = None
     """Rows that TCP's account had no room for; None where there is none."""
-    machine: Machine
+    machine: MachineLoad
 
 
 class Counted(Way):
@@ -238,7 +238,7 @@ class FinishedRole(Role):
     cpu: Cpu
 
 
-class FinishedMachine(Machine):
+class FinishedMachineLoad(MachineLoad):
     cpus: Annotated[int, Field(ge=0, le=10**6)]
     wall_ns: Count
     busy_ns: Count
@@ -249,7 +249,7 @@ class Finished(Report):
 
     links: Sequence[FinishedLink]
     roles: Sequence[FinishedRole]
-    machine: FinishedMachine
+    machine: FinishedMachineLoad
 
 
 NO_REPORT = Finished(
@@ -260,6 +260,6 @@ NO_REPORT = Finished(
     links=[],
     roles=[],
     hosts=[],
-    machine=FinishedMachine(cpus=0, wall_ns=0, busy_ns=0),
+    machine=FinishedMachineLoad(cpus=0, wall_ns=0, busy_ns=0),
 )
 """What is known of the lab where there was none."""

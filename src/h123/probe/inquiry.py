@@ -15,11 +15,11 @@ from h123.catalogue import QUIC, OwnServer, catalogue, install, scout_command
 from h123.documents import Reason, read_document, write_document
 from h123.documents.lab_report import Report
 from h123.documents.trial_files import End, Link, Role, Trial
+from h123.execution import CLIENT_ADDRESS, SERVER_ADDRESS, Engine, own_role
 from h123.probe.findings import Found
 from h123.probe.patience import impatience
 from h123.probe.site import Site
 from h123.study import Header
-from h123.trial import CLIENT_ADDRESS, SERVER_ADDRESS, Engine, own_role
 
 SCOUT = "go"
 """The embedded subject that asks."""
@@ -130,7 +130,7 @@ def _carry_out(
     started, scout = trial.roles
     write_document(folder / "trial.json", trial)
     try:
-        engine.start(folder, {}, engine.places[0])
+        engine.start(folder, {}, engine.machines[0])
         with impatience(folder, started, scout, say) if server.command is not None else nullcontext():
             engine.wait()
     finally:

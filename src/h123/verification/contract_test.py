@@ -9,7 +9,7 @@ from h123.base.files.installing import alone
 from h123.base.terminal.steps import Steps
 from h123.catalogue import QUIC, Subject, fingerprint
 from h123.documents.campaign_file import VerifiedRole
-from h123.trial import Engine
+from h123.execution import Engine
 from h123.verification.clients.client import verify_client
 from h123.verification.constants.measure import measurable, measure
 from h123.verification.migration import moved_words, moves

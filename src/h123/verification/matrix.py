@@ -20,10 +20,11 @@ from h123.base.files.lock import sole_user
 from h123.base.files.tree import check_tree
 from h123.base.paths import real
 from h123.catalogue import Subject, fingerprint, make_bodies
-from h123.documents import Reason, machine_facts
+from h123.documents import Reason
+from h123.execution import SERVER_ADDRESS, Engine, campaign_certificate, machine_facts
+from h123.progress import Display, Ended, Standing
 from h123.store import check_name
 from h123.study import Parameters
-from h123.trial import SERVER_ADDRESS, Display, Ended, Engine, Standing, campaign_certificate
 from h123.verification.client_cases import CONNECTIONS, METHODS, PLAIN, Assignment
 from h123.verification.clients.client import carry_out
 from h123.verification.clients.client_checks import unanswered

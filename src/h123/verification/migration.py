@@ -21,11 +21,11 @@ from h123.base.strict import Strict
 from h123.base.units import format_seconds
 from h123.catalogue import OWN, QUIC, Subject, catalogue, check_supported, make_bodies
 from h123.documents.campaign_file import VerifiedRole
+from h123.execution import SERVER_ADDRESS, Engine, campaign_certificate
 from h123.packets.capture import DOWN, UDP, UP, Packets, read_packets
 from h123.store import ingest
 from h123.study import Network, Parameters
 from h123.study.networks.network import Bottleneck, Direction, Move, Queue
-from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate
 from h123.verification.constants.experiment import Asked
 from h123.verification.trial import Clock, Trial, Trials, calm_clock
 

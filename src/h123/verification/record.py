@@ -13,8 +13,8 @@ from h123.base.files.textfile import kept
 from h123.base.paths import cache_folder
 from h123.base.strict import Strict
 from h123.catalogue import Subject, fingerprint
-from h123.documents import machine_facts
 from h123.documents.campaign_file import VerifiedRole
+from h123.execution import machine_facts
 from h123.verification.constants.found import Constants
 from h123.verification.migration import Moved
 from h123.verification.profile.found import Held

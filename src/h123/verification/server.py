@@ -14,8 +14,8 @@ from h123.base.roots import mounted
 from h123.catalogue import Server, Subject, catalogue, make_bodies, probe_command
 from h123.documents import Document, Shape, read_document, trial_files, write_document
 from h123.documents.lab_report import Exit, Report
+from h123.execution import ORIGIN, SERVER_ADDRESS, Engine, campaign_certificate
 from h123.packets.qlog import QLOG_FOLDER, ill_formed, packet_events
-from h123.trial import ORIGIN, SERVER_ADDRESS, Engine, campaign_certificate
 from h123.verification.controller import BODY_BYTES, behaviour, read_arrivals
 from h123.verification.record import failures_folder
 from h123.verification.result import Result, Verdict

@@ -11,10 +11,10 @@ from typing import Literal
 from h123.catalogue import Subject
 from h123.documents import Reason, read_document
 from h123.documents.lab_report import Report
+from h123.execution import Certificate, Engine, trial_certificate, write_trial_files
 from h123.measures import ruined
 from h123.packets import tabulate_evidence
 from h123.study import Network, Parameters, PlannedTrial
-from h123.trial import Certificate, Engine, trial_certificate, write_trial_files
 from h123.verification.result import DISTURBED
 from h123.virtual import installed_kernel
 
@@ -111,7 +111,7 @@ class Trials:
         change(folder)
 
     def _start(self, folder: Path) -> None:
-        self.engine.start(folder, {"tls": self.certificate.folder}, self.engine.places[0])
+        self.engine.start(folder, {"tls": self.certificate.folder}, self.engine.machines[0])
 
     def _once(self, folder: Path, parameters: Parameters, network: Network, change: Callable[[Path], None]) -> Trial:
         self.prepare(folder, parameters, network, change)

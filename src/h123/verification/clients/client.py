@@ -15,10 +15,10 @@ from h123.base.roots import mounted
 from h123.base.strict import choose
 from h123.catalogue import MANIFEST, Subject, catalogue, check_supported, make_bodies, make_documents, spoiler_command
 from h123.documents import Reason, read_document, trial_files, write_document
+from h123.execution import SERVER_ADDRESS, Engine, campaign_certificate, trial_certificate
 from h123.packets.qlog import QLOG_FOLDER, events
 from h123.store import Sample, ingest
 from h123.study.workload import AnyWorkloadFile
-from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate, trial_certificate
 from h123.verification.client_cases import SIZES, WITNESS, Assignment, assignments
 from h123.verification.clients.client_checks import faults_of, headers_sent
 from h123.verification.clients.receive_limits import Reception, reception, reception_faults, reception_words

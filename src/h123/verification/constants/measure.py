@@ -8,7 +8,7 @@ from typing import Any, Final
 from h123.base.files.scratch import scratch
 from h123.catalogue import OWN, Subject, catalogue, make_bodies, own_controller
 from h123.documents.campaign_file import VerifiedRole
-from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate
+from h123.execution import SERVER_ADDRESS, Engine, campaign_certificate
 from h123.verification.constants import growth, recovery
 from h123.verification.constants.experiment import (
     BULK_BYTES,

@@ -14,10 +14,10 @@ from h123.base.files.scratch import scratch
 from h123.catalogue import OWN, Subject, catalogue, check_supported, make_bodies, own_controller
 from h123.causes import CAUSES, explain
 from h123.documents.campaign_file import VerifiedRole
+from h123.execution import SERVER_ADDRESS, Engine, campaign_certificate
 from h123.packets.capture import read_packets
 from h123.store import ingest
 from h123.study import Parameters
-from h123.trial import SERVER_ADDRESS, Engine, campaign_certificate
 from h123.verification.constants.experiment import Asked
 from h123.verification.constants.found import Untold
 from h123.verification.constants.transfer import Transfer, download, upload

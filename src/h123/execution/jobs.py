@@ -3,7 +3,7 @@
 Only where the link is the bottleneck by far: a trial over a plain veth runs alone, and so does every repeat. With a
 number given (`--lanes N`) that many shaped trials run at once. Without, the tool chooses:
 
-* as many run at once as the links' rates together (`LANE_BPS_PER_CPU`) and the processor time that they take together
+* as many run at once as the links' rates together (`JOB_BPS_PER_CPU`) and the processor time that they take together
   (`BUSY_TARGET`) allow; what a trial over a network takes is measured, and until one has ended assumed
   (`UNKNOWN_SHARE`).
 
@@ -23,19 +23,19 @@ from typing import Self
 
 from h123.documents.events import Tried
 from h123.documents.lab_report import Report
+from h123.execution.machine import Machine
 from h123.measures import SHARES_TELL_NS, own_ns
 from h123.study import Network, Plan, PlannedTrial
 from h123.study.networks.network import Direction
-from h123.trial import Place
 
 UNKNOWN_SHARE = 0.1
 """Of all processors, that a trial is taken for as long as none over its network has ended."""
-LANE_BPS_PER_CPU = 100e6
+JOB_BPS_PER_CPU = 100e6
 """Link rate that one processor carries with ease, link, client and server together; measured: about a tenth of that
 for a tenth of a processor."""
 BUSY_TARGET = 0.4
 """Share of all processors that all lanes together may be expected to use, so that bursts seldom meet."""
-LANES_PER_CPU = 8
+JOBS_PER_CPU = 8
 """More are never chosen by themselves. Measured: with 12 trials on 2 processors links are as punctual as with one."""
 CALM_TRIALS = 8
 """Undisturbed trials that give back a lane."""
@@ -43,14 +43,14 @@ VIRTUAL_TRIAL_BYTES = 2**30
 """Memory of the kernel in which a trial of the virtual clock runs."""
 
 
-def virtual_lanes(cpus: int, memory_bytes: int) -> int:
+def virtual_jobs(cpus: int, memory_bytes: int) -> int:
     """How many trials of the virtual clock run at once: each is one thread's work and never waits."""
     return max(1, min(cpus, memory_bytes // VIRTUAL_TRIAL_BYTES))
 
 
 @dataclass
-class Lanes:
-    """The rule of one campaign in one place; learns from the trials that have ended."""
+class Jobs:
+    """The rule of one campaign on one machine; learns from the trials that have ended."""
 
     networks: dict[str, Network]
     compared: str
@@ -65,7 +65,7 @@ class Lanes:
     _busy: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     """Access network to the shares of all processors that trials took."""
     _open: int = 0
-    """Lanes that crowded trials have left; 0: all."""
+    """Jobs that crowded trials have left; 0: all."""
     _widest: int = 0
     """As many were admitted at once so far."""
     _calm: int = 0
@@ -77,13 +77,13 @@ class Lanes:
         estimates = {trial: cost.seconds for trial, cost in plan.estimates().items()}
         if any(server.address is not None for server in plan.study.servers.values()):
             given = 1  # it runs once, for all trials
-        virtual = given or virtual_lanes(cpus, memory_bytes)
+        virtual = given or virtual_jobs(cpus, memory_bytes)
         return cls(plan.study.networks, plan.study.compare.factor, estimates, cpus, given, virtual)
 
     @classmethod
-    def at(cls, plan: Plan, given: int | None, place: Place) -> Self:
-        """The rule for `plan` in a place."""
-        return cls.of(plan, given, place.cpus, place.memory_bytes)
+    def at(cls, plan: Plan, given: int | None, machine: Machine) -> Self:
+        """The rule for `plan` on a machine."""
+        return cls.of(plan, given, machine.cpus, machine.memory_bytes)
 
     def learn(self, event: Tried, report: Report) -> None:
         """Take a finished trial's report into account: headroom from one that ran long enough to tell; room from one
@@ -108,7 +108,7 @@ class Lanes:
 
     @property
     def _most(self) -> int:
-        return self.most or self.cpus * LANES_PER_CPU
+        return self.most or self.cpus * JOBS_PER_CPU
 
     def order(self, blocks: Iterable[Sequence[PlannedTrial]]) -> list[PlannedTrial]:
         """The order of starts. One trial at a time: as planned. With lanes: first what must run alone, then block after
@@ -128,11 +128,11 @@ class Lanes:
         for trial in planned:
             longest[self._question(trial)] = max(longest[self._question(trial)], self.estimates[trial.id])
 
-        def place(trial: PlannedTrial) -> tuple[int, bool, float]:
+        def rank(trial: PlannedTrial) -> tuple[int, bool, float]:
             virtual = _virtual(trial)
             return trial.block, virtual, 0.0 if in_order and not virtual else -longest[self._question(trial)]
 
-        return alone + sorted((trial for trial in planned if trial.id not in first), key=place)
+        return alone + sorted((trial for trial in planned if trial.id not in first), key=rank)
 
     def _compares_shaped_with_unshaped(self, trials: Iterable[PlannedTrial]) -> bool:
         kinds: dict[tuple[str, ...], set[bool]] = defaultdict(set)
@@ -176,7 +176,7 @@ class Lanes:
         if len(shaped) < len(trials):
             return False
         busy = sum(statistics.median(self._busy[trial.parameters.network] or [UNKNOWN_SHARE]) for trial in trials)
-        return sum(shaped) <= self.cpus * LANE_BPS_PER_CPU and busy <= BUSY_TARGET + 1e-9
+        return sum(shaped) <= self.cpus * JOB_BPS_PER_CPU and busy <= BUSY_TARGET + 1e-9
 
     def _question(self, trial: PlannedTrial) -> tuple[str, ...]:
         """The trial's treatment but for the factor that is compared."""

@@ -17,7 +17,7 @@ from h123.base.errors import UserError
 from h123.base.paths import lab_binary, project_root
 from h123.campaign import run_campaign
 from h123.catalogue import files_folder, installations
-from h123.trial import LocalEngine
+from h123.execution import LocalEngine
 from h123.virtual import virtual_kernel
 
 PAIR = STUDY.replace("[h1, h2, h3]", "[h2, h3]").replace("[lan, poor]", "[lan]").replace("blocks: 2", "blocks: 1")

@@ -25,14 +25,14 @@ from h123.catalogue import (
 )
 from h123.documents import gateway_file, write_document
 from h123.documents.trial_files import SECOND_SERVER, Link, Ready, Role, Tcp, Trial
+from h123.execution.certificate import HOST_NAME, Certificate, campaign_certificate
+from h123.execution.cpu_affinity import seats, usable_processors
 from h123.packets.capture import KEPT
 from h123.packets.frames import KEYS
 from h123.packets.qlog import QLOG_FOLDER
 from h123.study import Network, Parameters, PlannedTrial, with_losses
 from h123.study.sites.documents import FOLDER as DOCUMENTS
 from h123.study.workload import Target
-from h123.trial.certificate import HOST_NAME, Certificate, campaign_certificate
-from h123.trial.cpu_affinity import seats, usable_processors
 
 CLIENT_ADDRESS, SERVER_ADDRESS = "10.1.0.1", "10.1.0.2"
 STORING_ADDRESS, BACKEND_ADDRESS = "10.1.0.5", "10.1.0.6"

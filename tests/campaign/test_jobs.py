@@ -8,12 +8,13 @@ import pytest
 
 from campaign.scripted import ScriptedEngine
 from campaign.test_runner import STUDY, WRONG, Silent, go_on, start
-from h123.campaign import Campaign, Lanes, run_campaign
+from h123.campaign import Campaign, run_campaign
 from h123.campaign.forecast import Forecast
-from h123.campaign.lanes import CALM_TRIALS
-from h123.documents.lab_report import NO_REPORT, Machine, Report
+from h123.documents.lab_report import NO_REPORT, MachineLoad, Report
+from h123.execution import Jobs
+from h123.execution.jobs import CALM_TRIALS
+from h123.progress.display import Standing
 from h123.store import connect
-from h123.trial.progress import Standing
 
 IDLE = {"cpus": 2, "wall_ns": 2_000_000_000, "busy_ns": 200_000_000, "cpu_pressure_ns": 0}
 CROWDED_NS = 300_000_000
@@ -26,7 +27,7 @@ def events(campaign: Campaign) -> list[dict[str, Any]]:
 
 def told(machine: dict[str, int]) -> Report:
     """A report of a lab without roles."""
-    return NO_REPORT.model_copy(update={"machine": Machine.model_validate(machine)})
+    return NO_REPORT.model_copy(update={"machine": MachineLoad.model_validate(machine)})
 
 
 @pytest.mark.parametrize(
@@ -43,7 +44,7 @@ def told(machine: dict[str, int]) -> Report:
 )
 def test_automatic_choice(tmp_path: Path, network: str, cpus: int, busy: float, width: int) -> None:
     plan = start(tmp_path, STUDY.replace("[lan, poor]", "[lan, poor, home]")).plan
-    lanes = Lanes.of(plan, None, cpus=cpus, memory_bytes=2**33)
+    lanes = Jobs.of(plan, None, cpus=cpus, memory_bytes=2**33)
     trial = next(t for t in plan.trials() if t.parameters.network == network)
     machine = {**IDLE, "cpus": cpus, "lab_ns": int(busy * IDLE["wall_ns"] * cpus)}
     lanes.learn(
@@ -55,7 +56,7 @@ def test_automatic_choice(tmp_path: Path, network: str, cpus: int, busy: float, 
 
 def test_trials_of_several_networks_share_what_there_is(tmp_path: Path) -> None:
     plan = start(tmp_path, STUDY.replace("[lan, poor]", "[poor, home]")).plan
-    lanes = Lanes.of(plan, None, cpus=2, memory_bytes=2**33)
+    lanes = Jobs.of(plan, None, cpus=2, memory_bytes=2**33)
     poor, home = (next(t for t in plan.trials() if t.parameters.network == name) for name in ("poor", "home"))
     assert not lanes.admits(home, [poor] * 4), "nothing is known of either"
     for network, lab_ns in (("poor", 200_000_000), ("home", 800_000_000)):
@@ -98,7 +99,7 @@ def test_order_is_told_by_the_journal(tmp_path: Path) -> None:
 def test_starts_alone_first_then_by_block_the_longest_first_and_compared_levels_as_planned(tmp_path: Path) -> None:
     study = STUDY.replace("  network:", "  size: [1kB, 1MB]\n  network:").replace("size: 1kB, ", "")
     plan = start(tmp_path, study).plan
-    ordered = Lanes.of(plan, 2, cpus=2, memory_bytes=2**33).order(plan.blocks)
+    ordered = Jobs.of(plan, 2, cpus=2, memory_bytes=2**33).order(plan.blocks)
     kinds = [(t.parameters.network, t.block, t.cell["size"]) for t in ordered]
     assert kinds[:16] == [("lan", t.block, t.cell["size"]) for t in plan.trials() if t.parameters.network == "lan"]
     assert [kind for kind, _ in itertools.groupby(kinds[16:])] == [
@@ -136,7 +137,7 @@ def test_crowded_trial_is_kept_and_repeated_alone_after_all_others(tmp_path: Pat
 
 def test_crowded_trials_take_lanes_away_and_calm_ones_give_them_back(tmp_path: Path) -> None:
     plan = start(tmp_path).plan
-    lanes = Lanes.of(plan, 3, cpus=2, memory_bytes=2**33)
+    lanes = Jobs.of(plan, 3, cpus=2, memory_bytes=2**33)
     poor = next(t for t in plan.trials() if t.parameters.network == "poor")
     ran = {"parameters": {"clock": "wall", "network": "poor"}, "valid": True, "reasons": []}
     report = told(IDLE)
@@ -225,11 +226,11 @@ def test_what_others_do_takes_no_headroom(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_span_counts_what_runs_at_once(tmp_path: Path) -> None:
     plan = start(tmp_path).plan
-    lanes = Lanes.of(plan, 3, cpus=2, memory_bytes=2**33)
+    lanes = Jobs.of(plan, 3, cpus=2, memory_bytes=2**33)
     forecast = Forecast({t.id: 2.0 for t in plan.trials()})
     # Eight over a plain veth one by one, eight others in three lanes: 3, 3 and 2.
     assert lanes.span(lanes.order(plan.blocks), forecast.seconds) == pytest.approx(8 * 2.0 + 3 * 2.0)
-    alone = Lanes.of(plan, 1, cpus=2, memory_bytes=2**33)
+    alone = Jobs.of(plan, 1, cpus=2, memory_bytes=2**33)
     assert alone.span(alone.order(plan.blocks), forecast.seconds) == pytest.approx(16 * 2.0)
     assert lanes.span([], forecast.seconds) == 0
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from h123.base.errors import UserError
+from h123.execution.cpu_affinity import check_affinity, require_processors, seats
 from h123.study import Parameters
-from h123.trial.cpu_affinity import check_affinity, require_processors, seats
 
 
 def parameters(**values: str) -> Parameters:
@@ -28,7 +28,7 @@ def test_shared_programs_run_anywhere() -> None:
 
 
 def test_one_processor_cannot_be_divided(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("h123.trial.cpu_affinity.usable_processors", lambda: [3])
+    monkeypatch.setattr("h123.execution.cpu_affinity.usable_processors", lambda: [3])
     require_processors([parameters()])
     with pytest.raises(UserError, match="needs two processors at least"):
         require_processors([parameters(), parameters(affinity="apart")])

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from h123.base.errors import UserError
-from h123.documents import machine_facts
 from h123.documents.campaign_file import MachineFacts
+from h123.execution.machine_facts import machine_facts
 from h123.virtual import virtual_kernel
 
 _MACHINE_ID = Path("/etc/machine-id")
@@ -16,28 +16,28 @@ _DIGITS = 6
 
 
 @dataclass(frozen=True)
-class Place:
-    """One of an engine's. A block is executed in one place, since only there all else is equal."""
+class Machine:
+    """One of an engine's. A block is executed on one machine, since only there all else is equal."""
 
     name: str
-    """Short, and no other place's: the journal's."""
+    """Short, and no other machine's: the journal's."""
     facts: MachineFacts
     cpus: int
     memory_bytes: int
     """Free. With the processors it is the capacity, of which lanes are made."""
 
 
-class PlaceLost(UserError):
-    """A place has failed: nothing runs there any more, and what ran is lost. Other places go on."""
+class MachineLost(UserError):
+    """A machine has failed: nothing runs there any more, and what ran is lost. Other machines go on."""
 
-    def __init__(self, place: Place, message: str, remedy: str | None = None) -> None:
+    def __init__(self, machine: Machine, message: str, remedy: str | None = None) -> None:
         super().__init__(message, remedy, status=3)
-        self.place = place
+        self.machine = machine
 
 
-def this_machine() -> Place:
-    """The place that is always there."""
-    return Place(
+def this_machine() -> Machine:
+    """The machine that is always there."""
+    return Machine(
         name=_name(),
         facts={**machine_facts(), "virtual_kernel": _has_kernel()},
         cpus=len(os.sched_getaffinity(0)),

@@ -10,10 +10,10 @@ import pytest
 from catalogue.small import MANIFEST, small
 from h123.base.roots import mounted
 from h123.catalogue import Subject, catalogue
+from h123.execution.certificate import Certificate
+from h123.execution.files import write_trial_files
 from h123.packets.capture import KEPT
 from h123.study import Parameters, PlannedTrial, load_network
-from h123.trial.certificate import Certificate
-from h123.trial.files import write_trial_files
 
 NETWORKS = {name: load_network(name) for name in ("lan", "medium", "egress-poor", "edge")}
 CERTIFICATE = Certificate(ca=Path("/ca.pem"), cert=Path("/cert.pem"), key=Path("/key.pem"))

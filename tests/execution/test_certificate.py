@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from h123.base.files import durable
+from h123.execution import certificate
+from h123.execution.certificate import HOST_NAME, Certificate, campaign_certificate
 from h123.study.parameters import LEAST_CHAIN, MOST_CHAIN
-from h123.trial import certificate
-from h123.trial.certificate import HOST_NAME, Certificate, campaign_certificate
 
 
 def test_a_strict_client_accepts_it(tmp_path: Path) -> None:

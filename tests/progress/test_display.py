@@ -4,7 +4,7 @@ from io import StringIO
 
 from rich.console import Console
 
-from h123.trial import Standing, display_for
+from h123.progress import Standing, display_for
 
 WAITS = "3 disturbed trials wait for a calmer machine, for 9 s at most"
 

@@ -1,12 +1,12 @@
-"""A place at work in a campaign: its lanes, what waits and what runs there, the links that it has checked."""
+"""A machine at work in a campaign: its jobs, what waits and what runs there, the links that it has checked."""
 
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from h123.campaign.lanes import Lanes
+from h123.execution.jobs import Jobs
+from h123.execution.machine import Machine
 from h123.study import PlannedTrial
-from h123.trial import Place
 
 
 @dataclass
@@ -16,7 +16,7 @@ class Running:
     trial: PlannedTrial
     attempt: int
     repeat: bool
-    """Of a trial that has been tried in this place."""
+    """Of a trial that has been tried on this machine."""
     position: int
     lane: int
     check: bool
@@ -30,11 +30,11 @@ class Running:
 
 
 @dataclass(eq=False)
-class Post:
-    """What trials share with one another by being in the same place, and with none elsewhere."""
+class MachineQueue:
+    """What trials share with one another by being on the same machine, and with none elsewhere."""
 
-    place: Place
-    lanes: Lanes
+    machine: Machine
+    jobs: Jobs
     waiting: deque[PlannedTrial] = field(default_factory=deque)
     running: dict[Path, Running] = field(default_factory=dict)
     _checked: set[tuple[int, tuple[str, ...]]] = field(default_factory=set)
@@ -50,7 +50,7 @@ class Post:
             return True
         if repeat or any(running.repeat for running in beside):
             return False  # repeats run alone
-        return self.lanes.admits(trial, [running.trial for running in beside])
+        return self.jobs.admits(trial, [running.trial for running in beside])
 
     def free_lane(self) -> int:
         """The first one that none of the running trials holds."""

@@ -9,7 +9,17 @@ from h123.base.errors import UserError
 from h123.base.files.tree import drop_specials
 from h123.base.paths import typed
 from h123.base.units import format_span
-from h123.campaign.again import (
+from h123.campaign.block_assignment import BlockAssignment
+from h123.campaign.campaign import Campaign
+from h123.campaign.forecast import Forecast
+from h123.campaign.interim import Interim
+from h123.documents import read_document
+from h123.documents.events import Judged, supersede, superseded
+from h123.documents.lab_report import Report
+from h123.documents.trial_files import Trial
+from h123.execution import Engine, MachineLost, require_room, trial_certificate, write_trial_files
+from h123.execution.machine_queue import MachineQueue, Running
+from h123.execution.retry_policy import (
     HOPELESS_AFTER,
     PAUSE_S,
     Event,
@@ -22,38 +32,21 @@ from h123.campaign.again import (
     tolerated,
     usable,
 )
-from h123.campaign.campaign import Campaign
-from h123.campaign.dealing import Dealing
-from h123.campaign.forecast import Forecast
-from h123.campaign.post import Post, Running
-from h123.campaign.sofar import SoFar
-from h123.documents import read_document
-from h123.documents.events import Judged, supersede, superseded
-from h123.documents.lab_report import Report
-from h123.documents.trial_files import Trial
 from h123.measures import disturbance, machine_noise, ruined
 from h123.packets import tabulate_evidence
+from h123.progress import Display, Standing
 from h123.store import CampaignFolder, ingest
 from h123.study import PlannedTrial
-from h123.trial import (
-    Display,
-    Engine,
-    PlaceLost,
-    Standing,
-    require_room,
-    trial_certificate,
-    write_trial_files,
-)
 
 Attempts = dict[str, list[Event]]
 """The journal's events of each planned trial, oldest first."""
 
 
-class Course:
-    """Runs all blocks, each whole in one place; appends to `attempts` as trials end."""
+class Scheduler:
+    """Runs all blocks, each whole on one machine; appends to `attempts` as trials end."""
 
     def __init__(
-        self, campaign: Campaign, engine: Engine, display: Display, posts: Sequence[Post], attempts: Attempts
+        self, campaign: Campaign, engine: Engine, display: Display, queues: Sequence[MachineQueue], attempts: Attempts
     ) -> None:
         self._campaign, self._engine, self._display = campaign, engine, display
         self._attempts = attempts
@@ -62,9 +55,9 @@ class Course:
         self._asked = set(asked.families[0].metrics)
         self._tolerated = tolerated(asked.margin)
         self._forecast = Forecast({trial: cost.seconds for trial, cost in campaign.plan.estimates().items()})
-        self._so_far = SoFar(campaign)
+        self._interim = Interim(campaign)
         self._late_s: float | None = None
-        self._dealing = Dealing(campaign.plan.blocks, posts, attempts)
+        self._assignment = BlockAssignment(campaign.plan.blocks, queues, attempts)
         self._given_up_in_a_row = 0
         self._began = time.monotonic()
         self._repeating_s: float | None = None
@@ -76,30 +69,30 @@ class Course:
         self._repeat_disturbed(self._patience())
 
     def _run_waiting(self) -> None:
-        while self._dealing.undealt or any(post.left for post in self._dealing.posts):
+        while self._assignment.unassigned or any(queue.left for queue in self._assignment.queues):
             try:
                 self._start_all()
                 folder = self._engine.wait()
-            except PlaceLost as lost:
+            except MachineLost as lost:
                 self._lose(lost)
                 continue
-            post = next(post for post in self._dealing.posts if folder in post.running)
-            event, trial = self._end(folder, post)
+            queue = next(queue for queue in self._assignment.queues if folder in queue.running)
+            event, trial = self._end(folder, queue)
             if not settled(self._attempts[trial.id]):
                 # Next, as whatever is wrong may be wrong with all.
-                post.waiting.appendleft(trial)
+                queue.waiting.appendleft(trial)
             self._display.end(event, self._standing())
 
     def _start_all(self) -> None:
-        """Whatever may start, in each place."""
-        for post in self._dealing.posts:
-            if not post.waiting:
-                self._deal(post)
-            while post.waiting and post.may_start(post.waiting[0], repeat=bool(self._tried(post.waiting[0]))):
-                self._start(post.waiting.popleft(), post)
+        """Whatever may start, on each machine."""
+        for queue in self._assignment.queues:
+            if not queue.waiting:
+                self._assign(queue)
+            while queue.waiting and queue.may_start(queue.waiting[0], repeat=bool(self._tried(queue.waiting[0]))):
+                self._start(queue.waiting.popleft(), queue)
 
-    def _deal(self, post: Post) -> None:
-        trials, moved = self._dealing.deal(post)
+    def _assign(self, queue: MachineQueue) -> None:
+        trials, moved = self._assignment.assign(queue)
         for event in moved:
             self._campaign.folder.append(event)
             again = [tried for trial in trials if trial.block == event["block"] for tried in self._attempts[trial.id]]
@@ -108,26 +101,26 @@ class Course:
             self._display.say(
                 f"block {event['block']} is done again in {event['place']}: {event['why']}", self._standing()
             )
-        post.waiting.extend(trials)
+        queue.waiting.extend(trials)
 
-    def _lose(self, lost: PlaceLost) -> None:
-        """What is not finished there goes to other places; the campaign stops where none is left."""
-        for folder in self._dealing.lose(lost).running:
+    def _lose(self, lost: MachineLost) -> None:
+        """What is not finished there goes to other machines; the campaign stops where none is left."""
+        for folder in self._assignment.lose(lost).running:
             shutil.rmtree(folder)
-        self._display.say(f"{lost.place.name} has failed: {lost.message}", self._standing())
+        self._display.say(f"{lost.machine.name} has failed: {lost.message}", self._standing())
 
     def _repeat_disturbed(self, patience: Patience) -> None:
         """Those without any attempt that counts first, and whatever the machine does; the others while it is calm."""
         self._repeating_s, waiting_s = patience.repeating_s, patience.waiting_s
         while pending := self._disturbed():
-            trial, post = min(pending, key=lambda found: usable(self._attempts[found[0].id]))
+            trial, queue = min(pending, key=lambda found: usable(self._attempts[found[0].id]))
             tried = self._attempts[trial.id]
             needed, seconds = not usable(tried), self._forecast.seconds(trial)
             if not needed and seconds > self._repeating_s:
                 return
             try:
-                noise = self._engine.noise(post.place)
-            except PlaceLost as lost:
+                noise = self._engine.noise(queue.machine)
+            except MachineLost as lost:
                 self._lose(lost)
                 self._run_waiting()
                 continue
@@ -142,7 +135,7 @@ class Course:
                 if not needed:
                     return
             self._repeating_s -= 0 if needed else seconds
-            post.waiting.append(trial)
+            queue.waiting.append(trial)
             self._run_waiting()
 
     def _patience(self) -> Patience:
@@ -155,17 +148,17 @@ class Course:
         at_it = {trial.id for trial in left}
         return min(most, sum(self._forecast.seconds(t) for t, _ in self._disturbed() if t.id not in at_it))
 
-    def _disturbed(self) -> list[tuple[PlannedTrial, Post]]:
-        """To be repeated, and where; a place that has gone leaves its trials as disturbed as they are."""
+    def _disturbed(self) -> list[tuple[PlannedTrial, MachineQueue]]:
+        """To be repeated, and where; a machine that has gone leaves its trials as disturbed as they are."""
         trials = [trial for trial in self._campaign.plan.trials() if disturbed(self._attempts[trial.id])]
-        return [(trial, post) for trial in trials if (post := self._dealing.home(trial.block))]
+        return [(trial, queue) for trial in trials if (queue := self._assignment.home(trial.block))]
 
     def _tried(self, trial: PlannedTrial) -> list[Event]:
-        """Its attempts in the place where its block is done."""
+        """Its attempts on the machine where its block is done."""
         return [event for event in self._attempts[trial.id] if not superseded(event)]
 
-    def _start(self, trial: PlannedTrial, post: Post) -> None:
-        tried, beside = self._tried(trial), list(post.running.values())
+    def _start(self, trial: PlannedTrial, queue: MachineQueue) -> None:
+        tried, beside = self._tried(trial), list(queue.running.values())
         block = self._campaign.plan.blocks[trial.block - 1]
         begun = [event["position"] or 0 for other in block for event in self._tried(other)]
         begun += [running.position for running in beside if running.trial.block == trial.block]
@@ -174,8 +167,8 @@ class Course:
             attempt=len(self._attempts[trial.id]) + 1,
             repeat=bool(tried),
             position=max(begun, default=0) + 1,
-            lane=post.free_lane(),
-            check=bool(tried) or self._checks(trial, post),
+            lane=queue.free_lane(),
+            check=bool(tried) or self._checks(trial, queue),
             began=time.monotonic(),
             alone=not beside,
         )
@@ -183,24 +176,24 @@ class Course:
         certificate = trial_certificate(self._campaign.folder.tls, trial.parameters, self._campaign.folder.seed)
         networks, subjects = self._campaign.plan.study.networks, self._campaign.subjects
         write_trial_files(folder, trial, networks, subjects, certificate, check=running.check)
-        post.begin(folder, running)
-        self._engine.start(folder, self._campaign.folder.roots, post.place)
+        queue.begin(folder, running)
+        self._engine.start(folder, self._campaign.folder.roots, queue.machine)
         self._display.show(self._standing())
 
-    def _checks(self, trial: PlannedTrial, post: Post) -> bool:
+    def _checks(self, trial: PlannedTrial, queue: MachineQueue) -> bool:
         """Whether a first attempt at this trial checks its links.
 
         Under the virtual clock a check moves what follows in time. So the plan alone says which trial has it, and not
         what else ran before or at the same time.
         """
         if trial.parameters.clock == "wall":
-            return post.unchecked(trial)
+            return queue.unchecked(trial)
         links, block = trial.parameters.checked_links(), self._campaign.plan.blocks[trial.block - 1]
         return trial.id == next(other.id for other in block if other.parameters.checked_links() == links)
 
-    def _end(self, folder: Path, post: Post) -> tuple[Event, PlannedTrial]:
+    def _end(self, folder: Path, queue: MachineQueue) -> tuple[Event, PlannedTrial]:
         """The attempt in `folder` has ended: it is judged, sealed and journalled."""
-        running = post.running.pop(folder)
+        running = queue.running.pop(folder)
         trial, tried = running.trial, self._attempts[running.trial.id]
         drop_specials(folder)  # that a program under test may have left: nothing below follows them
         report = read_document(folder / "report.json", Report)
@@ -219,7 +212,7 @@ class Course:
             "attempt": running.attempt,
             "block": trial.block,
             "position": running.position,
-            "place": post.place.name,
+            "place": queue.machine.name,
             "lane": running.lane,
             "alone": running.alone,
             "cell": trial.cell,
@@ -238,12 +231,12 @@ class Course:
         sealed = self._campaign.folder.seal(folder, event)
         self._campaign.folder.append(event)
         tried.append(event)
-        post.lanes.learn(event, report)
+        queue.jobs.learn(event, report)
         self._forecast.learn(trial, seconds)
-        self._so_far.learn(event, sealed, report)
+        self._interim.learn(event, sealed, report)
         self._late_s = _lateness(report)
         if event["valid"]:
-            post.checked(trial)
+            queue.checked(trial)
         self._count(trial, event)
         return event, trial
 
@@ -271,20 +264,20 @@ class Course:
             _stop_if_hopeless(self._given_up_in_a_row, event, self._campaign.folder)
 
     def _standing(self) -> Standing:
-        posts, undealt = self._dealing.posts, self._dealing.undealt
-        left = [trial for post in posts for trial in post.left] + undealt
+        queues, unassigned = self._assignment.queues, self._assignment.unassigned
+        left = [trial for queue in queues for trial in queue.left] + unassigned
         total, blocks = len(self._campaign.plan.trials()), len(self._campaign.plan.blocks)
-        spans = [post.lanes.span(post.left, self._forecast.seconds) for post in posts]
+        spans = [queue.jobs.span(queue.left, self._forecast.seconds) for queue in queues]
         return Standing(
-            running=[running.name for post in posts for running in post.running.values()],
+            running=[running.name for queue in queues for running in queue.running.values()],
             done=total - len(left),
             total=total,
             left_s=max(spans)
-            + posts[0].lanes.span(undealt, self._forecast.seconds) / len(posts)
+            + queues[0].jobs.span(unassigned, self._forecast.seconds) / len(queues)
             + self._repeats_s(left),
             blocks_done=blocks - len({trial.block for trial in left}),
             blocks=blocks,
-            so_far=self._so_far.estimates(),
+            so_far=self._interim.estimates(),
             late_s=self._late_s,
         )
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from execution.test_carried import kernel_for
 from h123.base.paths import lab_binary
-from trial.test_carried import kernel_for
 
 PLACES = ["/root", "/etc", "/run", "/dev/shm", "/var/tmp", "/srv"]
 SERVER = """

@@ -10,8 +10,8 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry, Counter, Gauge, Info, make_wsgi_app
 
 from h123.base.errors import UserError
-from h123.trial.listener import Listener
-from h123.trial.progress import Display, Ended, Standing
+from h123.progress.display import Display, Ended, Standing
+from h123.progress.listener import Listener
 
 LOOPBACK = "127.0.0.1"
 _LAST_PORT = 65535

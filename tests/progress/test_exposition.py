@@ -14,9 +14,9 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from h123.base.errors import UserError
-from h123.trial import Ended, Estimate, Standing, listener
-from h123.trial.exposition import Exposition, Listening
-from h123.trial.listener import MOST
+from h123.progress import Ended, Estimate, Standing, listener
+from h123.progress.exposition import Exposition, Listening
+from h123.progress.listener import MOST
 
 ROOT = Path(__file__).resolve().parents[2]
 DASHBOARDS, FETCH = ROOT / "dashboards", ROOT / "subjects" / "debian" / "fetch"

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from h123.catalogue import catalogue, install
+from h123.execution import SERVER_ADDRESS, LocalEngine, campaign_certificate
 from h123.packets.capture import DOWN, TCP, UDP, UP, packets_file, read_packets
 from h123.packets.frames import KEYS, Frames, Kind, read_frames
 from h123.packets.tcp_account import read_tcp_account
 from h123.study import Network, Parameters
 from h123.study.networks.network import Bottleneck, Direction, Loss, Queue
-from h123.trial import SERVER_ADDRESS, LocalEngine, campaign_certificate
 from h123.verification.trial import Trial, Trials, calm_clock
 from h123.virtual import installed_kernel
 

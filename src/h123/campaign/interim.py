@@ -9,11 +9,11 @@ from h123.campaign.campaign import Campaign
 from h123.documents.events import Tried
 from h123.documents.lab_report import Report
 from h123.measures import trial_metrics
+from h123.progress import Estimate
 from h123.study import split_pair
-from h123.trial import Estimate
 
 
-class SoFar:
+class Interim:
     """The ratios of the study's first family, each the median over the blocks that have both of its trials."""
 
     def __init__(self, campaign: Campaign) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from h123.trial.engine import LocalEngine
+from h123.execution.engine import LocalEngine
 
 SLEEPERS = 300
 NAP = f"60.{os.getpid()}"
@@ -54,7 +54,7 @@ def alive() -> int:
 def test_a_killed_lab_has_ended_whole_when_its_trial_has(tmp_path: Path, victim: str) -> None:
     (tmp_path / "trial.json").write_text(json.dumps(TRIAL))
     engine = LocalEngine()
-    engine.start(tmp_path, {}, engine.places[0])
+    engine.start(tmp_path, {}, engine.machines[0])
     try:
         deadline = time.monotonic() + 60
         while not (tmp_path / "begun").exists() and time.monotonic() < deadline:

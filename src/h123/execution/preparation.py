@@ -17,9 +17,9 @@ from h123.catalogue import (
     server_uses,
     subjects_folder,
 )
+from h123.execution.cpu_affinity import check_affinity, require_processors
+from h123.execution.files import trial_roles
 from h123.study import Parameters
-from h123.trial.cpu_affinity import check_affinity, require_processors
-from h123.trial.files import trial_roles
 from h123.virtual import virtual_kernel
 
 

@@ -15,11 +15,11 @@ from h123.base.paths import lab_binary
 from h123.base.roots import root_options
 from h123.catalogue import files_folder, installations
 from h123.documents import Reason, read_document, write_document
-from h123.documents.lab_report import Machine, Report
+from h123.documents.lab_report import MachineLoad, Report
 from h123.documents.trial_files import Trial
-from h123.trial.disk import require_room
-from h123.trial.orphans import adopt_orphans, wait_for_orphans
-from h123.trial.place import Place, PlaceLost, this_machine
+from h123.execution.disk import require_room
+from h123.execution.machine import Machine, MachineLost, this_machine
+from h123.execution.orphans import adopt_orphans, wait_for_orphans
 from h123.virtual import virtual_kernel
 
 _BAD_TRIAL, _UNFIT_MACHINE, _SIGNALLED = 2, 3, 128
@@ -29,27 +29,27 @@ _PROBE_MS = 300
 
 
 class Engine(Protocol):
-    """Executes trials in its places, several at once if it is asked to. Used by one thread.
+    """Executes trials on its machines, several at once if it is asked to. Used by one thread.
 
-    Whatever is asked of it raises PlaceLost where one of its places has failed.
+    Whatever is asked of it raises MachineLost where one of its machines has failed.
     """
 
     @property
-    def places(self) -> Sequence[Place]:
+    def machines(self) -> Sequence[Machine]:
         """All that there are, lost ones included; at least one. Names are unique."""
 
-    def start(self, folder: Path, roots: Mapping[str, Path], place: Place) -> None:
-        """Begin to execute `folder/trial.json` there. What it needs is installed in that place, or in `roots`: `tls`,
+    def start(self, folder: Path, roots: Mapping[str, Path], machine: Machine) -> None:
+        """Begin to execute `folder/trial.json` there. What it needs is installed on that machine, or in `roots`: `tls`,
         the certificate's folder, and those that only some trials have."""
 
     def wait(self) -> Path:
-        """The folder of a started trial that has ended, in any place, as soon as there is one; its `report.json`
+        """The folder of a started trial that has ended, on any machine, as soon as there is one; its `report.json`
         exists.
 
         Raises UserError when the trial can be executed nowhere, and OSError when the disk has no room for it.
         """
 
-    def noise(self, place: Place) -> float:
+    def noise(self, machine: Machine) -> float:
         """Share of the processors' time, 0 to 1, that a trial could not have there at the moment; nothing runs there
         meanwhile."""
 
@@ -63,7 +63,7 @@ class _Lab:
     ended: int
     """A descriptor that is readable when the process has ended."""
     complaints: IO[bytes]
-    place: Place
+    machine: Machine
 
 
 class LocalEngine:
@@ -79,10 +79,10 @@ class LocalEngine:
         adopt_orphans()
 
     @property
-    def places(self) -> Sequence[Place]:
+    def machines(self) -> Sequence[Machine]:
         return [self._here]
 
-    def start(self, folder: Path, roots: Mapping[str, Path], place: Place) -> None:
+    def start(self, folder: Path, roots: Mapping[str, Path], machine: Machine) -> None:
         options = ["--die-with-parent", *root_options({**installed_roots(), **roots}), *_kernel(folder)]
         command = [str(lab_binary()), "run", "trial.json", "--out", ".", *options]
         # Closed when the lab is reaped. A pipe that nobody reads meanwhile could fill up and block the lab; on a disk
@@ -92,7 +92,7 @@ class LocalEngine:
         process = subprocess.Popen(
             command, cwd=folder, stdout=subprocess.DEVNULL, stderr=complaints, start_new_session=True
         )
-        self._labs[folder] = _Lab(process, os.pidfd_open(process.pid), complaints, place)
+        self._labs[folder] = _Lab(process, os.pidfd_open(process.pid), complaints, machine)
 
     def wait(self) -> Path:
         poll = select.poll()
@@ -100,24 +100,24 @@ class LocalEngine:
             poll.register(lab.ended, select.POLLIN)
         ready = {descriptor for descriptor, _ in poll.poll()}
         folder = next(folder for folder, lab in self._labs.items() if lab.ended in ready)
-        place = self._labs[folder].place
+        machine = self._labs[folder].machine
         status, said = self._reap(folder)
         if status == 0 and (folder / "report.json").exists():
             return folder
         require_room(folder)
         if status == _UNFIT_MACHINE:
-            raise PlaceLost(place, said, remedy="run `h123 doctor` to see what this machine lacks")
+            raise MachineLost(machine, said, remedy="run `h123 doctor` to see what this machine lacks")
         if status == _BAD_TRIAL:
             remedy = "if a network is wrong, mend its file, then resume with `h123 run STUDY --out DIR`"
             raise UserError(f"the lab refused {folder / 'trial.json'}: {said}", remedy=remedy)
         _record_crash(folder, status, said)
         return folder
 
-    def noise(self, place: Place) -> float:
+    def noise(self, machine: Machine) -> float:
         command = [str(lab_binary()), "noise", "--ms", str(_PROBE_MS)]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         if done.returncode:
-            raise PlaceLost(place, f"h123-lab noise failed: {done.stderr.strip()}", remedy="run `make setup`")
+            raise MachineLost(machine, f"h123-lab noise failed: {done.stderr.strip()}", remedy="run `make setup`")
         shares = json.loads(done.stdout)
         return float(max(shares["stalled"] or 0.0, shares["busy"]))
 
@@ -169,7 +169,7 @@ def _record_crash(folder: Path, status: int, said: str) -> None:
         links=[],
         roles=[],
         hosts=[],
-        machine=Machine(),
+        machine=MachineLoad(),
     )
     write_document(folder / "report.json", report)
 

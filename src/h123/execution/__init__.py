@@ -1,0 +1,47 @@
+"""Execution: what one trial needs, the machine that has it, and which trials run there at once and again."""
+
+from h123.execution.certificate import Certificate, campaign_certificate
+from h123.execution.disk import TRIAL_BYTES, evidence_bytes, require_room
+from h123.execution.engine import Engine, LocalEngine, installed_roots
+from h123.execution.files import (
+    CLIENT_ADDRESS,
+    ORIGIN,
+    SERVER_ADDRESS,
+    own_role,
+    trial_certificate,
+    trial_roles,
+    write_trial_files,
+)
+from h123.execution.jobs import Jobs
+from h123.execution.machine import Machine, MachineLost, this_machine
+from h123.execution.machine_facts import machine_facts
+from h123.execution.preparation import check_trials, prepare, require_kernel
+
+__all__ = [
+    "CLIENT_ADDRESS",
+    "ORIGIN",
+    "SERVER_ADDRESS",
+    "TRIAL_BYTES",
+    "Certificate",
+    "Engine",
+    "Jobs",
+    "LocalEngine",
+    "Machine",
+    "MachineLost",
+    "campaign_certificate",
+    "check_trials",
+    "evidence_bytes",
+    "installed_roots",
+    "jobs",
+    "machine_facts",
+    "machine_queue",
+    "own_role",
+    "prepare",
+    "require_kernel",
+    "require_room",
+    "retry_policy",
+    "this_machine",
+    "trial_certificate",
+    "trial_roles",
+    "write_trial_files",
+]
