@@ -12,12 +12,13 @@ use anyhow::Result;
 use h123_link::{Direction, Udp};
 use serde::Serialize;
 
-use crate::check::probe::Place;
+use crate::check::probe::Endpoint;
 use crate::check::train::{constant_bps, flood, overload, pulse};
 use crate::check::train_check::{
-    BurstCheck, DelayCheck, LONGEST_NS, LossCheck, Passages, Passed, RateCheck, pass,
+    BurstCheck, DelayCheck, LONGEST_NS, LossCheck, RateCheck, TrainOutcome, TrainOutcomes,
+    send_trains,
 };
-use crate::files::per_direction::Ways;
+use crate::files::per_direction::PerDirection;
 use crate::link::course::Course;
 use crate::link::emulated::Emulated;
 
@@ -33,10 +34,10 @@ const WAYS: [&str; 2] = ["up", "down"];
 /// As in the report. A part is null for a direction that it does not apply to.
 #[derive(Debug, Serialize)]
 pub struct CheckReport {
-    pub delay: Ways<Option<DelayCheck>>,
-    pub rate: Ways<Option<RateCheck>>,
-    pub loss: Ways<Option<LossCheck>>,
-    pub burst: Ways<Option<BurstCheck>>,
+    pub delay: PerDirection<Option<DelayCheck>>,
+    pub rate: PerDirection<Option<RateCheck>>,
+    pub loss: PerDirection<Option<LossCheck>>,
+    pub burst: PerDirection<Option<BurstCheck>>,
     pub passed: bool,
     pub failures: Vec<String>,
     /// What was left out because the link is too slow for it.
@@ -46,46 +47,46 @@ pub struct CheckReport {
 
 /// Checks both directions of a link at the same time, as they are before any blackout or change, with UDP let through.
 /// The link's course is another afterwards.
-pub fn check(emulated: &mut Emulated, ends: [Place; 2]) -> Result<CheckReport> {
+pub fn check(emulated: &mut Emulated, ends: [Endpoint; 2]) -> Result<CheckReport> {
     let [base, bare] = courses(&emulated.base);
     let mut report = CheckReport {
-        delay: Ways::default(),
-        rate: Ways::default(),
-        loss: Ways::default(),
-        burst: Ways::default(),
+        delay: PerDirection::default(),
+        rate: PerDirection::default(),
+        loss: PerDirection::default(),
+        burst: PerDirection::default(),
         passed: false,
         failures: vec![],
         omissions: vec![],
     };
     let mut failures = vec![];
-    let pulses = pass(emulated, ends, &base, |d| Some(pulse(d)))?;
+    let pulses = send_trains(emulated, ends, &base, |d| Some(pulse(d)))?;
     report
         .omissions
         .extend(omissions("delay and loss", &pulses));
-    for (way, passage) in pulses.passed.iter().enumerate() {
-        let Some(passage) = passage else { continue };
+    for (way, outcome) in pulses.outcomes.iter().enumerate() {
+        let Some(outcome) = outcome else { continue };
         let direction = base.direction(way);
-        let (delay, loss) = (passage.delay(), passage.loss(direction, base.seed(way)));
+        let (delay, loss) = (outcome.delay(), outcome.loss(direction, base.seed(way)));
         failures.extend(delay.failure(direction).map(|f| (way, f)));
         failures.extend(loss.iter().filter_map(|l| Some((way, l.failure()?))));
-        *report.delay.way(way) = Some(delay);
-        *report.loss.way(way) = loss;
+        *report.delay.of(way) = Some(delay);
+        *report.loss.of(way) = loss;
     }
-    let overloads = pass(emulated, ends, &bare, overload)?;
+    let overloads = send_trains(emulated, ends, &bare, overload)?;
     report.omissions.extend(omissions("rate", &overloads));
-    for (way, passage) in overloads.passed.iter().enumerate() {
-        let rate = passage
+    for (way, outcome) in overloads.outcomes.iter().enumerate() {
+        let rate = outcome
             .as_ref()
             .and_then(|p| p.rate(constant_bps(bare.direction(way))?));
         failures.extend(rate.iter().filter_map(|r| Some((way, r.failure()?))));
-        *report.rate.way(way) = rate;
+        *report.rate.of(way) = rate;
     }
-    let floods = pass(emulated, ends, &bare, flood)?;
+    let floods = send_trains(emulated, ends, &bare, flood)?;
     report.omissions.extend(omissions("queue", &floods));
-    for (way, passage) in floods.passed.iter().enumerate() {
-        let burst = passage.as_ref().map(Passed::burst);
+    for (way, outcome) in floods.outcomes.iter().enumerate() {
+        let burst = outcome.as_ref().map(TrainOutcome::burst);
         failures.extend(burst.iter().filter_map(|b| Some((way, b.failure()?))));
-        *report.burst.way(way) = burst;
+        *report.burst.of(way) = burst;
     }
     report.failures = failures
         .into_iter()
@@ -112,8 +113,8 @@ pub fn courses(base: &Course) -> [Course; 2] {
 }
 
 /// What of the link was not checked because its probes would have taken too long.
-fn omissions(what: &str, passages: &Passages) -> Vec<String> {
-    let too_long = WAYS.iter().zip(passages.too_long_ns);
+fn omissions(what: &str, outcomes: &TrainOutcomes) -> Vec<String> {
+    let too_long = WAYS.iter().zip(outcomes.too_long_ns);
     let said = too_long.filter_map(|(way, takes_ns)| {
         Some(format!(
             "{way}: {what}: not checked, for the probes would take {:.0} s, the check waits at most {} s",

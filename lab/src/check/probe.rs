@@ -27,7 +27,7 @@ const LEAD_NS: u64 = 2_000_000;
 const RECEIVE_BUFFER: usize = 32 << 20;
 
 /// Where a probe starts or ends.
-pub type Place<'a> = (&'a Host, Ipv4Addr);
+pub type Endpoint<'a> = (&'a Host, Ipv4Addr);
 
 /// What became of a train.
 pub struct Passage {
@@ -43,7 +43,7 @@ pub struct Arrival {
 }
 
 /// Sends one train each way, `[up, down]`, at the same time.
-pub fn exchange(ends: [Place; 2], trains: [Option<&Train>; 2]) -> Result<[Option<Passage>; 2]> {
+pub fn exchange(ends: [Endpoint; 2], trains: [Option<&Train>; 2]) -> Result<[Option<Passage>; 2]> {
     // All sockets are open before anything is sent: a probe without a receiver would be answered by ICMP.
     let mut ways = [None, None];
     for way in [0, 1] {
@@ -79,9 +79,9 @@ struct Running<'s> {
 }
 
 impl<'a> Way<'a> {
-    fn open(from: Place, to: Place, train: &'a Train) -> Result<Self> {
+    fn open(from: Endpoint, to: Endpoint, train: &'a Train) -> Result<Self> {
         let target = SocketAddrV4::new(to.1, PORT);
-        let bind = |place: Place, port| {
+        let bind = |place: Endpoint, port| {
             place
                 .0
                 .within(|| Ok(UdpSocket::bind(SocketAddrV4::new(place.1, port))?))

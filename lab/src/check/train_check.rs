@@ -7,7 +7,7 @@ use anyhow::ensure;
 use h123_link::{Direction, Fate, Packet, expected_losses};
 use serde::Serialize;
 
-use crate::check::probe::{Passage, Place, exchange};
+use crate::check::probe::{Endpoint, Passage, exchange};
 use crate::check::train::{DELAY_PROBES, Train};
 use crate::link::course::Course;
 use crate::link::emulated::Emulated;
@@ -61,7 +61,7 @@ pub struct BurstCheck {
 }
 
 /// A train that has passed the link, and what the model says of it.
-pub struct Passed {
+pub struct TrainOutcome {
     passage: Passage,
     /// From when on a packet's delay counts, ns since `zero_ns`: when the kernel stamped it; without stamps, when it was sent.
     origins: Vec<u64>,
@@ -74,20 +74,20 @@ pub struct Passed {
 
 /// What came of both directions' trains.
 #[derive(Default)]
-pub struct Passages {
-    pub passed: [Option<Passed>; 2],
+pub struct TrainOutcomes {
+    pub outcomes: [Option<TrainOutcome>; 2],
     /// How long a train that was not sent would have taken, ns.
     pub too_long_ns: [Option<u64>; 2],
 }
 
 /// Puts the link on a fresh course and sends both directions' trains, but for one that would take too long.
-pub fn pass(
+pub fn send_trains(
     emulated: &mut Emulated,
-    ends: [Place; 2],
+    ends: [Endpoint; 2],
     course: &Course,
     train: impl Fn(&Direction) -> Option<Train>,
-) -> anyhow::Result<Passages> {
-    let mut all = Passages::default();
+) -> anyhow::Result<TrainOutcomes> {
+    let mut all = TrainOutcomes::default();
     let trains = [0, 1].map(|way| {
         let train = train(course.direction(way))?;
         let planned = plan(course, way, train);
@@ -118,7 +118,7 @@ pub fn pass(
             "{sent} probes were sent but the link saw {seen} packets: something else sends on it"
         );
         let stamps = emulated.link.stamps;
-        all.passed[way] = Some(Passed::new(
+        all.outcomes[way] = Some(TrainOutcome::new(
             course, way, train, passage, arrivals, zero_ns, stamps,
         ));
     }
@@ -158,7 +158,7 @@ fn tail_ns(course: &Course, way: usize, train: &Train) -> u64 {
         .saturating_add(PATIENCE_NS)
 }
 
-impl Passed {
+impl TrainOutcome {
     /// `stamps`: whether the arrivals at the link are the kernel's.
     pub fn new(
         course: &Course,

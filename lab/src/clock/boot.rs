@@ -22,11 +22,11 @@ use nix::sys::stat::{Mode, umask};
 use nix::unistd::{dup2_raw, pipe, setsid};
 
 use crate::clock::guest::{COMPLAINTS, Errand, SHARED, TRIAL, read_outcome};
-use crate::clock::heartbeat::Sign;
-use crate::clock::shared_processor::Seat;
+use crate::clock::heartbeat::Heartbeat;
+use crate::clock::shared_processor::SharedProcessor;
 use crate::clock::watchdog::Watchdog;
 use crate::files::atomic_file::write_atomically;
-use crate::files::message::Remark;
+use crate::files::message::Message;
 use crate::files::surroundings;
 use crate::files::trial::Trial;
 use crate::host::account::cpu_of_session;
@@ -41,15 +41,15 @@ const MEMORY: &str = "1024M";
 const LOOK_MS: u64 = 200;
 /// The kernel's own messages, in the shared folder.
 const CONSOLE: &str = "console";
-/// Where the kernel finds the pipe for our signs.
-const SIGNS_FD: i32 = 3;
+/// Where the kernel finds the pipe for our heartbeats.
+const HEARTBEATS_FD: i32 = 3;
 
 /// How it ended.
 enum End {
     /// The trial's `run` ended with this status.
     Ran(u8),
     /// A trial that came to no end of its own, and why.
-    Failed(Remark),
+    Failed(Message),
 }
 
 /// Boots the kernel at `KERNEL`, has it run the trial with this `file`, and returns the exit status of that `run`.
@@ -57,7 +57,7 @@ enum End {
 pub fn boot(file: &str, trial: &Trial, errand: &Errand) -> u8 {
     let end = start(file, trial, errand).and_then(|machine| machine.watch());
     let end = end.unwrap_or_else(|error| {
-        End::Failed(Remark::new(
+        End::Failed(Message::new(
             "setup-failed",
             format!("virtual kernel: {error:#}"),
         ))
@@ -84,8 +84,8 @@ pub fn boot(file: &str, trial: &Trial, errand: &Errand) -> u8 {
 
 struct Machine {
     kernel: Child,
-    seat: Seat,
-    signs: File,
+    processor: SharedProcessor,
+    heartbeats: File,
     signals: SignalFd,
 }
 
@@ -97,7 +97,7 @@ fn start(file: &str, trial: &Trial, errand: &Errand) -> Result<Machine> {
     fs::copy("/proc/self/exe", &init).context("copying this program")?;
     fs::write(shared.join(TRIAL), file).context("writing the trial")?;
     errand.write()?;
-    let (signs, told) = pipe().context("creating a pipe")?;
+    let (heartbeats, told) = pipe().context("creating a pipe")?;
     let console = File::create(shared.join(CONSOLE))?;
     let mut command = Command::new(KERNEL);
     command
@@ -114,12 +114,12 @@ fn start(file: &str, trial: &Trial, errand: &Errand) -> Result<Machine> {
     mask.add(Signal::SIGTERM);
     let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
     let signals = SignalFd::with_flags(&mask, flags).context("creating a signalfd")?;
-    let seat = Seat::choose();
-    let kernel = spawn(command, &told, seat.set()).context("starting it")?;
+    let processor = SharedProcessor::choose();
+    let kernel = spawn(command, &told, processor.set()).context("starting it")?;
     Ok(Machine {
         kernel,
-        seat,
-        signs: signs.into(),
+        processor,
+        heartbeats: heartbeats.into(),
         signals,
     })
 }
@@ -136,7 +136,7 @@ fn kernel_arguments(trial: &Trial, init: &Path) -> Vec<String> {
         .map(String::from)
         .collect();
     arguments.push(format!("mem={MEMORY}"));
-    arguments.push(format!("con1=null,fd:{SIGNS_FD}"));
+    arguments.push(format!("con1=null,fd:{HEARTBEATS_FD}"));
     arguments.push(format!("uml_dir={SHARED}/"));
     arguments.push(format!("init={}", init.display()));
     if let Some(start) = trial.start_unix_ns {
@@ -147,21 +147,21 @@ fn kernel_arguments(trial: &Trial, init: &Path) -> Vec<String> {
 }
 
 /// The kernel has a session of its own: when it fails, it signals its whole group.
-fn spawn(mut command: Command, told: &OwnedFd, seat: CpuSet) -> Result<Child> {
+fn spawn(mut command: Command, told: &OwnedFd, processor: CpuSet) -> Result<Child> {
     let told = told.as_raw_fd();
     // SAFETY: only system calls; the descriptor stays open during the call to spawn.
     unsafe {
         command.pre_exec(move || {
             setsid()?;
             umask(Mode::from_bits_truncate(surroundings::UMASK));
-            Seat::take(&seat)?;
+            SharedProcessor::take(&processor)?;
             // Where it lies in memory decides how much it has: the same each time.
             personality::set(personality::get()? | Persona::ADDR_NO_RANDOMIZE)?;
             confinement::confine(false)?;
             deny_random()?;
             std::mem::forget(dup2_raw(
                 std::os::fd::BorrowedFd::borrow_raw(told),
-                SIGNS_FD,
+                HEARTBEATS_FD,
             )?);
             SigSet::all().thread_unblock()?;
             Ok(())
@@ -218,16 +218,16 @@ impl Machine {
         let mut look = Instant::now();
         loop {
             let mut events = [
-                PollFd::new(self.signs.as_fd(), PollFlags::POLLIN),
+                PollFd::new(self.heartbeats.as_fd(), PollFlags::POLLIN),
                 PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
             ];
             poll(&mut events, PollTimeout::from(LOOK_MS as u16))?;
             let [told, signalled] = events.map(|e| e.any().unwrap_or(false));
-            if told && let Some(sign) = self.read_signs(&mut unread)? {
-                watchdog.told(sign);
+            if told && let Some(heartbeat) = self.read_heartbeats(&mut unread)? {
+                watchdog.told(heartbeat);
             }
             if signalled && self.interrupted()? {
-                return Ok(End::Failed(Remark::new(
+                return Ok(End::Failed(Message::new(
                     "interrupted",
                     "a signal ended the trial",
                 )));
@@ -245,18 +245,18 @@ impl Machine {
                 Err(reason) => return Ok(End::Failed(reason)),
             };
             let share = used_ns as f64 / since.as_nanos() as f64;
-            self.seat.reconsider(session, share);
+            self.processor.reconsider(session, share);
         }
     }
 
-    /// The last sign that was told, if any.
-    fn read_signs(&mut self, unread: &mut String) -> Result<Option<Sign>> {
+    /// The last heartbeat that was told, if any.
+    fn read_heartbeats(&mut self, unread: &mut String) -> Result<Option<Heartbeat>> {
         let mut buffer = [0; 4096];
-        let length = self.signs.read(&mut buffer)?;
+        let length = self.heartbeats.read(&mut buffer)?;
         unread.push_str(&String::from_utf8_lossy(&buffer[..length]));
         let whole = unread.rfind('\n').map_or(0, |end| end + 1);
-        let mut signs = unread[..whole].lines().rev();
-        let last = signs.find_map(Sign::read);
+        let mut heartbeats = unread[..whole].lines().rev();
+        let last = heartbeats.find_map(Heartbeat::read);
         unread.drain(..whole);
         Ok(last)
     }
@@ -281,7 +281,7 @@ fn ended(status: std::process::ExitStatus, now_ns: u64) -> End {
             [CONSOLE, COMPLAINTS].map(last_words).concat().join(" | ")
         ),
     };
-    End::Failed(Remark::new("setup-failed", detail))
+    End::Failed(Message::new("setup-failed", detail))
 }
 
 /// The last five lines of a file in the shared folder.

@@ -16,7 +16,7 @@ use nix::sys::reboot::{RebootMode, reboot};
 use nix::sys::resource::{Resource, setrlimit};
 use serde::{Deserialize, Serialize};
 
-use crate::clock::heartbeat::Sign;
+use crate::clock::heartbeat::Heartbeat;
 use crate::files::atomic_file::write_atomically;
 use crate::files::refusal::Refusal;
 use crate::files::trial::Clock;
@@ -29,11 +29,11 @@ pub const COMPLAINTS: &str = "complaints";
 /// The trial's file, in that folder.
 pub const TRIAL: &str = "trial.json";
 const ERRAND: &str = "errand.json";
-/// Not a sign: those that the one outside has not read yet when the kernel ends could hide it.
+/// Not a heartbeat: those that the one outside has not read yet when the kernel ends could hide it.
 const OUTCOME: &str = "outcome.json";
 /// The console that is a pipe to the one outside.
-const SIGNS: &str = "/dev/tty1";
-/// Virtual time between two signs of life: short beside what a watchdog waits for, even where a fast link fills it with
+const HEARTBEATS: &str = "/dev/tty1";
+/// Virtual time between two heartbeats: short beside what a watchdog waits for, even where a fast link fills it with
 /// work; long beside a packet.
 const BEAT_NS: u64 = 100_000_000;
 const RECEIVED: &str = "/proc/net/softnet_stat";
@@ -103,15 +103,15 @@ pub fn guest() -> Result<u8, Refusal> {
 
 /// Tells the one outside how far it has come here, a line each beat, for as long as it listens.
 fn beat() -> std::io::Result<()> {
-    let mut outside = OpenOptions::new().write(true).open(SIGNS)?;
+    let mut outside = OpenOptions::new().write(true).open(HEARTBEATS)?;
     let received = File::open(RECEIVED)?;
     let mut at_ns = now_ns();
     loop {
-        let sign = Sign {
+        let heartbeat = Heartbeat {
             now_ns: at_ns,
             packets: packets(&received)?,
         };
-        outside.write_all(format!("{sign}\n").as_bytes())?;
+        outside.write_all(format!("{heartbeat}\n").as_bytes())?;
         at_ns += BEAT_NS;
         sleep_until(at_ns);
     }

@@ -1,18 +1,18 @@
-//! A sign of life from a virtual kernel: how far it has come.
+//! A heartbeat of a virtual kernel: how far its time and its packets have come.
 
 use std::fmt;
 
-/// What is told each beat, a line each: `1300000000 4711`.
+/// One line each beat: `1300000000 4711`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Sign {
+pub struct Heartbeat {
     /// Virtual time since the boot.
     pub now_ns: u64,
     /// Received in there until then, about.
     pub packets: u64,
 }
 
-impl Sign {
-    /// None where the line is no sign.
+impl Heartbeat {
+    /// None where the line is no heartbeat.
     pub fn read(line: &str) -> Option<Self> {
         let (now_ns, packets) = line.trim().split_once(' ')?;
         Some(Self {
@@ -22,7 +22,7 @@ impl Sign {
     }
 }
 
-impl fmt::Display for Sign {
+impl fmt::Display for Heartbeat {
     fn fmt(&self, line: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(line, "{} {}", self.now_ns, self.packets)
     }
@@ -33,13 +33,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_read_as_it_was_told() {
-        let sign = Sign {
+    fn is_read_as_it_was_written() {
+        let heartbeat = Heartbeat {
             now_ns: 1_300_000_000,
             packets: 4711,
         };
-        assert_eq!(Sign::read(&format!("{sign}\r\n")), Some(sign));
-        assert_eq!(Sign::read("1300000000"), None);
-        assert_eq!(Sign::read("kernel panic"), None);
+        assert_eq!(
+            Heartbeat::read(&format!("{heartbeat}\r\n")),
+            Some(heartbeat)
+        );
+        assert_eq!(Heartbeat::read("1300000000"), None);
+        assert_eq!(Heartbeat::read("kernel panic"), None);
     }
 }

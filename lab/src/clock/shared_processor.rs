@@ -14,13 +14,13 @@ use crate::host::monotonic::now_ns;
 /// A virtual kernel never waits for time to pass: with less of a processor than this, something else has it.
 const CROWDED: f64 = 0.75;
 
-pub struct Seat {
+pub struct SharedProcessor {
     /// Those that we may use.
     processors: Vec<usize>,
     taken: usize,
 }
 
-impl Seat {
+impl SharedProcessor {
     pub fn choose() -> Self {
         let usable = sched_getaffinity(Pid::from_raw(0)).unwrap_or_default();
         let processors: Vec<usize> = (0..CpuSet::count())
@@ -30,7 +30,7 @@ impl Seat {
         Self { processors, taken }
     }
 
-    /// For a process that is about to start: a system call and nothing else. Its children inherit the seat.
+    /// For a process that is about to start: a system call and nothing else. Its children inherit the choice.
     pub fn take(set: &CpuSet) -> std::io::Result<()> {
         Ok(sched_setaffinity(Pid::from_raw(0), set)?)
     }
@@ -86,15 +86,15 @@ mod tests {
 
     use super::*;
 
-    /// In a session of its own, and where the seat is.
-    fn sleeper(seat: &Seat) -> Child {
-        let set = seat.set();
+    /// In a session of its own, and on that processor.
+    fn sleeper(processor: &SharedProcessor) -> Child {
+        let set = processor.set();
         let mut command = Command::new("sleep");
         // SAFETY: only system calls.
         unsafe {
             command.arg("60").pre_exec(move || {
                 setsid()?;
-                Seat::take(&set)
+                SharedProcessor::take(&set)
             });
         }
         command.spawn().unwrap()
@@ -109,25 +109,25 @@ mod tests {
 
     #[test]
     fn who_is_crowded_moves_and_nobody_else() {
-        let mut seat = Seat::choose();
-        let mut child = sleeper(&seat);
+        let mut processor = SharedProcessor::choose();
+        let mut child = sleeper(&processor);
         let session = child.id() as i32;
-        let mut seats = vec![];
+        let mut visited = vec![];
         for share in [1.0, 0.1] {
-            let first = seat.taken;
+            let first = processor.taken;
             for _ in 0..1000 {
-                seat.reconsider(session, share);
-                assert_eq!(allowed(session), [seat.taken]);
-                seats.push(seat.taken);
+                processor.reconsider(session, share);
+                assert_eq!(allowed(session), [processor.taken]);
+                visited.push(processor.taken);
             }
             if share == 1.0 {
-                assert!(seats.iter().all(|&taken| taken == first));
+                assert!(visited.iter().all(|&taken| taken == first));
             }
         }
         child.kill().unwrap();
         child.wait().unwrap();
-        seats.sort_unstable();
-        seats.dedup();
-        assert_eq!(seats, seat.processors);
+        visited.sort_unstable();
+        visited.dedup();
+        assert_eq!(visited, processor.processors);
     }
 }

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use crate::clock::heartbeat::Sign;
-use crate::files::message::Remark;
+use crate::clock::heartbeat::Heartbeat;
+use crate::files::message::Message;
 
 /// Processor time without a moment passing after which something in there must be spinning.
 const CPU_PATIENCE_S: u64 = 30;
@@ -17,8 +17,8 @@ const CPU_OF_PACKET_NS: u64 = 5_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
 pub struct Watchdog {
-    last: Sign,
-    /// Whether there was a sign since the last look.
+    last: Heartbeat,
+    /// Whether there was a heartbeat since the last look.
     alive: bool,
     since: Instant,
     /// Processor time at the last sign of life, and at the last look.
@@ -29,7 +29,7 @@ pub struct Watchdog {
 impl Watchdog {
     pub fn new() -> Self {
         Self {
-            last: Sign::default(),
+            last: Heartbeat::default(),
             alive: true,
             since: Instant::now(),
             cpu_then_ns: 0,
@@ -37,8 +37,8 @@ impl Watchdog {
         }
     }
 
-    pub fn told(&mut self, sign: Sign) {
-        self.last = sign;
+    pub fn told(&mut self, heartbeat: Heartbeat) {
+        self.last = heartbeat;
         self.alive = true;
     }
 
@@ -48,7 +48,7 @@ impl Watchdog {
     }
 
     /// The processor time used since the last look, of `cpu_ns` used in all; an error where something spins.
-    pub fn look(&mut self, cpu_ns: u64, at: Instant) -> Result<u64, Remark> {
+    pub fn look(&mut self, cpu_ns: u64, at: Instant) -> Result<u64, Message> {
         // Less, where a process has ended that nobody has waited for yet.
         let used_ns = cpu_ns.saturating_sub(self.cpu_ns);
         self.cpu_ns = cpu_ns;
@@ -64,7 +64,7 @@ impl Watchdog {
             Some(detail) => {
                 let moment = self.now_ns() as f64 / SECOND_NS as f64;
                 let detail = format!("virtual time {detail}; it is {moment:.3} s");
-                Err(Remark::new("time-stalled", detail))
+                Err(Message::new("time-stalled", detail))
             }
         }
     }
@@ -104,12 +104,12 @@ mod tests {
 
     use super::*;
 
-    fn detail(found: Result<u64, Remark>) -> String {
+    fn detail(found: Result<u64, Message>) -> String {
         found.expect_err("something spins").detail
     }
 
-    fn sign(packets: u64) -> Sign {
-        Sign {
+    fn heartbeat(packets: u64) -> Heartbeat {
+        Heartbeat {
             now_ns: 2_500_000_000,
             packets,
         }
@@ -118,19 +118,19 @@ mod tests {
     #[test]
     fn work_with_signs_of_life_is_let_be() {
         let (mut watchdog, at) = (Watchdog::new(), Instant::now());
-        watchdog.told(sign(100_000));
+        watchdog.told(heartbeat(100_000));
         assert_eq!(
             watchdog.look(600 * SECOND_NS, at).ok(),
             Some(600 * SECOND_NS)
         );
-        watchdog.told(sign(100_001));
+        watchdog.told(heartbeat(100_001));
         assert_eq!(watchdog.look(601 * SECOND_NS, at).ok(), Some(SECOND_NS));
     }
 
     #[test]
     fn time_that_stands_still_is_told_by_processor_time() {
         let (mut watchdog, at) = (Watchdog::new(), Instant::now());
-        watchdog.told(sign(10));
+        watchdog.told(heartbeat(10));
         assert!(watchdog.look(SECOND_NS, at).is_ok());
         let later = at + Duration::from_secs(500);
         assert!(watchdog.look(31 * SECOND_NS, later).is_ok());
@@ -150,9 +150,9 @@ mod tests {
     #[test]
     fn time_that_crawls_is_told_by_processor_time_a_packet() {
         let (mut watchdog, at) = (Watchdog::new(), Instant::now());
-        watchdog.told(sign(1000));
+        watchdog.told(heartbeat(1000));
         assert!(watchdog.look(185 * SECOND_NS, at).is_ok());
-        watchdog.told(sign(1000));
+        watchdog.told(heartbeat(1000));
         let found = detail(watchdog.look(186 * SECOND_NS, at));
         assert!(
             found.contains("186 s of processor time for 1000 packets"),

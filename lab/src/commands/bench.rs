@@ -14,9 +14,9 @@ use nix::sys::socket::{
 };
 use serde::Serialize;
 
-use crate::check::probe::Place;
+use crate::check::probe::Endpoint;
 use crate::check::train::{SMALLEST, Train, overload};
-use crate::check::train_check::{Quantiles, pass};
+use crate::check::train_check::{Quantiles, send_trains};
 use crate::files::refusal::Refusal;
 use crate::files::trial::{LinkKind, Profile, Trial};
 use crate::host::account::{Machine, cpus, process_cpu_ns, thread_cpu_ns};
@@ -193,7 +193,7 @@ impl Bed {
         })
     }
 
-    fn parts(&mut self) -> (&mut Emulated, [Place<'_>; 2]) {
+    fn parts(&mut self) -> (&mut Emulated, [Endpoint<'_>; 2]) {
         let Network { hosts, links, .. } = &mut self.network;
         let ends = [
             (&hosts[0], Ipv4Addr::new(10, 1, 0, 1)),
@@ -222,8 +222,8 @@ fn delay(ms: u64) -> Result<(String, bool)> {
     })?;
     let (emulated, ends) = bed.parts();
     let course = emulated.base.clone();
-    let passed = pass(emulated, ends, &course, steady(DELAY_PROBES, MS))?.passed;
-    let mut errors: Vec<i64> = passed
+    let outcomes = send_trains(emulated, ends, &course, steady(DELAY_PROBES, MS))?.outcomes;
+    let mut errors: Vec<i64> = outcomes
         .iter()
         .flatten()
         .flat_map(|p| p.delay_errors(usize::MAX))
@@ -250,8 +250,8 @@ fn rate(mbit: u64) -> Result<(String, bool)> {
     })?;
     let (emulated, ends) = bed.parts();
     let course = emulated.base.clone();
-    let passed = pass(emulated, ends, &course, overload)?.passed;
-    let rates: Vec<u64> = passed
+    let outcomes = send_trains(emulated, ends, &course, overload)?.outcomes;
+    let rates: Vec<u64> = outcomes
         .iter()
         .flatten()
         .filter_map(|p| Some(p.rate(bps)?.measured_bps))
@@ -272,10 +272,10 @@ fn loss(share: f64) -> Result<(String, bool)> {
     })?;
     let (emulated, ends) = bed.parts();
     let course: Course = emulated.base.clone();
-    let passed = pass(emulated, ends, &course, steady(LOSS_PROBES, MS / 10))?.passed;
+    let outcomes = send_trains(emulated, ends, &course, steady(LOSS_PROBES, MS / 10))?.outcomes;
     let (mut texts, mut met) = (vec![], true);
-    for (way, passed) in passed.iter().enumerate() {
-        let checked = passed
+    for (way, outcome) in outcomes.iter().enumerate() {
+        let checked = outcome
             .as_ref()
             .and_then(|p| p.loss(course.direction(way), course.seed(way)));
         let checked = checked.context("no loss was measured")?;

@@ -20,7 +20,7 @@ use crate::host::enclosure;
 use crate::roles::lifecycle::Setting;
 use crate::roles::process::Exit;
 use crate::roles::report::{LinkReport, Report};
-use crate::roles::trial_run::conduct;
+use crate::roles::trial_run::run_trial;
 
 /// Exit status if the client never ran.
 const NOT_RUN: u8 = 1;
@@ -47,7 +47,7 @@ pub fn exec(arguments: &Exec) -> Result<u8, Refusal> {
             eprintln!("h123-lab: {error:#}");
             return NOT_RUN;
         }
-        let report = conduct(&trial, &Setting::Terminal, None);
+        let report = run_trial(&trial, &Setting::Terminal, None);
         finish(&report, wanted.as_ref())
     })
 }
@@ -148,8 +148,8 @@ fn role(name: &str, kind: RoleKind, command: &str) -> Role {
 fn finish(report: &Report, wanted: Option<&Wanted>) -> u8 {
     // The client's own failure speaks for itself.
     let reasons = report.reasons.iter().filter(|r| r.code != "client-failed");
-    for remark in reasons.chain(&report.warnings) {
-        eprintln!("h123-lab: {}: {}", remark.code, visible(&remark.detail));
+    for message in reasons.chain(&report.warnings) {
+        eprintln!("h123-lab: {}: {}", message.code, visible(&message.detail));
     }
     if let (Some(wanted), Some(link)) = (wanted, report.links.first())
         && let Err(error) = wanted.write(link)

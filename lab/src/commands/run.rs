@@ -19,7 +19,7 @@ use crate::host::enclosure;
 use crate::host::outside::Outside;
 use crate::roles::lifecycle::Setting;
 use crate::roles::report;
-use crate::roles::trial_run::conduct;
+use crate::roles::trial_run::run_trial;
 
 const REPORT: &str = "report.json";
 
@@ -63,9 +63,9 @@ fn run_inside(
             let mut discarded = Discarded::default();
             discarded.in_layers(&layers);
             if status == 0
-                && let Some(remark) = discarded.remark()
+                && let Some(message) = discarded.message()
             {
-                report::add_warning(&errand.dir.join(REPORT), &remark)?;
+                report::add_warning(&errand.dir.join(REPORT), &message)?;
             }
             Ok(status)
         });
@@ -81,13 +81,13 @@ fn run_here(arguments: &Run, trial: &Trial, roots: &Roots, dir: &Path) -> Result
         let ran = isolate(trial, roots, dir, None).and_then(|layers| {
             let folder = arrange(trial, roots, dir.to_path_buf())?;
             let setting = Setting::Folder(folder.clone());
-            let mut report = conduct(trial, &setting, outside.as_ref());
+            let mut report = run_trial(trial, &setting, outside.as_ref());
             let mut discarded = Discarded::default();
             discarded.in_layers(&layers);
             if trial.roles.iter().any(|role| role.inherits) {
                 discarded.in_temporary_folders(&written(trial, dir));
             }
-            report.warnings.extend(discarded.remark());
+            report.warnings.extend(discarded.message());
             write_atomically(&report, &folder.join(REPORT))
         });
         ran.map_or_else(|error| unfit(&error), |()| 0)

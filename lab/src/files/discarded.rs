@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use crate::files::message::Remark;
+use crate::files::message::Message;
 use crate::files::mounts::{below, path_of};
 
 /// More are counted.
@@ -54,7 +54,7 @@ impl Discarded {
         }
     }
 
-    pub fn remark(mut self) -> Option<Remark> {
+    pub fn message(mut self) -> Option<Message> {
         self.0.sort();
         let mut said: Vec<_> = self
             .0
@@ -72,7 +72,7 @@ impl Discarded {
                 "written in the lab alone, and gone with it: {}",
                 said.join(", ")
             );
-            Remark::new("files-discarded", detail)
+            Message::new("files-discarded", detail)
         })
     }
 

@@ -1,15 +1,15 @@
-//! What a report says in words.
+//! Messages of a report: reasons and warnings.
 
 use serde::Serialize;
 
 /// Why a trial is not valid, or what to know about one that is.
 #[derive(Debug, Serialize)]
-pub struct Remark {
+pub struct Message {
     pub code: &'static str,
     pub detail: String,
 }
 
-impl Remark {
+impl Message {
     pub fn new(code: &'static str, detail: impl std::fmt::Display) -> Self {
         Self {
             code,

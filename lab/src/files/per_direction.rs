@@ -2,16 +2,16 @@
 
 use serde::Serialize;
 
-/// Something of both directions.
+/// One value for each direction.
 #[derive(Debug, Default, Serialize)]
-pub struct Ways<T> {
+pub struct PerDirection<T> {
     pub up: T,
     pub down: T,
 }
 
-impl<T> Ways<T> {
+impl<T> PerDirection<T> {
     /// Direction 0 is `up`.
-    pub fn way(&mut self, way: usize) -> &mut T {
+    pub fn of(&mut self, way: usize) -> &mut T {
         if way == 0 {
             &mut self.up
         } else {

@@ -134,12 +134,12 @@ impl Role {
     }
 
     /// What it may run on; none: all that the lab may.
-    pub fn seats(&self) -> Option<CpuSet> {
-        let mut seats = CpuSet::new();
+    pub fn cpu_set(&self) -> Option<CpuSet> {
+        let mut cpu_set = CpuSet::new();
         for &processor in &self.processors {
-            seats.set(processor).expect("validated: one of the lab's");
+            cpu_set.set(processor).expect("validated: one of the lab's");
         }
-        (!self.processors.is_empty()).then_some(seats)
+        (!self.processors.is_empty()).then_some(cpu_set)
     }
 }
 

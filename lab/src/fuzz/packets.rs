@@ -11,7 +11,7 @@ use super::fuzz;
 use super::numbers::any_number;
 use crate::check::probe::{Arrival, Passage};
 use crate::check::train::{SMALLEST, Train};
-use crate::check::train_check::Passed;
+use crate::check::train_check::TrainOutcome;
 use crate::host::account::counters;
 use crate::host::stalls::Stalls;
 use crate::link::course::Course;
@@ -168,15 +168,15 @@ fn measure(case: &Case) {
                 .collect(),
         };
         let arrivals = case.sent.iter().map(|sent| sent.1 % LATEST_NS).collect();
-        let passed = Passed::new(&course, 0, &train, passage, arrivals, 0, stamps);
-        let (delay, burst) = (passed.delay(), passed.burst());
+        let outcome = TrainOutcome::new(&course, 0, &train, passage, arrivals, 0, stamps);
+        let (delay, burst) = (outcome.delay(), outcome.burst());
         assert!(delay.lost <= delay.probes);
         assert_eq!(burst.sent, case.sent.len() as u64);
-        let loss = passed
+        let loss = outcome
             .loss(&direction, course.seed(0))
             .expect("there is a loss");
         assert!(loss.lost <= loss.sent && loss.low <= loss.high && loss.high <= loss.sent);
-        passed.rate(1_000_000);
+        outcome.rate(1_000_000);
     }
 }
 

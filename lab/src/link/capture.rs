@@ -30,7 +30,7 @@ pub struct Seen<'a> {
     pub inbound: bool,
     pub ip: &'a [u8],
     /// What became of it, if it was not delivered.
-    pub remark: Option<&'static str>,
+    pub comment: Option<&'static str>,
 }
 
 /// Writes the capture of a link, its packets in the order of time.
@@ -96,8 +96,8 @@ impl Seen<'_> {
         body.extend(length);
         body.extend(length);
         padded(&mut body, self.ip);
-        if let Some(remark) = self.remark {
-            option(&mut body, COMMENT, remark.as_bytes());
+        if let Some(comment) = self.comment {
+            option(&mut body, COMMENT, comment.as_bytes());
         }
         let direction: u32 = if self.inbound { 1 } else { 2 };
         option(&mut body, FLAGS, &direction.to_le_bytes());
@@ -138,11 +138,11 @@ mod tests {
 
     #[test]
     fn a_capture_has_keys_before_packets_and_says_what_was_lost() {
-        let seen = |at_ns, inbound, ip, remark| Seen {
+        let seen = |at_ns, inbound, ip, comment| Seen {
             at_ns,
             inbound,
             ip,
-            remark,
+            comment,
         };
         let packets = [
             seen(5_000_000_007, false, &[1, 2, 3, 4, 5][..], Some("lost")),

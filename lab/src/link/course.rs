@@ -7,7 +7,7 @@ use h123_link::{Direction, Move, Path, stream_seed};
 use crate::link::nat::Nat;
 use crate::link::packet_record::{Keep, Packets};
 
-/// Ways.
+/// The two directions, by index.
 pub const UP: usize = 0;
 pub const DOWN: usize = 1;
 

@@ -24,7 +24,7 @@ use crate::host::realtime;
 use crate::host::stalls::Stalls;
 use crate::link::course::{Course, DOWN, UP};
 use crate::link::lateness::Lateness;
-use crate::link::nat::{Nat, Passage};
+use crate::link::nat::{Nat, Translation};
 use crate::link::packet;
 use crate::link::packet::End;
 use crate::link::packet_record::Packets;
@@ -345,15 +345,15 @@ impl Worker {
         let packet = described(ip);
         // One that came before this course and was read in it counts as its first.
         let at_ns = arrival.at_ns.saturating_sub(self.zero_ns);
-        let mut passage = match &mut self.nat {
+        let mut translation = match &mut self.nat {
             Some(nat) if way == UP => nat.outwards(at_ns, ip),
-            _ => Passage::AsItIs,
+            _ => Translation::AsItIs,
         };
         let fate = self.ways[way].path.offer_if(at_ns, packet, |left_ns| {
             if let (Some(nat), DOWN) = (&self.nat, way) {
-                passage = nat.inwards(left_ns, ip);
+                translation = nat.inwards(left_ns, ip);
             }
-            passage != Passage::Closed
+            translation != Translation::Closed
         });
         if let Fate::Blocked { reject: true } = fate
             && let Some(answer) = packet::port_unreachable(ip)
@@ -362,14 +362,14 @@ impl Worker {
         }
         // The record is of what the server sees: before a packet comes to the client, and after one left it.
         if way == UP {
-            passage.apply(&mut frame[..length], End::Source);
+            translation.apply(&mut frame[..length], End::Source);
         }
         let came_ns = self.zero_ns + at_ns;
         let packets = self.packets.as_mut();
         let record =
             packets.and_then(|packets| packets.came(came_ns, way, &frame[HEADER..length], fate));
         if way == DOWN {
-            passage.apply(&mut frame[..length], End::Destination);
+            translation.apply(&mut frame[..length], End::Destination);
         }
         self.send_off((OWN, way), (frame, length), fate, record)
     }

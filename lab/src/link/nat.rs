@@ -25,17 +25,17 @@ pub fn is_elsewhere(address: Ipv4Addr) -> bool {
 
 /// What the translation makes of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Passage {
+pub enum Translation {
     AsItIs,
     As(Ipv4Addr, u16),
     /// Nobody is known there, or no port is left.
     Closed,
 }
 
-impl Passage {
+impl Translation {
     /// Does it to a frame.
     pub fn apply(self, frame: &mut [u8], end: End) {
-        if let Passage::As(address, port) = self {
+        if let Translation::As(address, port) = self {
             packet::rewrite(frame, end, address, port);
         }
     }
@@ -58,38 +58,38 @@ impl Nat {
     }
 
     /// Of a packet that the client sends at `now`.
-    pub fn outwards(&mut self, now: u64, ip: &[u8]) -> Passage {
+    pub fn outwards(&mut self, now: u64, ip: &[u8]) -> Translation {
         let Some((udp, port)) = packet::flow(ip, End::Source) else {
             return self.without_flow(now);
         };
         match self.sightings.outwards(now, udp, port) {
-            None => Passage::Closed,
-            Some(place) if (place.address, place.port) == (0, port) => Passage::AsItIs,
-            Some(place) => Passage::As(self.address(place.address), place.port),
+            None => Translation::Closed,
+            Some(place) if (place.address, place.port) == (0, port) => Translation::AsItIs,
+            Some(place) => Translation::As(self.address(place.address), place.port),
         }
     }
 
     /// Of one that comes to the client at `now`.
-    pub fn inwards(&self, now: u64, ip: &[u8]) -> Passage {
+    pub fn inwards(&self, now: u64, ip: &[u8]) -> Translation {
         let Some((udp, port)) = packet::flow(ip, End::Destination) else {
             return self.without_flow(now);
         };
         let Some(address) = self.number(packet::address(ip, End::Destination)) else {
-            return Passage::Closed;
+            return Translation::Closed;
         };
         let place = Place { udp, address, port };
         match self.sightings.inwards(now, place) {
-            None => Passage::Closed,
-            Some(own) if (address, port) == (0, own) => Passage::AsItIs,
-            Some(own) => Passage::As(self.own, own),
+            None => Translation::Closed,
+            Some(own) if (address, port) == (0, own) => Translation::AsItIs,
+            Some(own) => Translation::As(self.own, own),
         }
     }
 
     /// What has no ports, such as ICMP, and fragments, which show none: they pass while the address is the client's own.
-    fn without_flow(&self, now: u64) -> Passage {
+    fn without_flow(&self, now: u64) -> Translation {
         match self.sightings.address(now) {
-            0 => Passage::AsItIs,
-            _ => Passage::Closed,
+            0 => Translation::AsItIs,
+            _ => Translation::Closed,
         }
     }
 
@@ -129,26 +129,26 @@ mod tests {
         }];
         let mut nat = Nat::new(&moves, 1, OWN, 3);
         let mut frame = udp_datagram((OWN, 40_000), (SERVER, 443), b"there");
-        assert_eq!(nat.outwards(4, &frame[HEADER..]), Passage::AsItIs);
-        let passage = nat.outwards(5, &frame[HEADER..]);
-        let Passage::As(address, port) = passage else {
-            panic!("{passage:?}")
+        assert_eq!(nat.outwards(4, &frame[HEADER..]), Translation::AsItIs);
+        let translation = nat.outwards(5, &frame[HEADER..]);
+        let Translation::As(address, port) = translation else {
+            panic!("{translation:?}")
         };
         assert_eq!(address, Ipv4Addr::new(100, 64, 3, 1));
-        passage.apply(&mut frame, End::Source);
+        translation.apply(&mut frame, End::Source);
         assert_eq!(
             frame,
             udp_datagram((address, port), (SERVER, 443), b"there")
         );
 
         let mut answer = udp_datagram((SERVER, 443), (address, port), b"back");
-        let passage = nat.inwards(6, &answer[HEADER..]);
-        passage.apply(&mut answer, End::Destination);
+        let translation = nat.inwards(6, &answer[HEADER..]);
+        translation.apply(&mut answer, End::Destination);
         assert_eq!(answer, udp_datagram((SERVER, 443), (OWN, 40_000), b"back"));
         let late = udp_datagram((SERVER, 443), (OWN, 40_000), b"late");
-        assert_eq!(nat.inwards(4, &late[HEADER..]), Passage::AsItIs);
-        assert_eq!(nat.inwards(5, &late[HEADER..]), Passage::Closed);
+        assert_eq!(nat.inwards(4, &late[HEADER..]), Translation::AsItIs);
+        assert_eq!(nat.inwards(5, &late[HEADER..]), Translation::Closed);
         let astray = udp_datagram((SERVER, 443), (Ipv4Addr::new(100, 64, 4, 1), port), b"");
-        assert_eq!(nat.inwards(6, &astray[HEADER..]), Passage::Closed);
+        assert_eq!(nat.inwards(6, &astray[HEADER..]), Translation::Closed);
     }
 }

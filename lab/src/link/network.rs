@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, ensure};
 
 use crate::check::link_check::{self, CheckReport};
-use crate::files::message::Remark;
+use crate::files::message::Message;
 use crate::files::trial::{End, Link, LinkKind, Tcp, Trial};
 use crate::host::congestion;
 use crate::host::namespace::Host;
@@ -22,7 +22,7 @@ pub struct Network {
     pub links: Vec<Option<Emulated>>,
     /// In the order of the hosts: what is in force of TCP, if the host has a link.
     pub tcp: Vec<Option<InForce>>,
-    pub warnings: Vec<Remark>,
+    pub warnings: Vec<Message>,
 }
 
 /// What TCP does on a host, as found there.
@@ -173,13 +173,13 @@ impl Network {
 
     fn warn(&mut self) {
         if self.links.iter().flatten().any(|e| !e.link.realtime) {
-            self.warnings.push(Remark::new(
+            self.warnings.push(Message::new(
                 "no-realtime",
                 "the machine refuses real-time priority (SCHED_FIFO), so packets may leave late when it is busy: run as root outside a cgroup-v1 cpu group, or allow --ulimit rtprio=99 and CAP_SYS_NICE",
             ));
         }
         if self.links.iter().any(Option::is_some) && !realtime::lock_memory() {
-            self.warnings.push(Remark::new(
+            self.warnings.push(Message::new(
                 "no-memory-lock",
                 "the machine refuses to lock the link's memory (mlockall)",
             ));

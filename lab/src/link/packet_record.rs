@@ -154,7 +154,7 @@ impl Packets {
                     },
                     inbound,
                     ip,
-                    remark: remark(record.fate),
+                    comment: comment(record.fate),
                 });
             }
         }
@@ -267,7 +267,7 @@ fn code(fate: Fate) -> u8 {
 }
 
 /// What became of a packet that was not delivered.
-fn remark(code: u8) -> Option<&'static str> {
+fn comment(code: u8) -> Option<&'static str> {
     match code {
         1 => Some("lost on the link"),
         2 => Some("found the link's queue full"),
@@ -313,6 +313,6 @@ mod tests {
         let seen = packets.seen();
         assert_eq!(seen.iter().map(|s| s.at_ns).collect::<Vec<_>>(), [8, 9]);
         assert_eq!(seen[1].ip, tcp);
-        assert_eq!(seen[0].remark, Some("found the link's queue full"));
+        assert_eq!(seen[0].comment, Some("found the link's queue full"));
     }
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::files::message::Remark;
-use crate::files::per_direction::Ways;
+use crate::files::message::Message;
+use crate::files::per_direction::PerDirection;
 use crate::files::trial::Trial;
 use crate::link::course::{DOWN, UP};
 use crate::link::cross_traffic::CrossTraffic;
@@ -14,9 +14,9 @@ use crate::roles::report::{CrossReport, LinkReport, Report};
 const CHECKS: usize = 3;
 
 /// Checks each link; those that fail are a reason.
-pub fn check(trial: &Trial, network: &mut Network, report: &mut Report) -> Result<(), Remark> {
+pub fn check(trial: &Trial, network: &mut Network, report: &mut Report) -> Result<(), Message> {
     for (index, link) in trial.links.iter().enumerate() {
-        let mut checked = network.check(index, link).map_err(Remark::setup_failed)?;
+        let mut checked = network.check(index, link).map_err(Message::setup_failed)?;
         for _ in 1..CHECKS {
             // A link that is wrong is wrong again; a machine that stalled for a moment is not.
             let Some(failed) = checked.take_if(|c| !c.passed) else {
@@ -25,12 +25,12 @@ pub fn check(trial: &Trial, network: &mut Network, report: &mut Report) -> Resul
             let detail = format!("{}: {}", link.name, failed.failures.join("; "));
             report
                 .warnings
-                .push(Remark::new("link-check-repeated", detail));
-            checked = network.check(index, link).map_err(Remark::setup_failed)?;
+                .push(Message::new("link-check-repeated", detail));
+            checked = network.check(index, link).map_err(Message::setup_failed)?;
         }
         let omissions = checked.iter().flat_map(|c| &c.omissions);
         let unchecked =
-            omissions.map(|what| Remark::new("link-unchecked", format!("{}: {what}", link.name)));
+            omissions.map(|what| Message::new("link-unchecked", format!("{}: {what}", link.name)));
         report.warnings.extend(unchecked);
         report.links[index].check = checked;
     }
@@ -38,7 +38,7 @@ pub fn check(trial: &Trial, network: &mut Network, report: &mut Report) -> Resul
 }
 
 /// What the checks found wrong.
-pub fn failures(links: &[LinkReport]) -> Result<(), Remark> {
+pub fn failures(links: &[LinkReport]) -> Result<(), Message> {
     let failures = links.iter().flat_map(|link| {
         link.check
             .iter()
@@ -47,15 +47,18 @@ pub fn failures(links: &[LinkReport]) -> Result<(), Remark> {
     });
     match failures.collect::<Vec<_>>() {
         failures if failures.is_empty() => Ok(()),
-        failures => Err(Remark::new("link-check-failed", failures.join("; "))),
+        failures => Err(Message::new("link-check-failed", failures.join("; "))),
     }
 }
 
 /// Begins the measured course of every link.
-pub fn begin(network: &mut Network) -> Result<(), Remark> {
+pub fn begin(network: &mut Network) -> Result<(), Message> {
     for emulated in network.links.iter_mut().flatten() {
         let course = emulated.course.clone();
-        emulated.link.begin(&course).map_err(Remark::setup_failed)?;
+        emulated
+            .link
+            .begin(&course)
+            .map_err(Message::setup_failed)?;
         if let Some(cross) = &mut emulated.cross {
             cross.begin();
         }
@@ -68,13 +71,13 @@ pub fn read(
     network: &mut Network,
     folder: Option<&Path>,
     report: &mut Report,
-) -> Result<(), Remark> {
+) -> Result<(), Message> {
     let mut overrun = vec![];
     for (emulated, told) in network.links.iter_mut().zip(&mut report.links) {
         let Some(emulated) = emulated else { continue };
         let received = emulated.cross.as_ref().map(CrossTraffic::received);
         let base = emulated.base.clone();
-        let turn = emulated.link.begin(&base).map_err(Remark::setup_failed)?;
+        let turn = emulated.link.begin(&base).map_err(Message::setup_failed)?;
         let [up, down] = turn.ledgers;
         let missed = up.overrun + down.overrun;
         if missed > 0 {
@@ -84,18 +87,18 @@ pub fn read(
             ));
         }
         told.stalls = Some(up.stalls.clone().join(down.stalls.clone()));
-        told.cross = received.map(|received| Ways {
+        told.cross = received.map(|received| PerDirection {
             up: CrossReport::new(&up, received[UP]),
             down: CrossReport::new(&down, received[DOWN]),
         });
-        told.directions = Some(Ways {
+        told.directions = Some(PerDirection {
             up: up.into(),
             down: down.into(),
         });
         if let (Some(packets), Some(folder)) = (turn.packets, folder) {
             match packets.save(folder, &told.name) {
                 Ok(left_out) => told.packets_left_out = Some(left_out),
-                Err(error) => report.warnings.push(Remark::evidence_lost(error)),
+                Err(error) => report.warnings.push(Message::evidence_lost(error)),
             }
             match packets.save_frames(folder, &told.name) {
                 Ok(None) => {}
@@ -103,13 +106,13 @@ pub fn read(
                     told.frames_left_out = Some(frames.left_out);
                     told.frames_unread = Some(frames.unread);
                 }
-                Err(error) => report.warnings.push(Remark::evidence_lost(error)),
+                Err(error) => report.warnings.push(Message::evidence_lost(error)),
             }
         }
     }
     if overrun.is_empty() {
         Ok(())
     } else {
-        Err(Remark::new("link-overrun", overrun.join("; ")))
+        Err(Message::new("link-overrun", overrun.join("; ")))
     }
 }

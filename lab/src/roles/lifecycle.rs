@@ -8,7 +8,7 @@ use anyhow::Result;
 use crate::clock::guest;
 use crate::commands::resolver;
 use crate::files::log;
-use crate::files::message::Remark;
+use crate::files::message::Message;
 use crate::files::role::{Role, RoleKind};
 use crate::host::account::Waiting;
 use crate::host::monotonic::now_ns;
@@ -89,24 +89,26 @@ impl<'a> Roles<'a> {
     }
 
     /// Starts a service and waits until it is ready.
-    pub fn bring_up(&mut self, role: &'a Role, network: &mut Network) -> Result<(), Remark> {
+    pub fn bring_up(&mut self, role: &'a Role, network: &mut Network) -> Result<(), Message> {
         let started = now_ns();
         let host = network.position(&role.host);
-        let others = Open::on(&mut network.hosts[host]).map_err(Remark::setup_failed)?;
+        let others = Open::on(&mut network.hosts[host]).map_err(Message::setup_failed)?;
         let index = self
             .start(role, network)
-            .map_err(|e| Remark::new("server-exited", format!("role {}: {e:#}", role.name)))?;
+            .map_err(|e| Message::new("server-exited", format!("role {}: {e:#}", role.name)))?;
         let timeout = role
             .ready
             .as_ref()
             .and_then(|r| r.timeout_ns)
             .unwrap_or(READY_TIMEOUT_NS);
-        let mut readiness = self.readiness(role, others).map_err(Remark::setup_failed)?;
+        let mut readiness = self
+            .readiness(role, others)
+            .map_err(Message::setup_failed)?;
         let (mut used, mut quiet_since) = (0, started);
         loop {
             let missing = readiness
                 .missing(&mut network.hosts[host])
-                .map_err(Remark::setup_failed)?;
+                .map_err(Message::setup_failed)?;
             let elapsed = now_ns() - started;
             let used_now = self.processes.cpu_ns()[index];
             if used_now != used {
@@ -127,12 +129,12 @@ impl<'a> Roles<'a> {
                     readiness.instead(),
                     self.tail(role)
                 );
-                return Err(Remark::new("server-not-ready", detail));
+                return Err(Message::new("server-not-ready", detail));
             }
             match self
                 .processes
                 .wait(now_ns() + READY_POLL_NS)
-                .map_err(Remark::setup_failed)?
+                .map_err(Message::setup_failed)?
             {
                 Event::Deadline => {}
                 Event::Interrupted => return Err(interrupted()),
@@ -147,11 +149,11 @@ impl<'a> Roles<'a> {
     }
 
     /// Lets the services wait until then.
-    pub fn stand_by(&mut self, until_ns: u64) -> Result<(), Remark> {
+    pub fn stand_by(&mut self, until_ns: u64) -> Result<(), Message> {
         match self
             .processes
             .wait(until_ns)
-            .map_err(Remark::setup_failed)?
+            .map_err(Message::setup_failed)?
         {
             Event::Deadline => Ok(()),
             Event::Interrupted => Err(interrupted()),
@@ -166,7 +168,7 @@ impl<'a> Roles<'a> {
         network: &Network,
         begin_ns: u64,
         tcp: Option<TcpAccount>,
-    ) -> Result<(), Remark> {
+    ) -> Result<(), Message> {
         self.tcp = tcp;
         self.usage = Usage::begin(guest::clock(), begin_ns, self.used());
         let outcome = self.follow_main(role, network);
@@ -223,7 +225,7 @@ impl<'a> Roles<'a> {
     }
 
     /// Services that did not end when they were asked to.
-    pub fn killed(&self) -> Vec<Remark> {
+    pub fn killed(&self) -> Vec<Message> {
         let services = self
             .started
             .iter()
@@ -240,13 +242,13 @@ impl<'a> Roles<'a> {
                     s.role.name,
                     grace as f64 / 1e9
                 );
-                Remark::new("killed", detail)
+                Message::new("killed", detail)
             })
             .collect()
     }
 
     /// Keeps the logs short that are too long to be kept.
-    pub fn shorten_logs(&self) -> Vec<Remark> {
+    pub fn shorten_logs(&self) -> Vec<Message> {
         let Setting::Folder(dir) = self.setting else {
             return vec![];
         };
@@ -255,13 +257,13 @@ impl<'a> Roles<'a> {
             let name = &started.role.name;
             match log::shorten(&dir.join(log::file(name))) {
                 Ok(None) => {}
-                Ok(Some(size)) => said.push(Remark::new(
+                Ok(Some(size)) => said.push(Message::new(
                     "log-cut",
                     format!(
                         "role {name} wrote {size} bytes of log, of which the middle was left out"
                     ),
                 )),
-                Err(error) => said.push(Remark::new(
+                Err(error) => said.push(Message::new(
                     "log-cut",
                     format!("the log of role {name}: {error}"),
                 )),
@@ -271,7 +273,7 @@ impl<'a> Roles<'a> {
     }
 
     /// What still ran when its role had ended.
-    pub fn left_behind(&self) -> Option<Remark> {
+    pub fn left_behind(&self) -> Option<Message> {
         let left = &self.processes.left_behind;
         let mut said: Vec<_> = left.values().take(LEFTOVERS_SHOWN).cloned().collect();
         if left.len() > said.len() {
@@ -282,20 +284,20 @@ impl<'a> Roles<'a> {
                 "still ran when its role had ended, and was killed: {}",
                 said.join("; ")
             );
-            Remark::new("left-behind", detail)
+            Message::new("left-behind", detail)
         })
     }
 
-    fn follow_main(&mut self, role: &'a Role, network: &Network) -> Result<(), Remark> {
+    fn follow_main(&mut self, role: &'a Role, network: &Network) -> Result<(), Message> {
         let index = self
             .start(role, network)
-            .map_err(|e| Remark::new("client-failed", format!("role {}: {e:#}", role.name)))?;
+            .map_err(|e| Message::new("client-failed", format!("role {}: {e:#}", role.name)))?;
         let deadline = role
             .timeout_ns
             .map_or(u64::MAX, |t| now_ns().saturating_add(t));
         loop {
             let look = deadline.min(self.look_at_main(index, network));
-            match self.processes.wait(look).map_err(Remark::setup_failed)? {
+            match self.processes.wait(look).map_err(Message::setup_failed)? {
                 Event::Ended(which) if which == index => return self.main_ended(index, role),
                 Event::Ended(which) if self.may_end(which) => {}
                 Event::Ended(which) => return Err(self.service_ended(which)),
@@ -303,7 +305,7 @@ impl<'a> Roles<'a> {
                 Event::Deadline if now_ns() < deadline => {}
                 Event::Deadline => {
                     let seconds = role.timeout_ns.unwrap_or(0) as f64 / 1e9;
-                    return Err(Remark::new(
+                    return Err(Message::new(
                         "client-timeout",
                         format!(
                             "role {} did not end within {seconds:.1} s{}",
@@ -355,7 +357,7 @@ impl<'a> Roles<'a> {
         self.started.iter().map(|s| used[s.index]).collect()
     }
 
-    fn main_ended(&self, index: usize, role: &Role) -> Result<(), Remark> {
+    fn main_ended(&self, index: usize, role: &Role) -> Result<(), Message> {
         match self.exit(index) {
             Some(Exit { code: Some(0), .. }) => Ok(()),
             Some(exit) => Err(self.failure("client-failed", role, exit)),
@@ -369,17 +371,17 @@ impl<'a> Roles<'a> {
             && self.exit(index).is_some_and(|e| e.code == Some(0))
     }
 
-    fn service_ended(&self, index: usize) -> Remark {
+    fn service_ended(&self, index: usize) -> Message {
         let started = self.started.iter().find(|s| s.index == index);
         match (started, self.exit(index)) {
             (Some(started), Some(exit)) => self.failure("server-exited", started.role, exit),
-            _ => Remark::new("server-exited", "a service ended"),
+            _ => Message::new("server-exited", "a service ended"),
         }
     }
 
-    fn failure(&self, code: &'static str, role: &Role, exit: Exit) -> Remark {
+    fn failure(&self, code: &'static str, role: &Role, exit: Exit) -> Message {
         if exit.code == Some(UNSUPPORTED) {
-            return Remark::new(
+            return Message::new(
                 "unsupported",
                 format!(
                     "role {} says it cannot do this here ({exit}){}",
@@ -388,7 +390,7 @@ impl<'a> Roles<'a> {
                 ),
             );
         }
-        Remark::new(
+        Message::new(
             code,
             format!("role {} ended with {exit}{}", role.name, self.tail(role)),
         )
@@ -412,7 +414,7 @@ impl<'a> Roles<'a> {
             namespace,
             command: &role.command,
             env: &role.env,
-            seats: role.seats(),
+            cpu_set: role.cpu_set(),
             outside: self.outside.filter(|_| role.outside),
             resolver: role.resolver.then(resolver::configuration).transpose()?,
             dir,
@@ -471,6 +473,6 @@ impl<'a> Roles<'a> {
     }
 }
 
-fn interrupted() -> Remark {
-    Remark::new("interrupted", "a signal ended the trial")
+fn interrupted() -> Message {
+    Message::new("interrupted", "a signal ended the trial")
 }

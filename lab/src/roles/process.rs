@@ -26,7 +26,7 @@ use crate::host::confinement;
 use crate::host::monotonic::now_ns;
 use crate::host::outside::{self, Outside};
 use crate::host::sysfs;
-use crate::roles::process_tree::Kin;
+use crate::roles::process_tree::ProcessTree;
 
 /// What a role has left running gets this long to follow it.
 const PARTING_NS: u64 = 100_000_000;
@@ -36,7 +36,7 @@ const PARTING_POLL_NS: u64 = 5_000_000;
 pub struct Processes {
     signals: SignalFd,
     running: Vec<Process>,
-    kin: Kin,
+    tree: ProcessTree,
     /// CPU time of reaped orphans, by their role's process.
     orphans: HashMap<i32, u64>,
     pub interrupted: bool,
@@ -75,7 +75,7 @@ pub struct Launch<'a> {
     pub command: &'a [String],
     pub env: &'a BTreeMap<String, String>,
     /// Where it may run; none: wherever the lab may.
-    pub seats: Option<CpuSet>,
+    pub cpu_set: Option<CpuSet>,
     /// What the process may have of the network that the lab was started in.
     pub outside: Option<&'a Outside>,
     /// The file that names the resolver it is to ask; none: the machine's own.
@@ -116,7 +116,7 @@ impl Processes {
         Ok(Self {
             signals,
             running: vec![],
-            kin: Kin::default(),
+            tree: ProcessTree::default(),
             orphans: HashMap::new(),
             interrupted: false,
             left_behind: BTreeMap::new(),
@@ -149,7 +149,7 @@ impl Processes {
         };
         let namespace = launch.namespace.as_raw_fd();
         let outside = launch.outside.map(Outside::as_raw_fd);
-        let seats = launch.seats;
+        let cpu_set = launch.cpu_set;
         let (inherits, confined) = (launch.inherits, launch.confined);
         let resolver = launch.resolver.map(CStr::to_owned);
         if let Some(descriptor) = outside {
@@ -161,8 +161,8 @@ impl Processes {
                 setns(BorrowedFd::borrow_raw(namespace), CloneFlags::CLONE_NEWNET)?;
                 sysfs::renew()?;
                 resolver.as_deref().map_or(Ok(()), resolver::appoint)?;
-                if let Some(seats) = &seats {
-                    sched_setaffinity(Pid::from_raw(0), seats)?;
+                if let Some(cpu_set) = &cpu_set {
+                    sched_setaffinity(Pid::from_raw(0), cpu_set)?;
                 }
                 outside.map_or(Ok(()), outside::keep_open)?;
                 if !inherits {
@@ -183,7 +183,7 @@ impl Processes {
             .spawn()
             .with_context(|| format!("starting {program}"))?;
         let pid = Pid::from_raw(child.id() as i32);
-        self.kin.add(pid.as_raw());
+        self.tree.add(pid.as_raw());
         self.running.push(Process {
             pid,
             ending: None,
@@ -267,7 +267,7 @@ impl Processes {
 
     /// CPU time so far, ns, of each role by its index: of its living processes, of children they waited for, of orphans.
     pub fn cpu_ns(&mut self) -> Vec<u64> {
-        let living = self.kin.living();
+        let living = self.tree.living();
         let of = |process: &Process| {
             let role = process.pid.as_raw();
             let ended = process.ending.as_ref().map_or(0, |e| e.cpu.total_ns());
@@ -281,7 +281,7 @@ impl Processes {
     /// What the role's living threads have waited for a processor so far.
     pub fn waiting(&mut self, index: usize) -> Waiting {
         let role = self.running[index].pid.as_raw();
-        let living = self.kin.living().into_iter();
+        let living = self.tree.living().into_iter();
         Waiting::of(living.filter_map(|(pid, whose)| (whose == role).then_some(pid)))
     }
 
@@ -334,7 +334,7 @@ impl Processes {
             match role {
                 Some(process) => process.ending = Some(dead.ending(process.stopped)),
                 None => {
-                    if let Some(role) = self.kin.role_of_session(dead.session) {
+                    if let Some(role) = self.tree.role_of_session(dead.session) {
                         *self.orphans.entry(role).or_default() += dead.cpu.total_ns();
                     }
                 }

@@ -1,19 +1,19 @@
-//! Kinship: the processes of a role are those that descend from its own, whatever they have made of their sessions. A browser
-//! has one apart from the program that drives it. Whose parent has gone is told by its session, once that was seen.
+//! The processes of a role: all that descend from its own, whatever sessions they have made. A browser has a session apart
+//! from the program that drives it. A process whose parent has gone is known by its session, if that was seen before.
 
 use std::collections::HashMap;
 
 use crate::host::account::{Relations, processes, session_of};
 
-/// Whose processes there are.
+/// Which process belongs to which role.
 #[derive(Debug, Default)]
-pub struct Kin {
+pub struct ProcessTree {
     /// Of each session the process of its role; the roles' own from the beginning.
     sessions: HashMap<i32, i32>,
     roles: Vec<i32>,
 }
 
-impl Kin {
+impl ProcessTree {
     /// A role has begun with this process.
     pub fn add(&mut self, role: i32) {
         self.roles.push(role);
@@ -88,16 +88,16 @@ mod tests {
         let script = "setsid sh -c 'echo $$; exec sleep 60' & wait";
         let (process, mut shell) = descendant(script);
         let role = shell.id() as i32;
-        let mut kin = Kin::default();
-        assert_eq!(kin.living(), []);
-        kin.add(role);
-        assert!(kin.living().contains(&(process, role)));
-        assert_eq!(kin.role_of_session(process), Some(role));
+        let mut tree = ProcessTree::default();
+        assert_eq!(tree.living(), []);
+        tree.add(role);
+        assert!(tree.living().contains(&(process, role)));
+        assert_eq!(tree.role_of_session(process), Some(role));
 
         // Its parent goes, and nothing but its session tells any more whose it was.
         shell.kill().unwrap();
         shell.wait().unwrap();
-        assert_eq!(kin.living(), [(process, role)]);
+        assert_eq!(tree.living(), [(process, role)]);
         nix::sys::signal::kill(
             nix::unistd::Pid::from_raw(process),
             nix::sys::signal::SIGKILL,

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::check::link_check::CheckReport;
 use crate::files::atomic_file::write_atomically;
-use crate::files::message::Remark;
-use crate::files::per_direction::Ways;
+use crate::files::message::Message;
+use crate::files::per_direction::PerDirection;
 use crate::files::trial::{Clock, LinkKind, Tcp};
 use crate::host::account::MachineReport;
 use crate::host::stalls::Stalls;
@@ -27,8 +27,8 @@ pub struct Report {
     /// In whose time everything here is.
     clock: Clock,
     pub valid: bool,
-    pub reasons: Vec<Remark>,
-    pub warnings: Vec<Remark>,
+    pub reasons: Vec<Message>,
+    pub warnings: Vec<Message>,
     pub started_unix_ns: u64,
     pub phases_ns: Phases,
     /// When the main role's run began, of the monotonic clock, as samples are.
@@ -61,9 +61,9 @@ pub struct LinkReport {
     /// The version of the random draws that decided its packets' fates; null for a veth.
     pub draws: Option<u32>,
     pub check: Option<CheckReport>,
-    pub directions: Option<Ways<DirectionReport>>,
+    pub directions: Option<PerDirection<DirectionReport>>,
     /// What others sent through it; null where nobody did.
-    pub cross: Option<Ways<CrossReport>>,
+    pub cross: Option<PerDirection<CrossReport>>,
     /// When packets were due that had not left, during the main role's run; null for a veth.
     pub stalls: Option<Stalls>,
     /// Packets that the record of them had no room for; null where there is none.
@@ -175,10 +175,10 @@ impl Report {
 }
 
 /// Adds to a report that is a file already.
-pub fn add_warning(file: &Path, remark: &Remark) -> Result<()> {
+pub fn add_warning(file: &Path, message: &Message) -> Result<()> {
     let mut report: Value = serde_json::from_slice(&std::fs::read(file)?)?;
     if let Some(warnings) = report["warnings"].as_array_mut() {
-        warnings.push(serde_json::to_value(remark)?);
+        warnings.push(serde_json::to_value(message)?);
     }
     write_atomically(&report, file)
 }

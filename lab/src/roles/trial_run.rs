@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::clock::guest;
-use crate::files::message::Remark;
+use crate::files::message::Message;
 use crate::files::trial::{Clock, Trial};
 use crate::host::account::{Machine, counters};
 use crate::host::monotonic::now_ns;
@@ -16,20 +16,20 @@ use crate::roles::report::{Counters, Report};
 use crate::roles::tcp_account::TcpAccount;
 
 /// Executes the trial. Whatever goes wrong is a reason in the report.
-pub fn conduct(trial: &Trial, setting: &Setting, outside: Option<&Outside>) -> Report {
+pub fn run_trial(trial: &Trial, setting: &Setting, outside: Option<&Outside>) -> Report {
     let mut report = Report::new(&trial.id, guest::clock());
     // Under the virtual clock nothing is ever late.
     let watch = (guest::clock() == Clock::Wall).then(Watch::begin);
     let result = Roles::new(setting, outside)
-        .map_err(Remark::setup_failed)
+        .map_err(Message::setup_failed)
         .and_then(|roles| {
-            let mut conductor = Conductor {
+            let mut run = TrialRun {
                 trial,
                 setting,
                 roles,
                 report: &mut report,
             };
-            conductor.perform()
+            run.perform()
         });
     report.machine.stalls = watch.and_then(Watch::end);
     report.reasons.extend(result.err());
@@ -37,24 +37,24 @@ pub fn conduct(trial: &Trial, setting: &Setting, outside: Option<&Outside>) -> R
     report
 }
 
-struct Conductor<'a> {
+struct TrialRun<'a> {
     trial: &'a Trial,
     setting: &'a Setting,
     roles: Roles<'a>,
     report: &'a mut Report,
 }
 
-impl Conductor<'_> {
-    fn perform(&mut self) -> Result<(), Remark> {
+impl TrialRun<'_> {
+    fn perform(&mut self) -> Result<(), Message> {
         let begin = now_ns();
-        let mut network = Network::build(self.trial).map_err(Remark::setup_failed)?;
+        let mut network = Network::build(self.trial).map_err(Message::setup_failed)?;
         self.describe(&mut network);
         self.report.phases_ns.setup = now_ns() - begin;
         let result = self
             .check(&mut network)
             .and_then(|()| self.play(&mut network));
         let begin = now_ns();
-        let stopped = self.roles.stop_all().map_err(Remark::setup_failed);
+        let stopped = self.roles.stop_all().map_err(Message::setup_failed);
         self.report.roles = self.roles.describe();
         self.report.warnings.extend(self.roles.killed());
         self.report.warnings.extend(self.roles.left_behind());
@@ -71,7 +71,7 @@ impl Conductor<'_> {
         self.report.links = network.describe_links(self.trial);
     }
 
-    fn check(&mut self, network: &mut Network) -> Result<(), Remark> {
+    fn check(&mut self, network: &mut Network) -> Result<(), Message> {
         if !self.trial.check {
             return Ok(());
         }
@@ -82,7 +82,7 @@ impl Conductor<'_> {
     }
 
     /// From the first service's start to the main role's end.
-    fn play(&mut self, network: &mut Network) -> Result<(), Remark> {
+    fn play(&mut self, network: &mut Network) -> Result<(), Message> {
         let begin = now_ns();
         for role in self.trial.services() {
             let outcome = self.roles.bring_up(role, network);
@@ -91,7 +91,7 @@ impl Conductor<'_> {
         }
         let ahead_ns = network
             .start_cross_traffic()
-            .map_err(Remark::setup_failed)?;
+            .map_err(Message::setup_failed)?;
         if ahead_ns > 0 {
             self.roles.stand_by(now_ns() + ahead_ns)?;
             self.report.phases_ns.ready = now_ns() - begin;
@@ -112,7 +112,7 @@ impl Conductor<'_> {
         let read = inspection::read(network, self.setting.folder(), self.report);
         match self.roles.save_tcp() {
             Ok(left_out) => self.report.tcp_left_out = left_out,
-            Err(error) => self.report.warnings.push(Remark::evidence_lost(error)),
+            Err(error) => self.report.warnings.push(Message::evidence_lost(error)),
         }
         outcome.and(read)
     }
@@ -121,9 +121,9 @@ impl Conductor<'_> {
         &mut self,
         network: &mut Network,
         which: fn(&mut Counters) -> &mut BTreeMap<String, i64>,
-    ) -> Result<(), Remark> {
+    ) -> Result<(), Message> {
         for (host, report) in network.hosts.iter_mut().zip(&mut self.report.hosts) {
-            let counted = host.counters().map_err(Remark::setup_failed)?;
+            let counted = host.counters().map_err(Message::setup_failed)?;
             *which(&mut report.counters) = counters(&counted);
         }
         Ok(())

@@ -58,7 +58,7 @@ struct Connection {
     /// Of the first two spaces and each way, as sent and as delivered.
     sent: [[Crypto; 2]; 2],
     delivered: [[Crypto; 2]; 2],
-    /// Ways of which the transport parameters have been reported.
+    /// Directions of which the transport parameters have been reported.
     reported: [bool; 2],
     early: Option<PacketKeys>,
     handshake: [Option<PacketKeys>; 2],
