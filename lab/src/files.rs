@@ -8,7 +8,6 @@ pub mod mounts;
 pub mod overlay;
 pub mod per_direction;
 pub mod refusal;
-pub mod role;
 pub mod roots;
 pub mod surroundings;
 pub mod trial;

@@ -2,6 +2,7 @@
 
 pub mod inspection;
 pub mod lifecycle;
+pub mod nameserver;
 pub mod process;
 pub mod process_tree;
 pub mod ready;

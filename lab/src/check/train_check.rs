@@ -9,9 +9,10 @@ use serde::Serialize;
 
 use crate::check::probe::{Endpoint, Passage, exchange};
 use crate::check::train::{DELAY_PROBES, Train};
+use crate::files::trial::MOST_PACKETS;
 use crate::link::course::Course;
 use crate::link::emulated::Emulated;
-use crate::link::packet_record::{self, Keep};
+use crate::link::packet_record::Keep;
 
 /// Receivers listen this much longer than the model says: as long as a machine may stall and still deliver all.
 const PATIENCE_NS: u64 = 50_000_000;
@@ -100,7 +101,7 @@ pub fn send_trains(
     let zero_ns = emulated
         .link
         .begin(&course.recording(Keep {
-            most: packet_record::MOST,
+            most: MOST_PACKETS,
             ..Keep::default()
         }))?
         .zero_ns;

@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize};
 use crate::clock::heartbeat::Heartbeat;
 use crate::files::atomic_file::write_atomically;
 use crate::files::refusal::Refusal;
-use crate::files::trial::Clock;
 use crate::host::monotonic::{now_ns, sleep_until};
 
 /// The folder in which the two sides find each other's files, of the enclosure's own /tmp.
@@ -74,13 +73,6 @@ impl Errand {
 pub fn read_outcome() -> Result<Outcome> {
     let file = Path::new(SHARED).join(OUTCOME);
     Ok(serde_json::from_slice(&fs::read(file)?)?)
-}
-
-/// What the clock of this kernel is.
-pub fn clock() -> Clock {
-    let line = fs::read_to_string("/proc/cmdline").unwrap_or_default();
-    let travels = line.split_whitespace().any(|w| w == "time-travel=inf-cpu");
-    if travels { Clock::Virtual } else { Clock::Wall }
 }
 
 /// `guest`: everything that the first process of the virtual kernel does. Comes back only elsewhere.

@@ -25,6 +25,7 @@ use crate::host::monotonic::now_ns;
 use crate::link::course::Course;
 use crate::link::emulated::Emulated;
 use crate::link::network::Network;
+use crate::link::tun;
 
 const SEED: u64 = 123;
 const MS: u64 = 1_000_000;
@@ -58,7 +59,7 @@ struct Figure {
 
 /// Prints the figures; exit status 0 if all bars are met, 1 if not.
 pub fn bench(json: bool) -> Result<u8, Refusal> {
-    enclosure::require_tun()?;
+    tun::require()?;
     enclosure::run(true, || match measure_all(json) {
         Ok(figures) => u8::from(!figures.iter().all(|f| f.met)),
         Err(error) => {

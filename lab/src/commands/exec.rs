@@ -13,10 +13,11 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use crate::commands::cli::Exec;
 use crate::files::atomic_file::write_atomically;
 use crate::files::refusal::Refusal;
-use crate::files::role::{Role, RoleKind};
 use crate::files::trial::{Profile, Trial};
+use crate::files::trial::{Role, RoleKind};
 use crate::files::visible::visible;
 use crate::host::enclosure;
+use crate::link::tun;
 use crate::roles::lifecycle::Setting;
 use crate::roles::process::Exit;
 use crate::roles::report::{LinkReport, Report};
@@ -41,7 +42,7 @@ pub fn exec(arguments: &Exec) -> Result<u8, Refusal> {
         role.env = BTreeMap::from([("H123_SERVER".into(), server.clone())]);
     }
     let wanted = arguments.json.as_deref().map(Wanted::open).transpose()?;
-    enclosure::require_tun()?;
+    tun::require()?;
     enclosure::run(arguments.die_with_parent, || {
         if let Err(error) = enclosure::cover_temporary() {
             eprintln!("h123-lab: {error:#}");

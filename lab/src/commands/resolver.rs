@@ -1,8 +1,7 @@
 //! `resolver`: the DNS of one host, which knows one name: the server's address (A), and by its HTTPS record (RFC 9460)
 //! which protocols it speaks. It is asked over the host's loopback, so that looking up takes next to no time.
 
-use std::ffi::CStr;
-use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::net::{Ipv4Addr, UdpSocket};
 use std::str::FromStr;
 
 use anyhow::{Context, Result};
@@ -11,17 +10,11 @@ use domain::base::message_builder::AnswerBuilder;
 use domain::base::{Message, MessageBuilder, Name, Rtype, ToName};
 use domain::rdata::A;
 use domain::rdata::svcb::{Https, SvcParams};
-use nix::errno::Errno;
-use nix::mount::{MsFlags, mount};
 
 use crate::commands::cli::Resolver;
 use crate::files::refusal::Refusal;
+use crate::roles::nameserver::NAMESERVER;
 
-/// Where programs ask.
-const PLACE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 53);
-/// The file in which they look for that, and in the enclosure's own `/tmp` what they are to find there.
-const NAMED_IN: &CStr = c"/etc/resolv.conf";
-const OURS: &CStr = c"/tmp/h123-resolv.conf";
 /// How long answers may be kept: longer than a browser needs them.
 const TTL_S: u32 = 3600;
 /// Of two servers of a name the one with the lower number is asked; here there is one.
@@ -45,7 +38,8 @@ pub fn resolver(arguments: &Resolver) -> Result<u8, Refusal> {
 
 fn serve(arguments: &Resolver) -> Result<()> {
     let known = Known::new(arguments)?;
-    let socket = UdpSocket::bind(PLACE).with_context(|| format!("listening at {PLACE}"))?;
+    let socket =
+        UdpSocket::bind(NAMESERVER).with_context(|| format!("listening at {NAMESERVER}"))?;
     let mut question = [0; LONGEST];
     loop {
         let (length, from) = socket.recv_from(&mut question)?;
@@ -53,31 +47,6 @@ fn serve(arguments: &Resolver) -> Result<()> {
             // Who has gone meanwhile needs none.
             let _ = socket.send_to(&answer, from);
         }
-    }
-}
-
-/// Writes, inside an enclosure, the file that `appoint` puts in place; its path.
-pub fn configuration() -> Result<&'static CStr> {
-    let path = OURS.to_str().expect("no more than ASCII");
-    std::fs::write(path, format!("nameserver {}\n", PLACE.ip()))
-        .with_context(|| format!("writing {path}"))?;
-    Ok(OURS)
-}
-
-/// Has the calling process and its children, which have their own mounts, ask the host's resolver. Only system calls: for
-/// use between fork and exec.
-pub fn appoint(configuration: &CStr) -> nix::Result<()> {
-    let nothing: Option<&str> = None;
-    match mount(
-        Some(configuration),
-        NAMED_IN,
-        nothing,
-        MsFlags::MS_BIND,
-        nothing,
-    ) {
-        // Without that file programs ask their own host by themselves.
-        Ok(()) | Err(Errno::ENOENT) => Ok(()),
-        Err(error) => Err(error),
     }
 }
 
@@ -145,6 +114,8 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
+    use std::net::SocketAddrV4;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -223,7 +194,7 @@ mod tests {
         for bad in ["", "a..b", long.as_str()] {
             let arguments = Resolver {
                 name: bad.into(),
-                at: PLACE,
+                at: NAMESERVER,
                 alpn: vec![],
             };
             assert!(Known::new(&arguments).is_err(), "{bad:?}");

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::clock::boot::{KERNEL, boot};
-use crate::clock::guest::{self, Errand};
+use crate::clock::guest::Errand;
 use crate::commands::cli::Run;
 use crate::files::atomic_file::write_atomically;
 use crate::files::discarded::{Discarded, Layer};
@@ -16,7 +16,9 @@ use crate::files::roots::{self, Roots};
 use crate::files::surroundings;
 use crate::files::trial::{Clock, Trial};
 use crate::host::enclosure;
+use crate::host::monotonic::kernel_clock;
 use crate::host::outside::Outside;
+use crate::link::tun;
 use crate::roles::lifecycle::Setting;
 use crate::roles::report;
 use crate::roles::trial_run::run_trial;
@@ -29,7 +31,7 @@ pub fn run(arguments: &Run) -> Result<u8, Refusal> {
     let trial = Trial::read(&arguments.trial, &roots)?;
     match (trial.clock, &arguments.kernel) {
         (Clock::Virtual, Some(kernel)) => run_inside(kernel, &trial, arguments, &roots, dir),
-        (Clock::Virtual, None) if guest::clock() == Clock::Wall => Err(Refusal::input(
+        (Clock::Virtual, None) if kernel_clock() == Clock::Wall => Err(Refusal::input(
             "the trial's clock is virtual: give the virtual kernel with --kernel",
         )),
         (Clock::Wall, Some(_)) => Err(Refusal::input(
@@ -74,7 +76,7 @@ fn run_inside(
 }
 
 fn run_here(arguments: &Run, trial: &Trial, roots: &Roots, dir: &Path) -> Result<u8, Refusal> {
-    enclosure::require_tun()?;
+    tun::require()?;
     let outside = trial.reaches_outside().then(Outside::here).transpose();
     let outside = outside.map_err(|e| Refusal::machine(format!("{e:#}")))?;
     enclosure::run(arguments.die_with_parent, || {
@@ -102,7 +104,7 @@ fn isolate(
     dir: &Path,
     kernel: Option<&Path>,
 ) -> anyhow::Result<Vec<Layer>> {
-    let layers = if guest::clock() == Clock::Virtual {
+    let layers = if kernel_clock() == Clock::Virtual {
         vec![]
     } else {
         let kept = |written| move |path| Kept { path, written };
@@ -114,7 +116,7 @@ fn isolate(
             .collect();
         overlay::enter(&kept)?
     };
-    if surroundings::fixed(trial) && guest::clock() == Clock::Wall {
+    if trial.has_fixed_surroundings() && kernel_clock() == Clock::Wall {
         // The rest would only have to be hidden again.
         let needed: Vec<_> = roots.folders().chain([dir]).chain(kernel).collect();
         enclosure::cover_temporary_but(&needed)?;
@@ -134,7 +136,7 @@ fn written<'a>(trial: &'a Trial, dir: &'a Path) -> Vec<&'a Path> {
 fn arrange(trial: &Trial, roots: &Roots, dir: PathBuf) -> anyhow::Result<PathBuf> {
     roots.mount()?;
     // In a virtual kernel all this was done outside.
-    if !surroundings::fixed(trial) || guest::clock() == Clock::Virtual {
+    if !trial.has_fixed_surroundings() || kernel_clock() == Clock::Virtual {
         return Ok(dir);
     }
     let folder = Path::new(surroundings::FOLDER);
@@ -145,7 +147,7 @@ fn arrange(trial: &Trial, roots: &Roots, dir: PathBuf) -> anyhow::Result<PathBuf
 
 /// The variables of the lab inside a virtual kernel.
 fn environment(trial: &Trial) -> BTreeMap<String, String> {
-    if surroundings::fixed(trial) {
+    if trial.has_fixed_surroundings() {
         let programs = trial.roles.iter().filter_map(|role| role.command.first());
         let path = surroundings::path(programs.map(String::as_str));
         return BTreeMap::from([("PATH".into(), path)]);

@@ -2,6 +2,10 @@
 
 use serde::Serialize;
 
+/// The index of each direction.
+pub const UP: usize = 0;
+pub const DOWN: usize = 1;
+
 /// One value for each direction.
 #[derive(Debug, Default, Serialize)]
 pub struct PerDirection<T> {

@@ -8,28 +8,11 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, access};
 
-use crate::files::trial::Trial;
-
 /// Where a trial's folder is for its roles, in the enclosure's own `/tmp`.
 pub const FOLDER: &str = "/tmp/h123-trial";
-const TEMPORARY: [&str; 2] = ["/tmp/", "/var/tmp/"];
-/// What roots and the trial's folder begin with there.
-const OURS: &str = "/tmp/h123-";
 /// The umask of roles: servers that give up root must be able to read what was made before.
 pub const UMASK: u32 = 0o022;
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-/// Whether nothing of the machine is needed in `/tmp`: none of the trial's roles is a person's own program, and no command
-/// names a file there.
-pub fn fixed(trial: &Trial) -> bool {
-    let needed = |word: &String| {
-        TEMPORARY.iter().any(|folder| word.starts_with(folder)) && !word.starts_with(OURS)
-    };
-    !trial
-        .roles
-        .iter()
-        .any(|role| role.inherits || role.command.iter().any(needed))
-}
 
 /// The variables of a role that starts `program`, but for those that its trial gives it.
 pub fn variables(program: &str) -> BTreeMap<String, String> {

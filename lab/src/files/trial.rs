@@ -1,33 +1,38 @@
 //! The trial file: what to build, what to run in it.
 
+mod cross;
+mod link;
+pub mod moved;
+mod names;
+mod role;
+mod tcp;
+
 use std::collections::HashSet;
 use std::net::Ipv4Addr;
-use std::ops::RangeInclusive;
 use std::path::Path;
 
-use h123_link::{Direction, Move, validate_moves};
+use h123_link::{Direction, Move};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use crate::files::log;
 use crate::files::refusal::Refusal;
-use crate::files::role::{Role, RoleKind};
 use crate::files::roots::Roots;
-use crate::link::cross_traffic::Cross;
-use crate::link::nat;
-use crate::link::packet_record;
+
+use self::link::network;
+
+pub use self::cross::{Cross, Traffic};
+pub use self::link::{End, Link, LinkKind, MOST_PACKETS};
+pub use self::role::{Ready, Role, RoleKind};
+pub use self::tcp::Tcp;
 
 const FORMAT: &str = "trial/1";
+const TEMPORARY: [&str; 2] = ["/tmp/", "/var/tmp/"];
+/// What roots and the trial's folder begin with there.
+const OURS: &str = "/tmp/h123-";
 /// More hosts or links no machine is to be asked for.
 const MOST: usize = 1000;
 /// In the year 2191: what the time of day of a kernel can be, with years to spare.
 const LATEST_UNIX_NS: u64 = 7_000_000_000_000_000_000;
-/// More packets at once fit into no queue of a kernel.
-const WINDOWS: RangeInclusive<u32> = 1..=1000;
-const MILLISECOND_NS: u64 = 1_000_000;
-/// What any path of IPv6 carries in packets of UDP over IPv4, and what a segment has room for on the lab's links.
-const PAYLOADS: RangeInclusive<u32> = 1252..=1448;
-const LEAST_RTOS_NS: RangeInclusive<u64> = MILLISECOND_NS..=60_000 * MILLISECOND_NS;
 
 /// One trial, as read from `trial.json`.
 #[derive(Debug, Deserialize)]
@@ -70,57 +75,6 @@ pub enum Clock {
     Virtual,
 }
 
-/// What the lab asks of TCP, in every host; what is absent is the kernel's own.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tcp {
-    /// In packets.
-    #[serde(default)]
-    pub initial_window: Option<u32>,
-    /// The least retransmission time; the kernel keeps whole milliseconds.
-    #[serde(default)]
-    pub min_rto_ns: Option<u64>,
-    /// The most bytes of a segment.
-    #[serde(default)]
-    pub max_payload: Option<u32>,
-    /// Go on after a silence with the window that there was, instead of the initial one.
-    #[serde(default)]
-    pub keep_idle_window: bool,
-    /// Data in the first packet of a connection whose client has been there before (RFC 7413), where the client asks
-    /// for it.
-    #[serde(default)]
-    pub fast_open: bool,
-}
-
-/// A link between two hosts. `up` leads from `a` to `b`, `down` from `b` to `a`.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Link {
-    pub name: String,
-    pub kind: LinkKind,
-    pub a: End,
-    pub b: End,
-    #[serde(default)]
-    pub up: Option<Direction>,
-    #[serde(default)]
-    pub down: Option<Direction>,
-    /// When host `a` is seen elsewhere.
-    #[serde(default)]
-    pub moves: Vec<Move>,
-    /// What others send through it.
-    #[serde(default)]
-    pub cross: Option<Cross>,
-    /// So many packets get a record, which is written when the trial ends.
-    #[serde(default)]
-    pub packets: usize,
-    /// Whether these packets are kept whole too.
-    #[serde(default)]
-    pub capture: bool,
-    /// Whether the frames in these packets are read.
-    #[serde(default)]
-    pub frames: bool,
-}
-
 /// A link without its place: what `exec --link` reads.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -134,20 +88,6 @@ pub struct Profile {
     pub moves: Vec<Move>,
     #[serde(default)]
     pub cross: Option<Cross>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LinkKind {
-    Emulated,
-    Veth,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct End {
-    pub host: String,
-    pub address: Ipv4Addr,
 }
 
 /// What a file says it is, whatever else is in it.
@@ -269,7 +209,7 @@ impl Trial {
             ));
         }
         let mut ends = self.links.iter().flat_map(|l| [l.a.address, l.b.address]);
-        if self.links.iter().any(|l| !l.moves.is_empty()) && ends.any(nat::is_elsewhere) {
+        if self.links.iter().any(|l| !l.moves.is_empty()) && ends.any(moved::is_moved) {
             return Err(
                 "hosts move to addresses in 100.64.0.0/10: give links others than these".into(),
             );
@@ -303,121 +243,21 @@ impl Trial {
         self.roles.iter().any(|r| r.outside)
     }
 
+    /// Whether nothing of the machine is needed in `/tmp`: none of its roles is a person's own program, and no command names a
+    /// file there.
+    pub fn has_fixed_surroundings(&self) -> bool {
+        let needed = |word: &String| {
+            TEMPORARY.iter().any(|folder| word.starts_with(folder)) && !word.starts_with(OURS)
+        };
+        !self
+            .roles
+            .iter()
+            .any(|role| role.inherits || role.command.iter().any(needed))
+    }
+
     pub fn services(&self) -> impl Iterator<Item = &Role> {
         self.roles.iter().filter(|r| r.kind == RoleKind::Service)
     }
-}
-
-impl Tcp {
-    fn validate(&self) -> Result<(), String> {
-        if self.initial_window.is_some_and(|n| !WINDOWS.contains(&n)) {
-            return Err(format!(
-                "\"initial_window\" is {} to {} packets",
-                WINDOWS.start(),
-                WINDOWS.end()
-            ));
-        }
-        let whole = |ns: u64| ns.is_multiple_of(MILLISECOND_NS) && LEAST_RTOS_NS.contains(&ns);
-        if self.min_rto_ns.is_some_and(|ns| !whole(ns)) {
-            return Err("\"min_rto_ns\" is 1 ms to 60 s, in whole milliseconds".into());
-        }
-        if self.max_payload.is_some_and(|n| !PAYLOADS.contains(&n)) {
-            return Err(format!(
-                "\"max_payload\" is {} to {} bytes",
-                PAYLOADS.start(),
-                PAYLOADS.end()
-            ));
-        }
-        Ok(())
-    }
-}
-
-impl Link {
-    fn validate(&self, hosts: &[String]) -> Result<(), String> {
-        for end in [&self.a, &self.b] {
-            known_host(&end.host, hosts)?;
-        }
-        if self.a.host == self.b.host {
-            return Err(format!("both ends are on host \"{}\"", self.a.host));
-        }
-        let (a, b) = (self.a.address, self.b.address);
-        if self.packets > 0 {
-            log::names_a_file("such a link", &self.name)?;
-        }
-        if self.capture && self.packets == 0 {
-            return Err("\"capture\" keeps whole what \"packets\" counts: say how many".into());
-        }
-        if self.frames && self.packets == 0 {
-            return Err("\"frames\" are read from what \"packets\" counts: say how many".into());
-        }
-        if self.packets > packet_record::MOST {
-            return Err(format!(
-                "\"packets\" is at most {}, not {}",
-                packet_record::MOST,
-                self.packets
-            ));
-        }
-        let usable = |x: Ipv4Addr| matches!(x.octets()[3] & 3, 1 | 2);
-        // Addresses of one machine each: not "this network", loopback, multicast or reserved (RFC 6890).
-        let unicast = |x: Ipv4Addr| matches!(x.octets()[0], 1..=126 | 128..=223);
-        if !unicast(a) {
-            return Err(format!("{a} is not an address that a host can have"));
-        }
-        if network(a) != network(b) || a == b || !usable(a) || !usable(b) {
-            return Err(format!(
-                "{a} and {b} are not the two addresses of one /30 network, such as 10.1.0.1 and 10.1.0.2"
-            ));
-        }
-        match self.kind {
-            LinkKind::Veth if self.up.is_some() || self.down.is_some() => Err(
-                "a veth is unshaped: remove \"up\" and \"down\", or use kind \"emulated\"".into(),
-            ),
-            LinkKind::Veth if !self.moves.is_empty() => {
-                Err("only over an emulated link can a host move: remove \"moves\"".into())
-            }
-            LinkKind::Veth if self.cross.is_some() => {
-                Err("only an emulated link can have cross traffic: remove \"cross\"".into())
-            }
-            LinkKind::Veth if self.packets > 0 => {
-                Err("only an emulated link keeps a record of its packets".into())
-            }
-            LinkKind::Veth => Ok(()),
-            LinkKind::Emulated => {
-                for (name, direction) in [("up", &self.up), ("down", &self.down)] {
-                    if let Some(direction) = direction {
-                        direction.validate().map_err(|e| format!("{name}: {e}"))?;
-                    }
-                }
-                if let Some(cross) = &self.cross {
-                    let valid = cross.validate(&self.directions());
-                    valid.map_err(|e| format!("cross: {e}"))?;
-                }
-                validate_moves(&self.moves).map_err(|e| e.to_string())
-            }
-        }
-    }
-
-    /// The parameters of both directions, `[up, down]`.
-    pub fn directions(&self) -> [Direction; 2] {
-        [
-            self.up.clone().unwrap_or_default(),
-            self.down.clone().unwrap_or_default(),
-        ]
-    }
-}
-
-pub fn known_host(host: &str, hosts: &[String]) -> Result<(), String> {
-    if hosts.iter().any(|h| h == host) {
-        return Ok(());
-    }
-    Err(format!(
-        "host \"{host}\" is not in \"hosts\" ({})",
-        hosts.join(", ")
-    ))
-}
-
-fn network(address: Ipv4Addr) -> Ipv4Addr {
-    Ipv4Addr::from(u32::from(address) & !3)
 }
 
 fn first_repeated<T: std::hash::Hash + Eq + Clone>(items: impl Iterator<Item = T>) -> Option<T> {

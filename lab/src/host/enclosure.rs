@@ -22,7 +22,6 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, Uid, fork, getppid, pipe};
 
 use crate::files::refusal::Refusal;
-use crate::link::tun;
 
 /// Signals that end a trial early.
 const INTERRUPTS: [Signal; 4] = [
@@ -73,25 +72,13 @@ fn complain(refusal: Refusal) -> u8 {
     refusal.status
 }
 
-fn require_root() -> Result<(), Refusal> {
+pub fn require_root() -> Result<(), Refusal> {
     if Uid::effective().is_root() {
         return Ok(());
     }
     Err(Refusal::machine(
         "running a lab needs root, because only root may create network namespaces: use sudo",
     ))
-}
-
-/// What emulated links are made of. Root is asked for first: who is not root may find the device closed, and no module
-/// would help.
-pub fn require_tun() -> Result<(), Refusal> {
-    require_root()?;
-    tun::openable().map_err(|closed| {
-        Refusal::machine(format!(
-            "{}; emulated links are made from it: {}",
-            closed.detail, closed.remedy
-        ))
-    })
 }
 
 fn no_namespaces(error: Errno) -> Refusal {

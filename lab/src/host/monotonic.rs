@@ -5,6 +5,8 @@ use std::time::Duration;
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, ClockNanosleepFlags, clock_gettime, clock_nanosleep};
 
+use crate::files::trial::Clock;
+
 pub fn now_ns() -> u64 {
     nanoseconds(
         clock_gettime(ClockId::CLOCK_MONOTONIC).expect("CLOCK_MONOTONIC exists on every Linux"),
@@ -40,6 +42,13 @@ pub fn sleep_until(at_ns: u64) {
     )
     .is_err()
     {}
+}
+
+/// What the clock of this kernel is.
+pub fn kernel_clock() -> Clock {
+    let line = std::fs::read_to_string("/proc/cmdline").unwrap_or_default();
+    let travels = line.split_whitespace().any(|w| w == "time-travel=inf-cpu");
+    if travels { Clock::Virtual } else { Clock::Wall }
 }
 
 pub fn nanoseconds(time: TimeSpec) -> u64 {

@@ -4,12 +4,9 @@ use std::net::Ipv4Addr;
 
 use h123_link::{Direction, Move, Path, stream_seed};
 
+use crate::files::per_direction::UP;
 use crate::link::nat::Nat;
 use crate::link::packet_record::{Keep, Packets};
-
-/// The two directions, by index.
-pub const UP: usize = 0;
-pub const DOWN: usize = 1;
 
 /// What both directions do from a time zero on, `[up, down]`.
 #[derive(Clone)]

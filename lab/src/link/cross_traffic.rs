@@ -3,20 +3,17 @@
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use h123_link::Direction;
-use serde::Deserialize;
 
-use crate::files::trial::Tcp;
+use crate::files::per_direction::UP;
+use crate::files::trial::{Cross, Tcp, Traffic};
 use crate::host::monotonic::{now_ns, sleep_until};
 use crate::host::namespace::Host;
-use crate::link::course::UP;
 use crate::link::tun::Tun;
 
 /// For documentation (RFC 5737); its hosts see nobody but each other.
@@ -31,32 +28,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two looks of a receiver of datagrams at whether it is all over.
 const LOOK: Duration = Duration::from_millis(100);
 
-const CONNECTIONS: RangeInclusive<u32> = 1..=100;
-const STREAMS_BPS: RangeInclusive<u64> = 1_000..=10_000_000_000;
-const LONGEST_AHEAD_NS: u64 = 60_000_000_000;
-
-/// Traffic of two hosts of its own that shares a link's queue and rate.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Cross {
-    #[serde(default)]
-    up: Option<Traffic>,
-    #[serde(default)]
-    down: Option<Traffic>,
-    /// How long before the main role it begins.
-    pub ahead_ns: u64,
-}
-
-/// What is sent one way.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Traffic {
-    /// So many connections, each never short of data.
-    Tcp(u32),
-    /// Full packets at equal distances, so many bits a second.
-    Udp(u64),
-}
-
 /// The traffic of one link. Side 0 is that of the link's host `a`.
 pub struct CrossTraffic {
     hosts: [Host; 2],
@@ -68,41 +39,6 @@ pub struct CrossTraffic {
     received: [Arc<AtomicU64>; 2],
     /// The same when the main role began.
     before: [u64; 2],
-}
-
-impl Cross {
-    fn ways(&self) -> [Option<Traffic>; 2] {
-        [self.up, self.down]
-    }
-
-    /// Whether a link of these directions, `[up, down]`, can have it; if not, why.
-    pub fn validate(&self, directions: &[Direction; 2]) -> Result<(), String> {
-        if self.ahead_ns > LONGEST_AHEAD_NS {
-            return Err(format!("\"ahead_ns\" is at most {LONGEST_AHEAD_NS}"));
-        }
-        if self.ways().iter().all(Option::is_none) {
-            return Err("it needs \"up\" or \"down\"".into());
-        }
-        for (traffic, direction) in self.ways().iter().zip(directions) {
-            match traffic {
-                Some(Traffic::Tcp(n)) if !CONNECTIONS.contains(n) => {
-                    return Err(format!("\"tcp\" is 1 to {} connections", CONNECTIONS.end()));
-                }
-                Some(Traffic::Udp(bps)) if !STREAMS_BPS.contains(bps) => {
-                    return Err(format!(
-                        "\"udp\" is {} to {} bit/s",
-                        STREAMS_BPS.start(),
-                        STREAMS_BPS.end()
-                    ));
-                }
-                Some(_) if direction.rate.is_none() => {
-                    return Err("there is a queue to share only where there is a rate".into());
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
 }
 
 impl CrossTraffic {
@@ -131,7 +67,7 @@ impl CrossTraffic {
 
     /// Begins to send; how long that is to go on before the main role starts, ns.
     pub fn start(&mut self) -> Result<u64> {
-        for (way, traffic) in self.wanted.ways().into_iter().enumerate() {
+        for (way, traffic) in self.wanted.directions().into_iter().enumerate() {
             match traffic {
                 Some(Traffic::Tcp(connections)) => {
                     (0..connections).try_for_each(|number| self.transfer(way, number as u16))

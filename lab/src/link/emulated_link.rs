@@ -19,10 +19,11 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::time::TimeSpec;
 
+use crate::files::per_direction::{DOWN, UP};
 use crate::host::monotonic::now_ns;
 use crate::host::realtime;
 use crate::host::stalls::Stalls;
-use crate::link::course::{Course, DOWN, UP};
+use crate::link::course::Course;
 use crate::link::lateness::Lateness;
 use crate::link::nat::{Nat, Translation};
 use crate::link::packet;

@@ -24,7 +24,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::files::atomic_file::write_whole;
-use crate::link::course::{DOWN, UP};
+use crate::files::per_direction::{DOWN, UP};
 use keys::Keys;
 use quic::Quic;
 use records::Plain;

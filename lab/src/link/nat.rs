@@ -6,22 +6,8 @@ use std::net::Ipv4Addr;
 
 use h123_link::{Move, Place, Sightings};
 
+use crate::files::trial::moved;
 use crate::link::packet::{self, End};
-
-/// Of the addresses for carriers' translators (RFC 6598): each link has some, and each move to a new address one.
-const ELSEWHERE: u32 = u32::from_be_bytes([100, 64, 0, 0]);
-/// Of those of a link.
-pub const PREFIX: u8 = 24;
-
-/// The addresses of a link's client after it has moved.
-pub fn elsewhere(link: usize) -> Ipv4Addr {
-    Ipv4Addr::from(ELSEWHERE | (link as u32) << (32 - PREFIX))
-}
-
-/// Whether an address may be one of those, of any link.
-pub fn is_elsewhere(address: Ipv4Addr) -> bool {
-    u32::from(address) >> 22 == ELSEWHERE >> 22
-}
 
 /// What the translation makes of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +30,7 @@ impl Translation {
 pub struct Nat {
     sightings: Sightings,
     own: Ipv4Addr,
-    elsewhere: u32,
+    moved: u32,
 }
 
 impl Nat {
@@ -53,7 +39,7 @@ impl Nat {
         Self {
             sightings: Sightings::new(moves, seed),
             own,
-            elsewhere: elsewhere(link).into(),
+            moved: moved::network(link).into(),
         }
     }
 
@@ -96,7 +82,7 @@ impl Nat {
     fn address(&self, number: u8) -> Ipv4Addr {
         match number {
             0 => self.own,
-            number => Ipv4Addr::from(self.elsewhere | u32::from(number)),
+            number => Ipv4Addr::from(self.moved | u32::from(number)),
         }
     }
 
@@ -104,7 +90,7 @@ impl Nat {
         if address == self.own {
             return Some(0);
         }
-        let within = u32::from(address) ^ self.elsewhere;
+        let within = u32::from(address) ^ self.moved;
         u8::try_from(within).ok().filter(|&number| number > 0)
     }
 }

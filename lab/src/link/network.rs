@@ -2,9 +2,8 @@
 
 use anyhow::{Context, Result, ensure};
 
-use crate::check::link_check::{self, CheckReport};
 use crate::files::message::Message;
-use crate::files::trial::{End, Link, LinkKind, Tcp, Trial};
+use crate::files::trial::{End, Link, LinkKind, Tcp, Trial, moved};
 use crate::host::congestion;
 use crate::host::namespace::Host;
 use crate::host::netlink::Netlink;
@@ -12,9 +11,7 @@ use crate::host::realtime;
 use crate::host::tcp_settings;
 use crate::link::cross_traffic::CrossTraffic;
 use crate::link::emulated::Emulated;
-use crate::link::nat;
 use crate::link::tun::Tun;
-use crate::roles::report::{Counters, HostReport, LinkReport};
 
 pub struct Network {
     pub hosts: Vec<Host>,
@@ -69,45 +66,11 @@ impl Network {
         &self.hosts[self.position(name)]
     }
 
-    /// Checks a link both ways; none for a veth.
-    pub fn check(&mut self, index: usize, link: &Link) -> Result<Option<CheckReport>> {
-        let (a, b) = (self.position(&link.a.host), self.position(&link.b.host));
-        let ends = [
-            (&self.hosts[a], link.a.address),
-            (&self.hosts[b], link.b.address),
-        ];
-        self.links[index]
-            .as_mut()
-            .map(|emulated| link_check::check(emulated, ends))
-            .transpose()
-    }
-
     /// Lets cross traffic begin; how long it is to go on before the main role starts, ns.
     pub fn start_cross_traffic(&mut self) -> Result<u64> {
         let crossed = self.links.iter_mut().flatten();
         let mut starts = crossed.filter_map(|emulated| Some(emulated.cross.as_mut()?.start()));
         starts.try_fold(0, |longest, ahead_ns| Ok(ahead_ns?.max(longest)))
-    }
-
-    pub fn describe_hosts(&self) -> Vec<HostReport> {
-        let hosts = self.hosts.iter().zip(&self.tcp);
-        hosts
-            .map(|(host, found)| HostReport {
-                name: host.name.clone(),
-                congestion: found.as_ref().map(|found| found.congestion.clone()),
-                tcp: found.as_ref().map(|found| found.tcp),
-                counters: Counters::default(),
-            })
-            .collect()
-    }
-
-    pub fn describe_links(&self, trial: &Trial) -> Vec<LinkReport> {
-        let links = trial.links.iter().zip(&self.links);
-        links
-            .map(|(link, emulated)| {
-                LinkReport::new(&link.name, link.kind, emulated.as_ref().map(|e| &e.link))
-            })
-            .collect()
     }
 
     fn lay(&mut self, index: usize, link: &Link, trial: &Trial) -> Result<()> {
@@ -125,7 +88,7 @@ impl Network {
                 let tuns = [create(&link.a)?, create(&link.b)?];
                 self.address_both(link, &device, trial)?;
                 if !link.moves.is_empty() {
-                    self.route_elsewhere(index, &link.b, &device, trial)?;
+                    self.route_to_moved_client(index, &link.b, &device, trial)?;
                 }
                 let cross = link.cross.as_ref();
                 let cross = cross.map(|wanted| CrossTraffic::lay(wanted, &device));
@@ -164,8 +127,14 @@ impl Network {
     }
 
     /// Answers find the addresses that the client moves to.
-    fn route_elsewhere(&self, index: usize, end: &End, device: &str, trial: &Trial) -> Result<()> {
-        let to = (nat::elsewhere(index), nat::PREFIX);
+    fn route_to_moved_client(
+        &self,
+        index: usize,
+        end: &End,
+        device: &str,
+        trial: &Trial,
+    ) -> Result<()> {
+        let to = (moved::network(index), moved::PREFIX);
         let congestion = trial.congestion.as_deref();
         self.host(&end.host)
             .within(|| Netlink::open()?.add_route(device, end.address, to, congestion, trial.tcp))

@@ -8,14 +8,12 @@ use anyhow::Result;
 use h123_link::Fate;
 
 use crate::files::atomic_file::write_whole;
+use crate::files::per_direction::UP;
 use crate::link::capture::{self, Seen};
-use crate::link::course::UP;
 use crate::link::frames::keys::Keys;
 use crate::link::frames::{Frames, Sight};
 use crate::link::packet::{Headers, headers};
 
-/// More than this no link keeps: 200 MB of memory.
-pub const MOST: usize = 4_000_000;
 /// Room for so many is made before the first one comes: then no packet waits for memory.
 const PREPARED: usize = 250_000;
 /// Bytes of the packets whose frames are read.

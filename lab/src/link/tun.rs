@@ -12,6 +12,8 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use anyhow::{Context, Result};
 
+use crate::files::refusal::Refusal;
+use crate::host::enclosure;
 use crate::host::monotonic::now_ns;
 use crate::link::arrival::Arrivals;
 
@@ -66,6 +68,18 @@ pub fn openable() -> Result<(), Closed> {
     Err(Closed {
         detail: format!("{DEVICE} {what} ({error})"),
         remedy,
+    })
+}
+
+/// What emulated links are made of. Root is asked for first: who is not root may find the device closed, and no module
+/// would help.
+pub fn require() -> Result<(), Refusal> {
+    enclosure::require_root()?;
+    openable().map_err(|closed| {
+        Refusal::machine(format!(
+            "{}; emulated links are made from it: {}",
+            closed.detail, closed.remedy
+        ))
     })
 }
 

@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
+use anyhow::Result;
+
+use crate::check::link_check::{self, CheckReport};
 use crate::files::message::Message;
 use crate::files::per_direction::PerDirection;
-use crate::files::trial::Trial;
-use crate::link::course::{DOWN, UP};
+use crate::files::per_direction::{DOWN, UP};
+use crate::files::trial::{Link, Trial};
 use crate::link::cross_traffic::CrossTraffic;
 use crate::link::network::Network;
 use crate::roles::report::{CrossReport, LinkReport, Report};
@@ -16,7 +19,7 @@ const CHECKS: usize = 3;
 /// Checks each link; those that fail are a reason.
 pub fn check(trial: &Trial, network: &mut Network, report: &mut Report) -> Result<(), Message> {
     for (index, link) in trial.links.iter().enumerate() {
-        let mut checked = network.check(index, link).map_err(Message::setup_failed)?;
+        let mut checked = check_link(network, index, link).map_err(Message::setup_failed)?;
         for _ in 1..CHECKS {
             // A link that is wrong is wrong again; a machine that stalled for a moment is not.
             let Some(failed) = checked.take_if(|c| !c.passed) else {
@@ -26,7 +29,7 @@ pub fn check(trial: &Trial, network: &mut Network, report: &mut Report) -> Resul
             report
                 .warnings
                 .push(Message::new("link-check-repeated", detail));
-            checked = network.check(index, link).map_err(Message::setup_failed)?;
+            checked = check_link(network, index, link).map_err(Message::setup_failed)?;
         }
         let omissions = checked.iter().flat_map(|c| &c.omissions);
         let unchecked =
@@ -35,6 +38,22 @@ pub fn check(trial: &Trial, network: &mut Network, report: &mut Report) -> Resul
         report.links[index].check = checked;
     }
     Ok(())
+}
+
+/// Checks a link both ways; none for a veth.
+fn check_link(network: &mut Network, index: usize, link: &Link) -> Result<Option<CheckReport>> {
+    let (a, b) = (
+        network.position(&link.a.host),
+        network.position(&link.b.host),
+    );
+    let ends = [
+        (&network.hosts[a], link.a.address),
+        (&network.hosts[b], link.b.address),
+    ];
+    network.links[index]
+        .as_mut()
+        .map(|emulated| link_check::check(emulated, ends))
+        .transpose()
 }
 
 /// What the checks found wrong.

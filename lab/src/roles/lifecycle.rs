@@ -5,15 +5,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use crate::clock::guest;
-use crate::commands::resolver;
 use crate::files::log;
 use crate::files::message::Message;
-use crate::files::role::{Role, RoleKind};
+use crate::files::trial::{Role, RoleKind};
 use crate::host::account::Waiting;
-use crate::host::monotonic::now_ns;
+use crate::host::monotonic::{kernel_clock, now_ns};
 use crate::host::outside::Outside;
 use crate::link::network::Network;
+use crate::roles::nameserver;
 use crate::roles::process::{Event, Exit, Launch, Processes, Streams};
 use crate::roles::ready::{Open, Readiness};
 use crate::roles::report::{RoleCpu, RoleReport};
@@ -170,7 +169,7 @@ impl<'a> Roles<'a> {
         tcp: Option<TcpAccount>,
     ) -> Result<(), Message> {
         self.tcp = tcp;
-        self.usage = Usage::begin(guest::clock(), begin_ns, self.used());
+        self.usage = Usage::begin(kernel_clock(), begin_ns, self.used());
         let outcome = self.follow_main(role, network);
         let used = self.used();
         self.usage.look(now_ns(), used);
@@ -416,7 +415,7 @@ impl<'a> Roles<'a> {
             env: &role.env,
             cpu_set: role.cpu_set(),
             outside: self.outside.filter(|_| role.outside),
-            resolver: role.resolver.then(resolver::configuration).transpose()?,
+            resolver: role.resolver.then(nameserver::configuration).transpose()?,
             dir,
             inherits: role.inherits,
             confined: matches!(self.setting, Setting::Folder(_)),

@@ -19,13 +19,13 @@ use nix::sys::time::TimeSpec;
 use nix::unistd::{Pid, setsid};
 use serde::Serialize;
 
-use crate::commands::resolver;
 use crate::files::surroundings;
 use crate::host::account::{CpuTime, Waiting, command_of, cpu_of, is_zombie, session_of};
 use crate::host::confinement;
 use crate::host::monotonic::now_ns;
 use crate::host::outside::{self, Outside};
 use crate::host::sysfs;
+use crate::roles::nameserver;
 use crate::roles::process_tree::ProcessTree;
 
 /// What a role has left running gets this long to follow it.
@@ -160,7 +160,7 @@ impl Processes {
             command.pre_exec(move || {
                 setns(BorrowedFd::borrow_raw(namespace), CloneFlags::CLONE_NEWNET)?;
                 sysfs::renew()?;
-                resolver.as_deref().map_or(Ok(()), resolver::appoint)?;
+                resolver.as_deref().map_or(Ok(()), nameserver::appoint)?;
                 if let Some(cpu_set) = &cpu_set {
                     sched_setaffinity(Pid::from_raw(0), cpu_set)?;
                 }

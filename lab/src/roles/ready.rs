@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use crate::files::role::Ready;
+use crate::files::trial::Ready;
 use crate::host::namespace::Host;
 
 /// States in `/proc/net/tcp` and `udp`.

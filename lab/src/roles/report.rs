@@ -11,12 +11,13 @@ use crate::check::link_check::CheckReport;
 use crate::files::atomic_file::write_atomically;
 use crate::files::message::Message;
 use crate::files::per_direction::PerDirection;
-use crate::files::trial::{Clock, LinkKind, Tcp};
+use crate::files::trial::{Clock, LinkKind, Tcp, Trial};
 use crate::host::account::MachineReport;
 use crate::host::stalls::Stalls;
 use crate::link::emulated_link::{EmulatedLink, Ledger};
 use crate::link::frames::Unreadable;
 use crate::link::lateness::LatenessReport;
+use crate::link::network::Network;
 use crate::roles::process::Exit;
 use crate::roles::usage::Point;
 
@@ -174,6 +175,20 @@ impl Report {
     }
 }
 
+impl HostReport {
+    pub fn of_all(network: &Network) -> Vec<Self> {
+        let hosts = network.hosts.iter().zip(&network.tcp);
+        hosts
+            .map(|(host, in_force)| Self {
+                name: host.name.clone(),
+                congestion: in_force.as_ref().map(|tcp| tcp.congestion.clone()),
+                tcp: in_force.as_ref().map(|tcp| tcp.tcp),
+                counters: Counters::default(),
+            })
+            .collect()
+    }
+}
+
 /// Adds to a report that is a file already.
 pub fn add_warning(file: &Path, message: &Message) -> Result<()> {
     let mut report: Value = serde_json::from_slice(&std::fs::read(file)?)?;
@@ -184,7 +199,16 @@ pub fn add_warning(file: &Path, message: &Message) -> Result<()> {
 }
 
 impl LinkReport {
-    pub fn new(name: &str, kind: LinkKind, link: Option<&EmulatedLink>) -> Self {
+    pub fn of_all(network: &Network, trial: &Trial) -> Vec<Self> {
+        let links = trial.links.iter().zip(&network.links);
+        links
+            .map(|(link, emulated)| {
+                Self::new(&link.name, link.kind, emulated.as_ref().map(|e| &e.link))
+            })
+            .collect()
+    }
+
+    fn new(name: &str, kind: LinkKind, link: Option<&EmulatedLink>) -> Self {
         Self {
             name: name.into(),
             kind,

@@ -2,24 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use crate::clock::guest;
 use crate::files::message::Message;
 use crate::files::trial::{Clock, Trial};
 use crate::host::account::{Machine, counters};
-use crate::host::monotonic::now_ns;
+use crate::host::monotonic::{kernel_clock, now_ns};
 use crate::host::outside::Outside;
 use crate::host::watch::Watch;
 use crate::link::network::Network;
 use crate::roles::inspection;
 use crate::roles::lifecycle::{Roles, Setting};
-use crate::roles::report::{Counters, Report};
+use crate::roles::report::{Counters, HostReport, LinkReport, Report};
 use crate::roles::tcp_account::TcpAccount;
 
 /// Executes the trial. Whatever goes wrong is a reason in the report.
 pub fn run_trial(trial: &Trial, setting: &Setting, outside: Option<&Outside>) -> Report {
-    let mut report = Report::new(&trial.id, guest::clock());
+    let mut report = Report::new(&trial.id, kernel_clock());
     // Under the virtual clock nothing is ever late.
-    let watch = (guest::clock() == Clock::Wall).then(Watch::begin);
+    let watch = (kernel_clock() == Clock::Wall).then(Watch::begin);
     let result = Roles::new(setting, outside)
         .map_err(Message::setup_failed)
         .and_then(|roles| {
@@ -67,8 +66,8 @@ impl TrialRun<'_> {
 
     fn describe(&mut self, network: &mut Network) {
         self.report.warnings.append(&mut network.warnings);
-        self.report.hosts = network.describe_hosts();
-        self.report.links = network.describe_links(self.trial);
+        self.report.hosts = HostReport::of_all(network);
+        self.report.links = LinkReport::of_all(network, self.trial);
     }
 
     fn check(&mut self, network: &mut Network) -> Result<(), Message> {
@@ -102,7 +101,7 @@ impl TrialRun<'_> {
         let machine = Machine::now();
         let begin = now_ns();
         let tcp = self.trial.tcp_account;
-        let tcp = tcp.then(|| TcpAccount::begin(guest::clock(), begin));
+        let tcp = tcp.then(|| TcpAccount::begin(kernel_clock(), begin));
         let outcome = self.roles.run_main(self.trial.main(), network, begin, tcp);
         self.report.phases_ns.main = now_ns() - begin;
         self.report.main_began_ns = begin;

@@ -4,7 +4,7 @@ use super::keys::Keys;
 use super::quic::made::{Level, Made};
 use super::suite::Suite;
 use super::{ACK, SYN, Sight, TCP, UDP, http2};
-use crate::link::course::{DOWN, UP};
+use crate::files::per_direction::{DOWN, UP};
 
 const RANDOM: [u8; 32] = [7; 32];
 const PORTS: (u16, u16) = (40001, 4443);

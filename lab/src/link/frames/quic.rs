@@ -11,7 +11,7 @@ use super::hello;
 use super::keys::{Keys, Random, Secrets};
 use super::suite::{Suite, initial_secrets};
 use super::{Frame, Kind, Sight, Sink, Unread};
-use crate::link::course::{DOWN, UP};
+use crate::files::per_direction::{DOWN, UP};
 use crypto::Crypto;
 use packet::{Form, Long, Opened, PacketKeys, Phases, Short, Version};
 

@@ -9,9 +9,9 @@ use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::Pid;
 use serde::Deserialize;
 
+use super::names::known_host;
 use crate::files::log;
 use crate::files::roots::Roots;
-use crate::files::trial::known_host;
 
 /// A command on a host.
 #[derive(Debug, Clone, Deserialize)]

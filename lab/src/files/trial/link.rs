@@ -1,0 +1,134 @@
+//! A link of a trial file.
+
+use std::net::Ipv4Addr;
+
+use h123_link::{Direction, Move, validate_moves};
+use serde::{Deserialize, Serialize};
+
+use super::cross::Cross;
+use super::names::known_host;
+use crate::files::log;
+
+/// The most packets that a link keeps a record of: 200 MB of memory.
+pub const MOST_PACKETS: usize = 4_000_000;
+
+/// A link between two hosts. `up` leads from `a` to `b`, `down` from `b` to `a`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    pub name: String,
+    pub kind: LinkKind,
+    pub a: End,
+    pub b: End,
+    #[serde(default)]
+    pub up: Option<Direction>,
+    #[serde(default)]
+    pub down: Option<Direction>,
+    /// When host `a` is seen elsewhere.
+    #[serde(default)]
+    pub moves: Vec<Move>,
+    /// What others send through it.
+    #[serde(default)]
+    pub cross: Option<Cross>,
+    /// So many packets get a record, which is written when the trial ends.
+    #[serde(default)]
+    pub packets: usize,
+    /// Whether these packets are kept whole too.
+    #[serde(default)]
+    pub capture: bool,
+    /// Whether the frames in these packets are read.
+    #[serde(default)]
+    pub frames: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LinkKind {
+    Emulated,
+    Veth,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct End {
+    pub host: String,
+    pub address: Ipv4Addr,
+}
+
+impl Link {
+    pub fn validate(&self, hosts: &[String]) -> Result<(), String> {
+        for end in [&self.a, &self.b] {
+            known_host(&end.host, hosts)?;
+        }
+        if self.a.host == self.b.host {
+            return Err(format!("both ends are on host \"{}\"", self.a.host));
+        }
+        let (a, b) = (self.a.address, self.b.address);
+        if self.packets > 0 {
+            log::names_a_file("such a link", &self.name)?;
+        }
+        if self.capture && self.packets == 0 {
+            return Err("\"capture\" keeps whole what \"packets\" counts: say how many".into());
+        }
+        if self.frames && self.packets == 0 {
+            return Err("\"frames\" are read from what \"packets\" counts: say how many".into());
+        }
+        if self.packets > MOST_PACKETS {
+            return Err(format!(
+                "\"packets\" is at most {}, not {}",
+                MOST_PACKETS, self.packets
+            ));
+        }
+        let usable = |x: Ipv4Addr| matches!(x.octets()[3] & 3, 1 | 2);
+        // Addresses of one machine each: not "this network", loopback, multicast or reserved (RFC 6890).
+        let unicast = |x: Ipv4Addr| matches!(x.octets()[0], 1..=126 | 128..=223);
+        if !unicast(a) {
+            return Err(format!("{a} is not an address that a host can have"));
+        }
+        if network(a) != network(b) || a == b || !usable(a) || !usable(b) {
+            return Err(format!(
+                "{a} and {b} are not the two addresses of one /30 network, such as 10.1.0.1 and 10.1.0.2"
+            ));
+        }
+        match self.kind {
+            LinkKind::Veth if self.up.is_some() || self.down.is_some() => Err(
+                "a veth is unshaped: remove \"up\" and \"down\", or use kind \"emulated\"".into(),
+            ),
+            LinkKind::Veth if !self.moves.is_empty() => {
+                Err("only over an emulated link can a host move: remove \"moves\"".into())
+            }
+            LinkKind::Veth if self.cross.is_some() => {
+                Err("only an emulated link can have cross traffic: remove \"cross\"".into())
+            }
+            LinkKind::Veth if self.packets > 0 => {
+                Err("only an emulated link keeps a record of its packets".into())
+            }
+            LinkKind::Veth => Ok(()),
+            LinkKind::Emulated => {
+                for (name, direction) in [("up", &self.up), ("down", &self.down)] {
+                    if let Some(direction) = direction {
+                        direction.validate().map_err(|e| format!("{name}: {e}"))?;
+                    }
+                }
+                if let Some(cross) = &self.cross {
+                    let valid = cross.validate(&self.directions());
+                    valid.map_err(|e| format!("cross: {e}"))?;
+                }
+                validate_moves(&self.moves).map_err(|e| e.to_string())
+            }
+        }
+    }
+
+    /// The parameters of both directions, `[up, down]`.
+    pub fn directions(&self) -> [Direction; 2] {
+        [
+            self.up.clone().unwrap_or_default(),
+            self.down.clone().unwrap_or_default(),
+        ]
+    }
+}
+
+/// The /30 network of an address.
+pub fn network(address: Ipv4Addr) -> Ipv4Addr {
+    Ipv4Addr::from(u32::from(address) & !3)
+}
