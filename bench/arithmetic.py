@@ -31,7 +31,7 @@ from pathlib import Path
 
 from h123.catalogue import catalogue
 from h123.study import handshake_round_trips
-from h123.study.slowstart import ACKNOWLEDGEMENT_BYTES, Straight, download_s
+from h123.study.round_trips import ACKNOWLEDGEMENT_BYTES, Straight, download_s
 from h123.verification import public_records
 
 LINK = Straight(round_trip_s=0.03, rate_bps=20_000_000)

@@ -118,7 +118,7 @@ class Grounds:
         )
 
     def _timeless(self, c: Comparison) -> Ground | None:
-        """Its times are of trials in which nothing took any (study/timeless.py), as far as they show."""
+        """Its times are of trials in which nothing took any (study/plan.py), as far as they show."""
         sides = (self._study.parameters({**c.cell, self._factor: level}) for level in (c.a, c.b))
         names = dict.fromkeys(side.network for side in sides if timeless(side, self._networks))
         if not names or not METRICS[c.metric].of_requests:

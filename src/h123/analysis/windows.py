@@ -12,7 +12,7 @@ from h123.base.transport import SETTINGS
 from h123.store import CampaignFolder
 from h123.study import METRICS, Choosing, Network, Parameters, Plan, Sender
 from h123.study.metrics import observed
-from h123.study.slowstart import Straight, download_s
+from h123.study.round_trips import Straight, download_s
 
 METRIC = next(name for name, one in METRICS.items() if one.of == observed.Times("cold", "end_ns"))
 """A whole request on a connection that is new."""

@@ -11,8 +11,8 @@ from h123.base.terminal.redaction import hidden
 from h123.probe.findings import Answer
 from h123.probe.inquiry import Inquiry
 from h123.study import METRICS, OF_REQUESTS, OF_VISITS, TAIL, Family, Network
+from h123.study.round_trips import MSS_BYTES
 from h123.study.sites.site import Site as Page
-from h123.study.slowstart import MSS_BYTES
 
 Part = dict[str, Any]
 """Of a study's file, as YAML writes it."""

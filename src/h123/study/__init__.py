@@ -5,7 +5,6 @@ from h123.study.claims.ledger import Ledger, find_ledgers, ledgers_of, load_ledg
 from h123.study.claims.printed import PrintedValue, PrintedValues, load_printed, printed_values_of
 from h123.study.confounded import confounded, together
 from h123.study.estimate import Estimate, estimate, estimate_check
-from h123.study.handshake import handshake_round_trips
 from h123.study.likeness import Choosing, Likeness, Sender, likenesses, unmatched
 from h123.study.lost import with_losses
 from h123.study.metrics.condition import Basis, Condition
@@ -13,7 +12,7 @@ from h123.study.metrics.metric_type import Metric
 from h123.study.metrics.table import METRICS, PRINTED, TAIL, metric
 from h123.study.networks.network import Network
 from h123.study.parameters import NETWORK_PARAMETERS, Parameters
-from h123.study.plan import Plan, make_plan, parse_only
+from h123.study.plan import Plan, make_plan, parse_only, timeless
 from h123.study.quantities import RESOLVED
 from h123.study.reader import load_study
 from h123.study.registry import (
@@ -28,6 +27,7 @@ from h123.study.registry import (
     list_studies,
     load_network,
 )
+from h123.study.round_trips import handshake_round_trips
 from h123.study.schema import Samples, Schema, Source, load_schema
 from h123.study.sites.recorded import RecordedPage, Served, asked_path, recorded_page
 from h123.study.sites.site import read_site
@@ -43,7 +43,6 @@ from h123.study.study import (
     rungs,
     split_pair,
 )
-from h123.study.timeless import timeless
 from h123.study.trial import PlannedTrial
 from h123.study.workload.headers import Header
 
@@ -122,10 +121,10 @@ __all__ = [
     "printed_values_of",
     "read_site",
     "recorded_page",
+    "round_trips",
     "rungs",
     "site",
     "sites",
-    "slowstart",
     "split_pair",
     "timeless",
     "together",

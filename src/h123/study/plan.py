@@ -17,6 +17,7 @@ import hashlib
 import itertools
 import math
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from h123.base.errors import UserError
@@ -25,9 +26,9 @@ from h123.base.units import format_span
 from h123.study.confounded import confounded, confounded_note
 from h123.study.estimate import Estimate, estimate, estimate_check, own_seconds
 from h123.study.lost import spread
+from h123.study.networks.network import Network
 from h123.study.parameters import Parameters
 from h123.study.study import MOST_TRIALS, Study, split_pair
-from h123.study.timeless import timeless_note
 from h123.study.trial import PlannedTrial
 from h123.study.workload import Upload
 
@@ -239,3 +240,25 @@ def _trial_id(block: int, position: int, treatment: _Treatment, compared: str) -
     words = "-".join(re.sub(r"[^a-z0-9._+]+", "-", level.lower()) for level in levels)
     twin = "-twin" if treatment.twin else ""
     return f"b{block:02}-t{position:02}-{words[:MAX_ID_LENGTH]}{twin}"
+
+
+def timeless(parameters: Parameters, networks: Mapping[str, Network]) -> bool:
+    """Whether nothing takes time in such a trial, as far as the networks' profiles are known.
+
+    Under the virtual clock processing takes none. Over a link that takes none either, times are the few microseconds by
+    which each reading of the clock advances it: their ratio says how often a program looks at the clock.
+    """
+    known = [networks.get(name) for name in parameters.networks()]
+    return parameters.clock == "virtual" and all(network and not network.takes_time for network in known)
+
+
+def timeless_note(trials: Iterable[Parameters], networks: Mapping[str, Network]) -> str | None:
+    """What a plan says of them; None where it has none."""
+    names = dict.fromkeys(p.network for p in trials if timeless(p, networks))
+    if not names:
+        return None
+    return (
+        f"under the virtual clock nothing takes time over {', '.join(names)}: no delay, no rate. Unless a program "
+        "waits by itself, such as a handler that sleeps, there is nothing to measure and times get no verdict there; "
+        "leave it out (--only), or run it under the wall clock"
+    )

@@ -1,8 +1,9 @@
-"""Types of fields that people write with a unit and that h123 keeps as plain numbers.
+"""Types of fields: quantities that people write with a unit and h123 keeps as plain numbers, and names of levels.
 
 Where the validation context is RESOLVED (files that h123 wrote itself), numbers are taken as they stand.
 """
 
+import re
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -40,3 +41,25 @@ Share = Annotated[float, _written(parse_share), Field(ge=0, le=1)]
 """A part of the whole between 0 and 1, written `0.5%` or `0.005`."""
 Change = Annotated[float, _written(parse_change)]
 """A relative change, written `-31.2 %` or `-0.312`."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
+"""Of factors and levels: they become columns, parts of folders' names and words on command lines."""
+
+
+def check_name(name: str, what: str) -> str:
+    """The name, if a factor or level (`what`) can have it. Raises ValueError."""
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no {what} name: use up to 40 letters, digits and . _ + -")
+    return name
+
+
+def _level_names(value: object) -> object:
+    """A level or a list of levels, as a list of names; levels may be written as numbers."""
+    names = value if isinstance(value, list) else [value]
+    if not names or not all(isinstance(name, str | int | float) for name in names):
+        raise ValueError(f"{value!r} is not valid; write a level, or a list of levels")
+    return [str(name).lower() if isinstance(name, bool) else str(name) for name in names]
+
+
+Levels = Annotated[list[str], BeforeValidator(_level_names)]
+"""Levels of one factor, by name."""

@@ -12,7 +12,6 @@ from h123.base.strict import Strict, choose
 from h123.catalogue import OwnServer, subject_names, unknown_subject
 from h123.study.metrics.condition import Condition
 from h123.study.metrics.table import METRICS
-from h123.study.names import Levels, check_name
 from h123.study.networks.network import Network
 from h123.study.parameters import (
     NETWORK_PARAMETERS,
@@ -21,6 +20,7 @@ from h123.study.parameters import (
     Parameters,
     validate_parameter,
 )
+from h123.study.quantities import Levels, check_name
 from h123.study.registry import load_network
 from h123.study.study import MOST_TRIALS, Comparison, Level, Study, rungs, split_pair
 from h123.study.workload import KINDS, WorkloadParameters, own_parameters

@@ -7,8 +7,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 from h123.base.strict import Strict
 from h123.study.claims.checks import Check
 from h123.study.metrics.table import MetricName
-from h123.study.names import Levels
-from h123.study.quantities import Change, Share
+from h123.study.quantities import Change, Levels, Share
 
 ALL_LEVELS = "all"
 """Stands for every level of a factor."""

@@ -11,7 +11,7 @@ from h123.base.errors import UserError
 from h123.base.files.textfile import read_text
 from h123.base.strict import Strict, choose
 from h123.study.claims.claim import ALL_LEVELS, AnyClaim, MeasurableClaim
-from h123.study.names import Levels
+from h123.study.quantities import Levels
 from h123.study.reader import load_study
 from h123.study.registry import find_study, is_study, list_claims, list_studies
 from h123.study.study import Study

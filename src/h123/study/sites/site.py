@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
 
 from h123.base.strict import Strict, choose, fault_at
-from h123.study.names import check_name
-from h123.study.quantities import Duration, Size
+from h123.study.quantities import Duration, Size, check_name
 from h123.study.registry import find_site
 from h123.study.yaml_document import Document
 

@@ -11,8 +11,7 @@ from urllib.parse import quote, urlsplit
 from h123.base.errors import UserError
 from h123.base.files.textfile import unprintable
 from h123.base.units import format_bytes, format_seconds, format_share
-from h123.study.names import check_name
-from h123.study.quantities import RESOLVED
+from h123.study.quantities import RESOLVED, check_name
 from h123.study.sites.har import Recording, read_har
 from h123.study.sites.har_entry import Entry
 from h123.study.sites.har_page import plain

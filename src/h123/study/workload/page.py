@@ -17,11 +17,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, StrictBool, Validat
 from h123.base.errors import UserError
 from h123.base.units import format_bytes, format_seconds
 from h123.catalogue import ALT_SVC, HTTPS_RECORD, QUIC, Announcement
-from h123.study.handshake import handshake_round_trips
 from h123.study.quantities import Duration
+from h123.study.round_trips import INITIAL_WINDOW_BYTES, handshake_round_trips
 from h123.study.sites.documents import Documents
 from h123.study.sites.site import Resource, Site, load_site
-from h123.study.slowstart import INITIAL_WINDOW_BYTES
 from h123.study.workload.abandon import LEAVING
 from h123.study.workload.client_file import Asking, Target, WorkloadFile
 from h123.study.workload.headers import Header, WrittenHeader, written

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from h123.study.slowstart import Straight, download_s
+from h123.study.round_trips import Straight, download_s
 
 HOME = Straight(round_trip_s=0.03, rate_bps=20_000_000)
 FAST = Straight(round_trip_s=0.1, rate_bps=1e12)
