@@ -7,6 +7,7 @@
 //!
 //! `H123_FUZZ_SEED` repeats a run. What failed is printed in the form of the corpus, shrunk: mended, it becomes a part of it.
 
+mod directions;
 mod frames;
 mod link;
 mod numbers;

@@ -13,3 +13,4 @@ pub mod network;
 pub mod packet;
 pub mod packet_record;
 pub mod tun;
+pub mod worker;

@@ -3,17 +3,14 @@
 
 use std::collections::VecDeque;
 
-use h123_link::{
-    Blackout, Change, Direction, Distribution, Fate, GilbertElliott, Jitter, LONGEST_NS, Loss,
-    Packet, Path, Queue, Rate, Reorder, Udp,
-};
+use h123_link::{Change, Direction, Fate, Packet, Path, Queue, Rate};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::directions::any_direction;
 use super::fuzz;
-use super::numbers::{any_number, share, up_to};
+use super::numbers::any_number;
 
-const LARGEST: u64 = 1_000_000_000_000_000;
 const NS_PER_MS: u64 = 1_000_000;
 /// Of which a rate of n bit/s does n each nanosecond.
 const WORK_PER_BYTE: i128 = 8_000_000_000;
@@ -52,179 +49,6 @@ fn any_packets() -> impl Strategy<Value = Vec<(u64, u32, bool)>> {
         };
         packets.into_iter().map(place).collect()
     })
-}
-
-fn any_direction() -> impl Strategy<Value = Direction> {
-    let sending = (prop::option::of(any_rate()), prop::option::of(any_queue()));
-    let hurting = (
-        prop::option::of(any_loss()),
-        prop::collection::vec((any_time(), any_time()), 0..3),
-        share(),
-    );
-    let travelling = (
-        any_time(),
-        prop::option::of(any_jitter()),
-        prop::option::of(any_reorder()),
-    );
-    let changes = prop::collection::vec(any_change(), 0..4);
-    (sending, hurting, travelling, any_udp(), changes).prop_map(
-        |(
-            (rate, queue),
-            (loss, blackouts, duplicate),
-            (delay_ns, jitter, reorder),
-            udp,
-            changes,
-        )| {
-            let direction = Direction {
-                rate,
-                queue,
-                loss,
-                blackouts: in_order(blackouts),
-                duplicate,
-                delay_ns,
-                jitter,
-                reorder,
-                udp,
-                changes,
-            };
-            made_valid(direction)
-        },
-    )
-}
-
-/// Of a few seconds mostly.
-fn any_time() -> impl Strategy<Value = u64> {
-    prop_oneof![1 => Just(0), 4 => 0..5_000_000_000u64, 4 => 0..5_000_000u64, 1 => up_to(LONGEST_NS)]
-}
-
-fn any_rate() -> impl Strategy<Value = Rate> {
-    let gaps = prop::collection::vec(0..20u64, 1..8);
-    let bytes = prop_oneof![3 => 200..4000u32, 1 => any::<u32>()];
-    let trace = (gaps, 1..=20u64, prop::bool::weighted(0.05), bytes).prop_map(
-        |(gaps, last, slow, bytes)| {
-            let factor = if slow {
-                LONGEST_NS / NS_PER_MS / 200
-            } else {
-                1
-            };
-            let mut at = 0;
-            let step = |gap: u64| {
-                at += gap * factor;
-                at
-            };
-            Rate::Trace {
-                trace_ms: gaps.into_iter().chain([last]).map(step).collect(),
-                opportunity_bytes: bytes.max(1),
-            }
-        },
-    );
-    let bps = prop_oneof![3 => 1_000..2_000_000_000u64, 1 => up_to(LARGEST).prop_map(|n| n.max(1))];
-    prop_oneof![2 => bps.prop_map(|bps| Rate::Constant { bps }), 1 => trace]
-}
-
-fn any_queue() -> impl Strategy<Value = Queue> {
-    prop_oneof![
-        (1500..50_000u64).prop_map(Queue::Bytes),
-        (1..20u64).prop_map(Queue::Packets),
-        (0..50_000_000u64).prop_map(Queue::Ns),
-        up_to(LARGEST).prop_map(|n| Queue::Bytes(n.max(1500))),
-        up_to(LARGEST).prop_map(|n| Queue::Packets(n.max(1))),
-        up_to(LONGEST_NS).prop_map(Queue::Ns),
-    ]
-}
-
-fn any_loss() -> impl Strategy<Value = Loss> {
-    let chain = (share(), share(), share(), share()).prop_map(|(p, r, loss_good, loss_bad)| {
-        GilbertElliott {
-            p,
-            r: r.max(f64::MIN_POSITIVE),
-            loss_good,
-            loss_bad,
-        }
-    });
-    prop_oneof![
-        share().prop_map(Loss::Random),
-        chain.prop_map(Loss::GilbertElliott),
-        prop::collection::vec(0..50u64, 0..8).prop_map(Loss::Packets),
-        prop::collection::vec(0..50_000u64, 0..8).prop_map(Loss::Bytes),
-        prop::collection::vec(up_to(LARGEST), 0..3).prop_map(Loss::Packets),
-    ]
-}
-
-fn any_jitter() -> impl Strategy<Value = Jitter> {
-    let distribution = prop_oneof![Just(Distribution::Uniform), Just(Distribution::Normal)];
-    (any_time(), distribution, any::<bool>()).prop_map(|(spread_ns, distribution, keep_order)| {
-        Jitter {
-            spread_ns,
-            distribution,
-            keep_order,
-        }
-    })
-}
-
-fn any_reorder() -> impl Strategy<Value = Reorder> {
-    (share(), any_time()).prop_map(|(share, ahead_ns)| Reorder {
-        share,
-        ahead_ns: ahead_ns.max(1),
-    })
-}
-
-fn any_udp() -> impl Strategy<Value = Udp> {
-    let limit = (1u64..1_000_000_000).prop_map(Udp::Limit);
-    prop_oneof![4 => Just(Udp::Pass), 1 => Just(Udp::Drop), 1 => Just(Udp::Reject), 1 => limit]
-}
-
-fn any_change() -> impl Strategy<Value = Change> {
-    (
-        any_time(),
-        prop::option::of(any_time()),
-        prop::option::of(any_rate()),
-        prop::option::of(any_loss()),
-        prop::option::of(any_udp()),
-    )
-        .prop_map(|(at_ns, delay_ns, rate, loss, udp)| Change {
-            at_ns,
-            delay_ns,
-            rate,
-            loss,
-            udp: udp.or(Some(Udp::Pass)),
-        })
-}
-
-fn in_order(mut spans: Vec<(u64, u64)>) -> Vec<Blackout> {
-    spans.sort_unstable();
-    let mut end = 0;
-    let mut windows = vec![];
-    for (from_ns, long) in spans {
-        let to_ns = from_ns.saturating_add(long).min(LONGEST_NS);
-        if from_ns >= end && from_ns < to_ns {
-            windows.push(Blackout { from_ns, to_ns });
-            end = to_ns;
-        }
-    }
-    windows
-}
-
-/// What fields demand of one another.
-fn made_valid(mut direction: Direction) -> Direction {
-    let changes = &mut direction.changes;
-    changes.sort_by_key(|change| change.at_ns);
-    changes.dedup_by_key(|change| change.at_ns);
-    if direction.rate.is_none() && changes.iter().all(|change| change.rate.is_none()) {
-        direction.queue = None;
-    }
-    let delays = || {
-        changes
-            .iter()
-            .filter_map(|change| change.delay_ns)
-            .chain([direction.delay_ns])
-    };
-    let (least, most) = (delays().min().unwrap_or(0), delays().max().unwrap_or(0));
-    if let Some(jitter) = &mut direction.jitter {
-        jitter.spread_ns = jitter.spread_ns.min(least);
-    }
-    direction.reorder = direction.reorder.filter(|_| most > 0);
-    direction
 }
 
 fn test(case: &Case) {

@@ -1,15 +1,18 @@
-//! What a link knows about IPv4: which packets are UDP, how to say "port unreachable", what TCP's and UDP's headers hold, and
-//! how to change their ends.
+//! What a link reads in IPv4 packets: which are UDP, and what the headers of TCP and UDP hold. What it changes in them and
+//! answers is below.
+
+mod rewrite;
 
 use std::net::Ipv4Addr;
 
-use crate::link::tun::HEADER;
+#[cfg(test)]
+pub use self::rewrite::tests;
+pub use self::rewrite::{port_unreachable, rewrite};
 
 const ICMP: u8 = 1;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 const IP_HEADER: usize = 20;
-const ICMP_HEADER: usize = 8;
 const UDP_HEADER: usize = 8;
 const TCP_HEADER: usize = 20;
 const SYN: u8 = 2;
@@ -17,10 +20,7 @@ const SYN: u8 = 2;
 const END_OF_OPTIONS: u8 = 0;
 const NO_OPERATION: u8 = 1;
 const WINDOW_SCALE: u8 = 3;
-const PORT_UNREACHABLE: [u8; 2] = [3, 3];
 const MORE_FRAGMENTS: u8 = 0x20;
-/// In the virtio header: of the checksum only the pseudo-header's part is there; the kernel adds the rest.
-const NEEDS_CHECKSUM: u8 = 1;
 
 pub fn is_udp(ip: &[u8]) -> bool {
     ip.len() >= IP_HEADER && ip[0] >> 4 == 4 && ip[9] == UDP
@@ -160,50 +160,6 @@ pub fn address(ip: &[u8], end: End) -> Ipv4Addr {
     Ipv4Addr::from(octets)
 }
 
-/// Gives one end of a packet that has a flow another address and port, and sets its checksums right (RFC 1624).
-pub fn rewrite(frame: &mut [u8], end: End, address: Ipv4Addr, port: u16) {
-    let partial = frame[0] & NEEDS_CHECKSUM != 0;
-    let ip = &mut frame[HEADER..];
-    let segment = header_length(ip);
-    let (protocol, place) = (ip[9], segment + end.port());
-    let mut put = |at: usize, new: [u8; 2]| {
-        let old = [ip[at], ip[at + 1]];
-        ip[at..at + 2].copy_from_slice(&new);
-        (u16::from_be_bytes(old), u16::from_be_bytes(new))
-    };
-    let [a, b, c, d] = address.octets();
-    let moved = [put(end.address(), [a, b]), put(end.address() + 2, [c, d])];
-    let renamed = put(place, port.to_be_bytes());
-    adjust(&mut ip[10..12], &moved, false);
-    let sum = segment + if protocol == UDP { 6 } else { 16 };
-    let sum = &mut ip[sum..sum + 2];
-    // UDP without a checksum has zero there.
-    let absent = protocol == UDP && sum == [0, 0];
-    if partial {
-        adjust(sum, &moved, true);
-    } else if !absent {
-        adjust(sum, &[moved[0], moved[1], renamed], false);
-        if protocol == UDP && sum == [0, 0] {
-            sum.fill(0xff);
-        }
-    }
-}
-
-/// A checksum after 16-bit words have changed; `partial`: it is a sum that has not been inverted.
-fn adjust(sum: &mut [u8], changed: &[(u16, u16)], partial: bool) {
-    let inverted = if partial { 0 } else { 0xffff };
-    let before = u32::from(u16::from_be_bytes([sum[0], sum[1]]) ^ inverted);
-    let change = |&(old, new): &(u16, u16)| u32::from(!old) + u32::from(new);
-    let total = before + changed.iter().map(change).sum::<u32>();
-    let folded = fold(total) ^ inverted;
-    sum.copy_from_slice(&folded.to_be_bytes());
-}
-
-fn fold(sum: u32) -> u16 {
-    let once = (sum & 0xffff) + (sum >> 16);
-    ((once & 0xffff) + (once >> 16)) as u16
-}
-
 fn header_length(ip: &[u8]) -> usize {
     usize::from(ip[0] & 15) * 4
 }
@@ -212,156 +168,11 @@ fn fragment_offset(ip: &[u8]) -> u16 {
     u16::from_be_bytes([ip[6], ip[7]]) & 0x1fff
 }
 
-/// The frame that answers a packet with ICMP "port unreachable" (RFC 792) in the name of its destination, or none
-/// for a fragment that is not the first, which must not be answered (RFC 1122, 3.2.2).
-pub fn port_unreachable(ip: &[u8]) -> Option<Vec<u8>> {
-    if fragment_offset(ip) != 0 {
-        return None;
-    }
-    let quoted = &ip[..ip.len().min(header_length(ip) + 8)];
-    let length = IP_HEADER + ICMP_HEADER + quoted.len();
-    // An all-zero virtio header: checksums are complete, nothing is segmented.
-    let mut frame = vec![0; HEADER + length];
-    let (outer, icmp) = frame[HEADER..].split_at_mut(IP_HEADER);
-    outer[0] = 0x45;
-    outer[2..4].copy_from_slice(&(length as u16).to_be_bytes());
-    outer[8] = 64;
-    outer[9] = ICMP;
-    outer[12..16].copy_from_slice(&ip[16..20]);
-    outer[16..20].copy_from_slice(&ip[12..16]);
-    let sum = checksum(outer);
-    outer[10..12].copy_from_slice(&sum);
-    icmp[..2].copy_from_slice(&PORT_UNREACHABLE);
-    icmp[ICMP_HEADER..].copy_from_slice(quoted);
-    let sum = checksum(icmp);
-    icmp[2..4].copy_from_slice(&sum);
-    Some(frame)
-}
-
-/// The Internet checksum (RFC 1071).
-fn checksum(bytes: &[u8]) -> [u8; 2] {
-    let words = bytes
-        .chunks(2)
-        .map(|w| u32::from(u16::from_be_bytes([w[0], *w.get(1).unwrap_or(&0)])));
-    let sum: u32 = words.sum();
-    (!fold(sum)).to_be_bytes()
-}
-
 #[cfg(test)]
-pub mod tests {
-    use proptest::prelude::*;
-
+mod flow_tests {
+    use super::tests::udp_datagram;
     use super::*;
-
-    /// With checksums that are right.
-    pub fn udp_datagram(from: (Ipv4Addr, u16), to: (Ipv4Addr, u16), payload: &[u8]) -> Vec<u8> {
-        segment(UDP, from, to, payload)
-    }
-
-    fn segment(
-        protocol: u8,
-        from: (Ipv4Addr, u16),
-        to: (Ipv4Addr, u16),
-        payload: &[u8],
-    ) -> Vec<u8> {
-        let mut rest: Vec<u8> = [from.1, to.1]
-            .iter()
-            .flat_map(|p| p.to_be_bytes())
-            .collect();
-        let at = if protocol == UDP {
-            rest.extend(((UDP_HEADER + payload.len()) as u16).to_be_bytes());
-            rest.extend([0, 0]);
-            6
-        } else {
-            rest.extend([0, 0, 0, 1, 0, 0, 0, 2, 0x50, 0x10, 1, 0, 0, 0, 0, 0]);
-            16
-        };
-        rest.extend(payload);
-        let ends: Vec<u8> = [from.0, to.0].iter().flat_map(|a| a.octets()).collect();
-        let pseudo = [0, protocol, (rest.len() >> 8) as u8, rest.len() as u8];
-        let sum = checksum(&[&ends[..], &pseudo, &rest].concat());
-        let sum = if protocol == UDP && sum == [0, 0] {
-            [0xff, 0xff]
-        } else {
-            sum
-        };
-        rest[at..at + 2].copy_from_slice(&sum);
-        let length = (IP_HEADER + rest.len()) as u16;
-        let mut ip = vec![
-            0x45,
-            0,
-            (length >> 8) as u8,
-            length as u8,
-            0,
-            7,
-            0x40,
-            0,
-            64,
-            protocol,
-            0,
-            0,
-        ];
-        ip.extend(&ends);
-        let sum = checksum(&ip);
-        ip[10..12].copy_from_slice(&sum);
-        [vec![0; HEADER], ip, rest].concat()
-    }
-
-    proptest! {
-        /// A packet that was given other ends is the one that these ends would have sent, checksums and all.
-        #[test]
-        fn a_changed_end_leaves_right_checksums(
-            protocol in prop_oneof![Just(TCP), Just(UDP)],
-            (from, to, other) in (any::<(u32, u16)>(), any::<(u32, u16)>(), any::<(u32, u16)>()),
-            payload in prop::collection::vec(any::<u8>(), 0..9),
-            source in any::<bool>(),
-        ) {
-            let [from, to, other] = [from, to, other].map(|(a, port)| (Ipv4Addr::from(a), port.max(1)));
-            let (end, wanted) = if source {
-                (End::Source, segment(protocol, other, to, &payload))
-            } else {
-                (End::Destination, segment(protocol, from, other, &payload))
-            };
-            let mut frame = segment(protocol, from, to, &payload);
-            rewrite(&mut frame, end, other.0, other.1);
-            // Zero has two forms in one's complement: what is compared is whether it adds up.
-            let equal = |at: usize| frame[at..at + 2] == wanted[at..at + 2] || is_zero(&frame[at..at + 2]);
-            prop_assert!(equal(HEADER + 10));
-            let sum = HEADER + IP_HEADER + if protocol == UDP { 6 } else { 16 };
-            prop_assert!(equal(sum), "{:?} {:?}", &frame[sum..sum + 2], &wanted[sum..sum + 2]);
-            let bare = |frame: &[u8]| {
-                let mut frame = frame.to_vec();
-                frame[HEADER + 10..HEADER + 12].fill(0);
-                frame[sum..sum + 2].fill(0);
-                frame
-            };
-            prop_assert_eq!(bare(&frame), bare(&wanted));
-        }
-    }
-
-    fn is_zero(sum: &[u8]) -> bool {
-        sum == [0, 0] || sum == [0xff, 0xff]
-    }
-
-    #[test]
-    fn a_checksum_that_the_kernel_completes_gets_the_new_address_only() {
-        let (from, to) = (
-            (Ipv4Addr::new(10, 1, 0, 1), 7),
-            (Ipv4Addr::new(10, 1, 0, 2), 443),
-        );
-        let other = (Ipv4Addr::new(100, 64, 0, 1), 9);
-        let partial = |from: (Ipv4Addr, u16)| {
-            let mut frame = segment(TCP, from, to, b"x");
-            frame[0] = NEEDS_CHECKSUM;
-            let ends: Vec<u8> = [from.0, to.0].iter().flat_map(|a| a.octets()).collect();
-            let [high, low] = checksum(&[&ends[..], &[0, TCP, 0, 21]].concat());
-            frame[HEADER + 36..HEADER + 38].copy_from_slice(&[!high, !low]);
-            frame
-        };
-        let mut frame = partial(from);
-        rewrite(&mut frame, End::Source, other.0, other.1);
-        assert_eq!(frame, partial(other));
-    }
+    use crate::link::tun::HEADER;
 
     #[test]
     fn fragments_and_icmp_have_no_flow() {
@@ -400,15 +211,5 @@ pub mod tests {
         ] {
             assert_eq!(scale(0x02, none), 0, "{none:?}");
         }
-    }
-
-    #[test]
-    fn checksum_of_a_known_header() {
-        // The worked example of Wikipedia's "Internet checksum".
-        let header = [
-            0x45, 0x00, 0x00, 0x73, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0, 0, 0xc0, 0xa8, 0x00,
-            0x01, 0xc0, 0xa8, 0x00, 0xc7,
-        ];
-        assert_eq!(checksum(&header), [0xb8, 0x61]);
     }
 }

@@ -14,10 +14,11 @@ use crate::files::per_direction::PerDirection;
 use crate::files::trial::{Clock, LinkKind, Tcp, Trial};
 use crate::host::account::MachineReport;
 use crate::host::stalls::Stalls;
-use crate::link::emulated_link::{EmulatedLink, Ledger};
+use crate::link::emulated_link::EmulatedLink;
 use crate::link::frames::Unreadable;
 use crate::link::lateness::LatenessReport;
 use crate::link::network::Network;
+use crate::link::worker::Ledger;
 use crate::roles::process::Exit;
 use crate::roles::usage::Point;
 

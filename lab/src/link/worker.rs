@@ -1,0 +1,406 @@
+//! The thread of an emulated link: it stands between two TUN devices, asks the model for each packet's fate and releases
+//! packets when they are due.
+//!
+//! The model decides by the time at which a packet arrived, not by the time at which the thread came to read it. So
+//! after a stall the queue has dropped, and the rate has let pass, what they would have without it; what remains of the
+//! stall is that packets which were due in it leave late, all at once, and that is recorded.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError};
+
+use h123_link::{Fate, Packet, Path, Tally};
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::eventfd::EventFd;
+use nix::sys::time::TimeSpec;
+
+use crate::files::per_direction::{DOWN, UP};
+use crate::host::monotonic::now_ns;
+use crate::host::stalls::Stalls;
+use crate::link::course::Course;
+use crate::link::lateness::Lateness;
+use crate::link::nat::{Nat, Translation};
+use crate::link::packet;
+use crate::link::packet::End;
+use crate::link::packet_record::Packets;
+use crate::link::tun::{Arrival, FRAME, HEADER, Tun};
+
+/// Packets read from one device before the other, and what is due, get their turn.
+const BATCH: usize = 32;
+
+/// Pairs of hosts: the link's own, and that of its cross traffic.
+const OWN: usize = 0;
+const CROSS: usize = 1;
+
+/// What a direction did during a course.
+pub struct Ledger {
+    pub tally: Tally,
+    /// What has left the link; the rest of `tally.delivered` is in flight.
+    pub released: Released,
+    pub lateness: Lateness,
+    /// Times in which packets were due that had not left.
+    pub stalls: Stalls,
+    /// Packets that the devices before the link had no room for, because the link's thread had not read them for so long.
+    pub overrun: u64,
+    /// Of the cross traffic, with the packets and bytes of it that have left the link.
+    pub cross: (Tally, Released),
+}
+
+#[derive(Clone, Copy, Default)]
+pub struct Released {
+    pub packets: u64,
+    pub bytes: u64,
+}
+
+/// The end of one course and the beginning of the next.
+pub struct Turn {
+    /// Time zero of the new course.
+    pub zero_ns: u64,
+    /// Of the old one, `[up, down]`.
+    pub ledgers: [Ledger; 2],
+    /// Of the old one; none unless they were to be recorded.
+    pub packets: Option<Packets>,
+}
+
+/// A course to begin, and where to say so.
+pub struct Order {
+    pub course: Course,
+    pub reply: Sender<Turn>,
+}
+
+/// The link as its thread has it. Side 0 is host `a`, side 1 is host `b`; direction 0 is `up`, a to b.
+pub struct Worker {
+    pairs: Vec<[Tun; 2]>,
+    directions: [DirectionState; 2],
+    /// If the client moves.
+    nat: Option<Nat>,
+    zero_ns: u64,
+    course: u64,
+    /// If they are to be recorded.
+    packets: Option<Packets>,
+    queue: BinaryHeap<Reverse<Release>>,
+    sequence: u64,
+    spare: Vec<Frame>,
+}
+
+struct DirectionState {
+    path: Path,
+    released: Released,
+    cross_released: Released,
+    lateness: Lateness,
+    stalls: Stalls,
+    /// Of the devices, before this course.
+    dropped_before: u64,
+}
+
+type Frame = Box<[u8; FRAME]>;
+
+/// A packet on its way. Ordered by time, then by arrival.
+struct Release {
+    due_ns: u64,
+    sequence: u64,
+    course: u64,
+    pair: usize,
+    way: usize,
+    copy: bool,
+    /// Place of its record, if it has one.
+    record: Option<usize>,
+    length: usize,
+    frame: Frame,
+}
+
+impl DirectionState {
+    fn new(course: &Course, way: usize, dropped_before: u64) -> Self {
+        Self {
+            path: course.path(way),
+            released: Released::default(),
+            cross_released: Released::default(),
+            lateness: Lateness::new(),
+            stalls: Stalls::default(),
+            dropped_before,
+        }
+    }
+
+    fn ledger(self, dropped: u64) -> Ledger {
+        Ledger {
+            tally: self.path.tally(),
+            released: self.released,
+            lateness: self.lateness,
+            stalls: self.stalls,
+            overrun: dropped - self.dropped_before,
+            cross: (self.path.cross_tally(), self.cross_released),
+        }
+    }
+}
+
+impl Worker {
+    pub fn new(pairs: Vec<[Tun; 2]>, course: &Course) -> Self {
+        Self {
+            directions: [UP, DOWN]
+                .map(|way| DirectionState::new(course, way, dropped(&pairs, way))),
+            nat: course.nat(),
+            pairs,
+            zero_ns: now_ns(),
+            course: 0,
+            packets: course.record(),
+            queue: BinaryHeap::with_capacity(4096),
+            sequence: 0,
+            spare: (0..4096).map(|_| Box::new([0; FRAME])).collect(),
+        }
+    }
+
+    pub fn run(mut self, inbox: &Receiver<Order>, wake: &EventFd) -> io::Result<()> {
+        for tun in self.pairs.as_flattened_mut() {
+            tun.drain()?;
+        }
+        loop {
+            let next_ns = self.release_due()?;
+            let (waiting, ordered) = self.sleep(next_ns, wake)?;
+            for (pair, sides) in waiting.into_iter().enumerate().take(self.pairs.len()) {
+                self.take_in(pair, UP, sides[UP])?;
+                self.take_in(pair, DOWN, sides[DOWN])?;
+            }
+            if ordered {
+                // Only wakes the sleeper; what it is about stands in the inbox.
+                let _ = wake.read();
+                match inbox.try_recv() {
+                    Ok(order) => self.turn(order),
+                    Err(TryRecvError::Empty) => {}
+                    Err(TryRecvError::Disconnected) => return Ok(()),
+                }
+            }
+        }
+    }
+
+    fn turn(&mut self, order: Order) {
+        let dropped = [UP, DOWN].map(|way| dropped(&self.pairs, way));
+        let zero_ns = now_ns();
+        let fresh = [UP, DOWN].map(|way| {
+            let mut fresh = DirectionState::new(&order.course, way, dropped[way]);
+            // What others have sent so far stays in the queue, or the first packets would find it empty.
+            let since_ns = zero_ns - self.zero_ns;
+            fresh.path.follow(&self.directions[way].path, since_ns);
+            fresh
+        });
+        let [up, down] = std::mem::replace(&mut self.directions, fresh);
+        let ledgers = [up.ledger(dropped[UP]), down.ledger(dropped[DOWN])];
+        let packets = std::mem::replace(&mut self.packets, order.course.record());
+        self.nat = order.course.nat();
+        self.zero_ns = zero_ns;
+        self.course += 1;
+        // Whoever asked may have given up: the course changes all the same.
+        let _ = order.reply.send(Turn {
+            zero_ns: self.zero_ns,
+            ledgers,
+            packets,
+        });
+    }
+
+    /// Sleeps until a packet comes, from any side, or an order: which of them. At the latest until one is due, in `next_ns`
+    /// if any is on its way.
+    fn sleep(
+        &self,
+        next_ns: Option<u64>,
+        wake: &EventFd,
+    ) -> io::Result<([[bool; 2]; CROSS + 1], bool)> {
+        let timeout =
+            next_ns.map(|ns| TimeSpec::from_duration(std::time::Duration::from_nanos(ns)));
+        let poll = |fd| PollFd::new(fd, PollFlags::POLLIN);
+        let mut events: [PollFd; 1 + 2 * (CROSS + 1)] = std::array::from_fn(|_| poll(wake.as_fd()));
+        let tuns = self.pairs.as_flattened();
+        for (event, tun) in events[1..].iter_mut().zip(tuns) {
+            *event = poll(tun.as_fd());
+        }
+        match ppoll(&mut events[..=tuns.len()], timeout, None) {
+            Ok(_) => {
+                let [ordered, some @ ..] = events.map(|event| event.any().unwrap_or(false));
+                Ok(([[some[0], some[1]], [some[2], some[3]]], ordered))
+            }
+            Err(nix::errno::Errno::EINTR) => Ok(Default::default()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Releases what is due; returns how long it is until the next is, if any is on its way.
+    fn release_due(&mut self) -> io::Result<Option<u64>> {
+        while let Some(next) = self.queue.peek_mut() {
+            let now = now_ns();
+            if next.0.due_ns > now {
+                return Ok(Some(next.0.due_ns - now));
+            }
+            let release = std::collections::binary_heap::PeekMut::pop(next).0;
+            self.pairs[release.pair][1 - release.way].write(&release.frame[..release.length])?;
+            if release.course == self.course && !release.copy {
+                self.directions[release.way].count(&release, now);
+                if let (Some(packets), Some(place)) = (&mut self.packets, release.record) {
+                    packets.left(place, now);
+                }
+            }
+            self.spare.push(release.frame);
+        }
+        Ok(None)
+    }
+
+    /// Takes in what waits on one side, up to a batch. Under the virtual clock every system call is dear, and one side is
+    /// mostly silent when the other is not: only a side that has something is read.
+    fn take_in(&mut self, pair: usize, way: usize, has_some: bool) -> io::Result<()> {
+        if !has_some {
+            self.pairs[pair][way].rest();
+            return Ok(());
+        }
+        for _ in 0..BATCH {
+            let mut frame = self.spare.pop().unwrap_or_else(|| Box::new([0; FRAME]));
+            let Some(arrival) = self.pairs[pair][way].read(&mut frame)? else {
+                self.spare.push(frame);
+                break;
+            };
+            match pair {
+                OWN => self.decide(way, frame, &arrival)?,
+                _ => self.decide_cross(way, frame, &arrival)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What crosses the link is no part of its record, and moves nowhere.
+    fn decide_cross(&mut self, way: usize, frame: Frame, arrival: &Arrival) -> io::Result<()> {
+        let packet = described(&frame[HEADER..arrival.length]);
+        let at_ns = arrival.at_ns.saturating_sub(self.zero_ns);
+        let fate = self.directions[way].path.offer_cross(at_ns, packet);
+        let frame = (frame, arrival.length);
+        self.send_off((CROSS, way), frame, fate, None)
+    }
+
+    fn decide(&mut self, way: usize, mut frame: Frame, arrival: &Arrival) -> io::Result<()> {
+        let length = arrival.length;
+        let ip = &frame[HEADER..length];
+        let packet = described(ip);
+        // One that came before this course and was read in it counts as its first.
+        let at_ns = arrival.at_ns.saturating_sub(self.zero_ns);
+        let mut translation = match &mut self.nat {
+            Some(nat) if way == UP => nat.outwards(at_ns, ip),
+            _ => Translation::AsItIs,
+        };
+        let fate = self.directions[way]
+            .path
+            .offer_if(at_ns, packet, |left_ns| {
+                if let (Some(nat), DOWN) = (&self.nat, way) {
+                    translation = nat.inwards(left_ns, ip);
+                }
+                translation != Translation::Closed
+            });
+        if let Fate::Blocked { reject: true } = fate
+            && let Some(answer) = packet::port_unreachable(ip)
+        {
+            self.pairs[OWN][way].write(&answer)?;
+        }
+        // The record is of what the server sees: before a packet comes to the client, and after one left it.
+        if way == UP {
+            translation.apply(&mut frame[..length], End::Source);
+        }
+        let came_ns = self.zero_ns + at_ns;
+        let packets = self.packets.as_mut();
+        let record =
+            packets.and_then(|packets| packets.came(came_ns, way, &frame[HEADER..length], fate));
+        if way == DOWN {
+            translation.apply(&mut frame[..length], End::Destination);
+        }
+        self.send_off((OWN, way), (frame, length), fate, record)
+    }
+
+    /// Puts a packet that is delivered on its way, to the other end of its pair.
+    fn send_off(
+        &mut self,
+        (pair, way): (usize, usize),
+        (frame, length): (Frame, usize),
+        fate: Fate,
+        record: Option<usize>,
+    ) -> io::Result<()> {
+        let Fate::Deliver { at, copy } = fate else {
+            self.spare.push(frame);
+            return Ok(());
+        };
+        let original = Release {
+            due_ns: self.zero_ns.saturating_add(at),
+            sequence: 0,
+            course: self.course,
+            pair,
+            way,
+            copy: false,
+            record,
+            length,
+            frame,
+        };
+        if let Some(at) = copy {
+            self.schedule(Release {
+                due_ns: self.zero_ns.saturating_add(at),
+                copy: true,
+                record: None,
+                frame: original.frame.clone(),
+                ..original
+            });
+        }
+        self.schedule(original);
+        // With nothing ahead of it, a packet that is due at once need not wait for the round.
+        self.release_due().map(|_| ())
+    }
+
+    fn schedule(&mut self, release: Release) {
+        self.sequence += 1;
+        self.queue.push(Reverse(Release {
+            sequence: self.sequence,
+            ..release
+        }));
+    }
+}
+
+/// As the model wants to know it.
+fn described(ip: &[u8]) -> Packet {
+    Packet {
+        bytes: ip.len() as u32,
+        udp: packet::is_udp(ip),
+    }
+}
+
+/// By the devices whose packets go this way.
+fn dropped(pairs: &[[Tun; 2]], way: usize) -> u64 {
+    pairs.iter().map(|tuns| tuns[way].dropped()).sum()
+}
+
+impl DirectionState {
+    fn count(&mut self, release: &Release, now: u64) {
+        let released = match release.pair {
+            OWN => &mut self.released,
+            _ => &mut self.cross_released,
+        };
+        released.packets += 1;
+        released.bytes += (release.length - HEADER) as u64;
+        if release.pair != OWN {
+            return;
+        }
+        self.lateness.record(now - release.due_ns);
+        self.stalls.record(release.due_ns, now);
+    }
+}
+
+impl Ord for Release {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.due_ns, self.sequence).cmp(&(other.due_ns, other.sequence))
+    }
+}
+
+impl PartialOrd for Release {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Release {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Release {}
