@@ -1,6 +1,8 @@
 //! The programs of a trial: how they start, how they are watched and stopped, and the report about them.
 
+pub mod ending;
 pub mod inspection;
+pub mod launch;
 pub mod lifecycle;
 pub mod nameserver;
 pub mod process;

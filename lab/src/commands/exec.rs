@@ -18,8 +18,8 @@ use crate::files::trial::{Role, RoleKind};
 use crate::files::visible::visible;
 use crate::host::enclosure;
 use crate::link::tun;
+use crate::roles::ending::Exit;
 use crate::roles::lifecycle::Setting;
-use crate::roles::process::Exit;
 use crate::roles::report::{LinkReport, Report};
 use crate::roles::trial_run::run_trial;
 

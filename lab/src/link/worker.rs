@@ -5,6 +5,8 @@
 //! after a stall the queue has dropped, and the rate has let pass, what they would have without it; what remains of the
 //! stall is that packets which were due in it leave late, all at once, and that is recorded.
 
+mod release;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
@@ -16,14 +18,14 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::EventFd;
 use nix::sys::time::TimeSpec;
 
+use self::release::{Frame, Release};
 use crate::files::per_direction::{DOWN, UP};
 use crate::host::monotonic::now_ns;
 use crate::host::stalls::Stalls;
 use crate::link::course::Course;
 use crate::link::lateness::Lateness;
 use crate::link::nat::{Nat, Translation};
-use crate::link::packet;
-use crate::link::packet::End;
+use crate::link::packet::{self, End};
 use crate::link::packet_record::Packets;
 use crate::link::tun::{Arrival, FRAME, HEADER, Tun};
 
@@ -93,22 +95,6 @@ struct DirectionState {
     stalls: Stalls,
     /// Of the devices, before this course.
     dropped_before: u64,
-}
-
-type Frame = Box<[u8; FRAME]>;
-
-/// A packet on its way. Ordered by time, then by arrival.
-struct Release {
-    due_ns: u64,
-    sequence: u64,
-    course: u64,
-    pair: usize,
-    way: usize,
-    copy: bool,
-    /// Place of its record, if it has one.
-    record: Option<usize>,
-    length: usize,
-    frame: Frame,
 }
 
 impl DirectionState {
@@ -384,23 +370,3 @@ impl DirectionState {
         self.stalls.record(release.due_ns, now);
     }
 }
-
-impl Ord for Release {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.due_ns, self.sequence).cmp(&(other.due_ns, other.sequence))
-    }
-}
-
-impl PartialOrd for Release {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Release {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Release {}

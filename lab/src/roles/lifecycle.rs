@@ -1,5 +1,8 @@
 //! The roles of a trial: started on their hosts, waited for, watched, stopped, described.
 
+mod description;
+mod main_role;
+
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -12,10 +15,11 @@ use crate::host::account::Waiting;
 use crate::host::monotonic::{kernel_clock, now_ns};
 use crate::host::outside::Outside;
 use crate::link::network::Network;
+use crate::roles::ending::Exit;
+use crate::roles::launch::{Launch, Streams};
 use crate::roles::nameserver;
-use crate::roles::process::{Event, Exit, Launch, Processes, Streams};
+use crate::roles::process::{Event, Processes};
 use crate::roles::ready::{Open, Readiness};
-use crate::roles::report::{RoleCpu, RoleReport};
 use crate::roles::tcp_account::TcpAccount;
 use crate::roles::usage::Usage;
 
@@ -23,14 +27,10 @@ const READY_TIMEOUT_NS: u64 = 10_000_000_000;
 const STOP_TIMEOUT_NS: u64 = 3_000_000_000;
 /// Between two looks at a service that is getting ready.
 const READY_POLL_NS: u64 = 4_000_000;
-/// Between two looks at what the main role's threads have waited for a processor, at first: there may be hundreds.
-const WAITING_POLL_NS: u64 = 25_000_000;
 /// A command that opens no port counts as ready when it has computed nothing for so long, or at the latest after the
 /// longer time (`exec` only): on a busy machine one that will open a port may need seconds to do so.
 const GRACE_NS: u64 = 1_000_000_000;
 const LONGEST_GRACE_NS: u64 = 8_000_000_000;
-/// Of the processes that did not end with their roles.
-const LEFTOVERS_SHOWN: usize = 5;
 /// Exit status by which a role says that it cannot do what is asked.
 const UNSUPPORTED: i32 = 127;
 
@@ -216,152 +216,10 @@ impl<'a> Roles<'a> {
         self.processes.kill_all();
     }
 
-    pub fn describe(&self) -> Vec<RoleReport> {
-        let started = self.started.iter().enumerate();
-        started
-            .map(|(position, started)| self.describe_role(position, started))
-            .collect()
-    }
-
-    /// Services that did not end when they were asked to.
-    pub fn killed(&self) -> Vec<Message> {
-        let services = self
-            .started
-            .iter()
-            .filter(|s| s.role.kind == RoleKind::Service);
-        services
-            .filter(|s| {
-                self.exit(s.index)
-                    .is_some_and(|e| e.stopped && e.signal == Some(libc::SIGKILL))
-            })
-            .map(|s| {
-                let grace = s.role.stop_timeout_ns.unwrap_or(STOP_TIMEOUT_NS);
-                let detail = format!(
-                    "role {} still ran {:.1} s after SIGTERM, and was killed",
-                    s.role.name,
-                    grace as f64 / 1e9
-                );
-                Message::new("killed", detail)
-            })
-            .collect()
-    }
-
-    /// Keeps the logs short that are too long to be kept.
-    pub fn shorten_logs(&self) -> Vec<Message> {
-        let Setting::Folder(dir) = self.setting else {
-            return vec![];
-        };
-        let mut said = vec![];
-        for started in &self.started {
-            let name = &started.role.name;
-            match log::shorten(&dir.join(log::file(name))) {
-                Ok(None) => {}
-                Ok(Some(size)) => said.push(Message::new(
-                    "log-cut",
-                    format!(
-                        "role {name} wrote {size} bytes of log, of which the middle was left out"
-                    ),
-                )),
-                Err(error) => said.push(Message::new(
-                    "log-cut",
-                    format!("the log of role {name}: {error}"),
-                )),
-            }
-        }
-        said
-    }
-
-    /// What still ran when its role had ended.
-    pub fn left_behind(&self) -> Option<Message> {
-        let left = &self.processes.left_behind;
-        let mut said: Vec<_> = left.values().take(LEFTOVERS_SHOWN).cloned().collect();
-        if left.len() > said.len() {
-            said.push(format!("{} more", left.len() - said.len()));
-        }
-        (!said.is_empty()).then(|| {
-            let detail = format!(
-                "still ran when its role had ended, and was killed: {}",
-                said.join("; ")
-            );
-            Message::new("left-behind", detail)
-        })
-    }
-
-    fn follow_main(&mut self, role: &'a Role, network: &Network) -> Result<(), Message> {
-        let index = self
-            .start(role, network)
-            .map_err(|e| Message::new("client-failed", format!("role {}: {e:#}", role.name)))?;
-        let deadline = role
-            .timeout_ns
-            .map_or(u64::MAX, |t| now_ns().saturating_add(t));
-        loop {
-            let look = deadline.min(self.look_at_main(index, network));
-            match self.processes.wait(look).map_err(Message::setup_failed)? {
-                Event::Ended(which) if which == index => return self.main_ended(index, role),
-                Event::Ended(which) if self.may_end(which) => {}
-                Event::Ended(which) => return Err(self.service_ended(which)),
-                Event::Interrupted => return Err(interrupted()),
-                Event::Deadline if now_ns() < deadline => {}
-                Event::Deadline => {
-                    let seconds = role.timeout_ns.unwrap_or(0) as f64 / 1e9;
-                    return Err(Message::new(
-                        "client-timeout",
-                        format!(
-                            "role {} did not end within {seconds:.1} s{}",
-                            role.name,
-                            self.tail(role)
-                        ),
-                    ));
-                }
-            }
-        }
-    }
-
-    /// Looks at what the main role's threads have waited, what all roles have used and how connections are; returns when to
-    /// look again. Where processing takes no time, only connections tell anything.
-    fn look_at_main(&mut self, index: usize, network: &Network) -> u64 {
-        if !self.usage.takes_time() {
-            return self.look_at_connections(network);
-        }
-        if now_ns() >= self.waiting_due_ns {
-            // Its threads take what they have waited with them: it is read while they live.
-            let waiting = self.processes.waiting(index);
-            let known = &mut self.started.last_mut().expect("just started").main_waiting;
-            *known = (*known).max(Some(waiting));
-            self.waiting_due_ns = now_ns() + self.usage.pace_ns(now_ns(), WAITING_POLL_NS);
-        }
-        if now_ns() >= self.usage.due_ns() {
-            let used = self.used();
-            self.usage.look(now_ns(), used);
-        }
-        self.look_at_connections(network);
-        // Connections wait for the next of these: to wake up for them alone would cost more than to look at them.
-        self.usage.due_ns().min(now_ns() + WAITING_POLL_NS)
-    }
-
-    /// Looks at how connections are, if it is time to; returns when to look again.
-    fn look_at_connections(&mut self, network: &Network) -> u64 {
-        let Some(tcp) = &mut self.tcp else {
-            return u64::MAX;
-        };
-        if now_ns() >= tcp.due_ns() {
-            tcp.look(network);
-        }
-        tcp.due_ns()
-    }
-
     /// CPU time of each role so far.
     fn used(&mut self) -> Vec<u64> {
         let used = self.processes.cpu_ns();
         self.started.iter().map(|s| used[s.index]).collect()
-    }
-
-    fn main_ended(&self, index: usize, role: &Role) -> Result<(), Message> {
-        match self.exit(index) {
-            Some(Exit { code: Some(0), .. }) => Ok(()),
-            Some(exit) => Err(self.failure("client-failed", role, exit)),
-            None => Ok(()),
-        }
     }
 
     /// With `exec`, a server that ends well does so by intent.
@@ -439,27 +297,6 @@ impl<'a> Roles<'a> {
                 others,
             ),
             Setting::Terminal => Ok(Readiness::any_socket()),
-        }
-    }
-
-    fn describe_role(&self, position: usize, started: &Started) -> RoleReport {
-        let ending = self.processes.get(started.index).ending.as_ref();
-        let usage = self.usage.of(position);
-        RoleReport {
-            name: started.role.name.clone(),
-            host: started.role.host.clone(),
-            pid_exit: ending.map(|e| e.exit),
-            ready_ns: started.ready_ns,
-            cpu: RoleCpu {
-                user_ns: ending.map_or(0, |e| e.cpu.user_ns),
-                system_ns: ending.map_or(0, |e| e.cpu.system_ns),
-                main_ns: usage.last().map_or(0, |(_, used)| *used),
-                main_wait_ns: started.main_waiting.map(|w| w.wait_ns),
-                main_turns: started.main_waiting.map(|w| w.turns),
-                main_over_time: usage,
-            },
-            max_rss_bytes: ending.map_or(0, |e| e.max_rss_bytes),
-            log: matches!(self.setting, Setting::Folder(_)).then(|| log::file(&started.role.name)),
         }
     }
 

@@ -1,31 +1,20 @@
 //! The processes of the roles, and everything they leave behind: this process is their PID 1.
 
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::CStr;
-use std::fs::File;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::os::fd::AsFd;
 
 use anyhow::{Context, Result};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sched::{CloneFlags, CpuSet, sched_setaffinity, setns};
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use nix::sys::stat::{Mode, umask};
 use nix::sys::time::TimeSpec;
-use nix::unistd::{Pid, setsid};
-use serde::Serialize;
+use nix::unistd::Pid;
 
-use crate::files::surroundings;
-use crate::host::account::{CpuTime, Waiting, command_of, cpu_of, is_zombie, session_of};
-use crate::host::confinement;
+use crate::host::account::{Waiting, command_of, cpu_of, is_zombie, session_of};
 use crate::host::monotonic::now_ns;
-use crate::host::outside::{self, Outside};
-use crate::host::sysfs;
-use crate::roles::nameserver;
+use crate::roles::ending::{Ending, reap_one};
+use crate::roles::launch::Launch;
 use crate::roles::process_tree::ProcessTree;
 
 /// What a role has left running gets this long to follow it.
@@ -51,50 +40,6 @@ pub struct Process {
     stopped: bool,
     /// Its end has been told by `wait`.
     told: bool,
-}
-
-/// How a process ended.
-#[derive(Debug, Clone)]
-pub struct Ending {
-    pub exit: Exit,
-    pub cpu: CpuTime,
-    pub max_rss_bytes: u64,
-}
-
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct Exit {
-    pub code: Option<i32>,
-    pub signal: Option<i32>,
-    /// The lab stopped it.
-    pub stopped: bool,
-}
-
-/// What to start.
-pub struct Launch<'a> {
-    pub namespace: BorrowedFd<'a>,
-    pub command: &'a [String],
-    pub env: &'a BTreeMap<String, String>,
-    /// Where it may run; none: wherever the lab may.
-    pub cpu_set: Option<CpuSet>,
-    /// What the process may have of the network that the lab was started in.
-    pub outside: Option<&'a Outside>,
-    /// The file that names the resolver it is to ask; none: the machine's own.
-    pub resolver: Option<&'a CStr>,
-    pub dir: Option<PathBuf>,
-    /// Whether it has the variables that we have, instead of the fixed ones.
-    pub inherits: bool,
-    /// Whether it may do to the machine only what servers need.
-    pub confined: bool,
-    pub streams: Streams,
-}
-
-pub enum Streams {
-    /// Standard input closed, both outputs into this file.
-    Log(File),
-    /// Standard input closed, both outputs to our standard error.
-    StandardError,
-    /// All three are ours; the process stays in our session, to be reached by the terminal.
-    Ours,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -125,64 +70,7 @@ impl Processes {
 
     /// Starts a process; returns its index.
     pub fn start(&mut self, launch: Launch) -> Result<usize> {
-        let (program, arguments) = launch.command.split_first().context("an empty command")?;
-        let mut command = Command::new(program);
-        command.args(arguments);
-        if !launch.inherits {
-            command.env_clear().envs(surroundings::variables(program));
-        }
-        command.envs(launch.env);
-        if let Some(dir) = launch.dir {
-            command.current_dir(dir);
-        }
-        let own_session = !matches!(launch.streams, Streams::Ours);
-        match launch.streams {
-            Streams::Log(log) => command
-                .stdin(Stdio::null())
-                .stdout(log.try_clone()?)
-                .stderr(log),
-            Streams::StandardError => command
-                .stdin(Stdio::null())
-                .stdout(std::io::stderr())
-                .stderr(Stdio::inherit()),
-            Streams::Ours => &mut command,
-        };
-        let namespace = launch.namespace.as_raw_fd();
-        let outside = launch.outside.map(Outside::as_raw_fd);
-        let cpu_set = launch.cpu_set;
-        let (inherits, confined) = (launch.inherits, launch.confined);
-        let resolver = launch.resolver.map(CStr::to_owned);
-        if let Some(descriptor) = outside {
-            command.env(outside::VARIABLE, descriptor.to_string());
-        }
-        // SAFETY: only system calls; the namespace stays open during the call to spawn.
-        unsafe {
-            command.pre_exec(move || {
-                setns(BorrowedFd::borrow_raw(namespace), CloneFlags::CLONE_NEWNET)?;
-                sysfs::renew()?;
-                resolver.as_deref().map_or(Ok(()), nameserver::appoint)?;
-                if let Some(cpu_set) = &cpu_set {
-                    sched_setaffinity(Pid::from_raw(0), cpu_set)?;
-                }
-                outside.map_or(Ok(()), outside::keep_open)?;
-                if !inherits {
-                    umask(Mode::from_bits_truncate(surroundings::UMASK));
-                }
-                if confined {
-                    confinement::confine(outside.is_some())?;
-                }
-                if own_session {
-                    setsid()?;
-                }
-                // Ours are all blocked, and the mask is inherited.
-                SigSet::all().thread_unblock()?;
-                Ok(())
-            });
-        }
-        let child = command
-            .spawn()
-            .with_context(|| format!("starting {program}"))?;
-        let pid = Pid::from_raw(child.id() as i32);
+        let pid = launch.spawn()?;
         self.tree.add(pid.as_raw());
         self.running.push(Process {
             pid,
@@ -343,70 +231,9 @@ impl Processes {
     }
 }
 
-struct Dead {
-    pid: Pid,
-    session: i32,
-    status: i32,
-    cpu: CpuTime,
-    max_rss_bytes: u64,
-}
-
-impl Dead {
-    fn ending(self, stopped: bool) -> Ending {
-        let exited = libc::WIFEXITED(self.status);
-        Ending {
-            exit: Exit {
-                code: exited.then(|| libc::WEXITSTATUS(self.status)),
-                signal: (!exited).then(|| libc::WTERMSIG(self.status)),
-                stopped,
-            },
-            cpu: self.cpu,
-            max_rss_bytes: self.max_rss_bytes,
-        }
-    }
-}
-
-/// Reaps any child. Its session is read while it is still a zombie.
-fn reap_one(options: i32) -> Option<Dead> {
-    // SAFETY: all-zero is valid for both, which outlive the calls.
-    let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    let peek = libc::WEXITED | libc::WNOWAIT | options;
-    let pid = unsafe {
-        match libc::waitid(libc::P_ALL, 0, &mut info, peek) {
-            0 => info.si_pid(),
-            _ => return None,
-        }
-    };
-    if pid == 0 {
-        return None;
-    }
-    let session = session_of(pid).unwrap_or(0);
-    let mut status = 0;
-    // SAFETY: as above.
-    let reaped = unsafe { libc::wait4(pid, &mut status, 0, &mut usage) };
-    (reaped == pid).then(|| Dead {
-        pid: Pid::from_raw(pid),
-        session,
-        status,
-        cpu: CpuTime::of(&usage),
-        max_rss_bytes: usage.ru_maxrss as u64 * 1024,
-    })
-}
-
 /// Signals the process and, where it leads one, its group. It may have ended meanwhile.
 fn signal_group(pid: Pid, signal: Signal) {
     if kill(Pid::from_raw(-pid.as_raw()), signal).is_err() {
         let _ = kill(pid, signal);
-    }
-}
-
-impl std::fmt::Display for Exit {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match (self.code, self.signal) {
-            (Some(code), _) => write!(f, "exit status {code}"),
-            (_, Some(signal)) => write!(f, "signal {signal}"),
-            _ => write!(f, "unknown status"),
-        }
     }
 }

@@ -19,7 +19,7 @@ use crate::link::frames::Unreadable;
 use crate::link::lateness::LatenessReport;
 use crate::link::network::Network;
 use crate::link::worker::Ledger;
-use crate::roles::process::Exit;
+use crate::roles::ending::Exit;
 use crate::roles::usage::Point;
 
 #[derive(Debug, Serialize)]
