@@ -38,7 +38,7 @@ from h123.catalogue import Subject, catalogue, install
 from h123.documents import read_document, write_document
 from h123.documents.lab_report import Report
 from h123.documents.trial_files import Trial
-from h123.execution import SERVER_ADDRESS, Certificate, LocalEngine, campaign_certificate, write_trial_files
+from h123.execution import SERVER_ADDRESS, Certificate, Engine, LocalPool, campaign_certificate, write_trial_files
 from h123.measures import trial_metrics
 from h123.packets import tabulate_evidence
 from h123.packets.capture import read_packets
@@ -82,7 +82,7 @@ class Bench:
     folder: Path
     subjects: Mapping[str, Subject]
     certificate: Certificate
-    engine: LocalEngine
+    engine: Engine
 
     def carry_out(self, protocol: str, number: int, arm: Arm) -> Outcome:
         settings = {"server": "go", "client": "go", "congestion": "cubic", "method": "GET", "network": NETWORK.name}
@@ -98,7 +98,7 @@ class Bench:
         if arm.startswith("none"):
             trial.links[0].packets, trial.links[0].frames = 0, False
         write_document(folder / "trial.json", trial)
-        self.engine.start(folder, {"tls": self.certificate.folder}, self.engine.places[0])
+        self.engine.start(folder, {"tls": self.certificate.folder}, self.engine.machines[0])
         return _outcome(self.engine.wait(), parameters.model_dump(mode="json"))
 
 
@@ -204,7 +204,7 @@ def main() -> int:
     found = set[int]()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place).resolve()
-        bench = Bench(folder, subjects, campaign_certificate(folder / "tls", [SERVER_ADDRESS]), LocalEngine())
+        bench = Bench(folder, subjects, campaign_certificate(folder / "tls", [SERVER_ADDRESS]), LocalPool().engine)
         with awake():
             for line, verdict in (told for protocol in ("h2", "h3") for told in decide(bench, protocol, most, draws)):
                 print(line + {KEPT: "", BROKEN: "   BEYOND ITS BAR", OPEN: "   open: more rounds"}[verdict], flush=True)

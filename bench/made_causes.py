@@ -34,7 +34,7 @@ from causes.scene import Bench
 from h123.base.files.scratch import scratch
 from h123.catalogue import catalogue, install
 from h123.causes import SUMS_UP
-from h123.execution import SERVER_ADDRESS, LocalEngine, campaign_certificate
+from h123.execution import SERVER_ADDRESS, LocalPool, campaign_certificate
 
 MOST_WRONG, LEAST_RIGHT = 0.02, 0.85
 SHOWN_S = 20
@@ -109,7 +109,7 @@ def _begin(place: Path, clock: str, kept: bool) -> None:
     own.mkdir(parents=True)
     global _bench, _kept
     _kept = kept
-    _bench = Bench(LocalEngine(), campaign_certificate(own, [SERVER_ADDRESS]), place, own, clock)
+    _bench = Bench(LocalPool().engine, campaign_certificate(own, [SERVER_ADDRESS]), place, own, clock)
 
 
 def _one(seed: int, number: int) -> Judged:

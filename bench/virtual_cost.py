@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from h123.base.paths import lab_binary
-from h123.execution import LocalEngine
+from h123.execution import LocalPool
 from h123.store import CampaignFolder
 from h123.virtual import virtual_kernel
 
@@ -87,7 +87,7 @@ def _trials(place: Path) -> CampaignFolder:
 
 def _execute(trial: Path, campaign: CampaignFolder, which: Mapping[str, str]) -> Cost:
     os.environ.update(which)
-    engine = LocalEngine()
+    engine = LocalPool().engine
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         shutil.copy(trial / "workload.json", folder)
@@ -95,7 +95,7 @@ def _execute(trial: Path, campaign: CampaignFolder, which: Mapping[str, str]) ->
         content = json.loads((trial / "trial.json").read_text()) | {"check": False}
         (folder / "trial.json").write_text(json.dumps(content))
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        engine.start(folder, campaign.roots, engine.places[0])
+        engine.start(folder, campaign.roots, engine.machines[0])
         engine.wait()
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         report = json.loads((folder / "report.json").read_text())

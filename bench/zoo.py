@@ -20,7 +20,7 @@ from pathlib import Path
 from adversary.told import TALES, told
 from adversary.zoo import Fault, faults, findings
 from h123.catalogue import catalogue, install
-from h123.execution import LocalEngine, machine_facts
+from h123.execution import LocalPool, machine_facts
 from h123.execution.certificate import campaign_certificate
 from h123.execution.files import SERVER_ADDRESS
 from h123.virtual import installed_kernel
@@ -85,7 +85,7 @@ def _looked_at(chosen: Sequence[Fault], kept: Path | None) -> Iterator[Seen]:
 
 
 def _look(fault: Fault, folder: Path) -> Seen:
-    engine = LocalEngine()
+    engine = LocalPool().engine
     begun = time.monotonic()
     found = list(findings(fault, folder / "verified", engine))
     seconds = time.monotonic() - begun

@@ -50,6 +50,13 @@ class Unstarted:
         """Nothing runs."""
 
 
+class Unstarting:
+    """A pool of such an engine."""
+
+    def __init__(self) -> None:
+        self.engine = Unstarted()
+
+
 class Wrong(Exception):
     """A command ended, or spoke, as none may."""
 
@@ -78,7 +85,7 @@ def call(words: Sequence[str]) -> int:
         for console in (out_console, err_console):
             changed.enter_context(mock.patch.object(console, "_file", said))
         changed.enter_context(mock.patch.object(sys, "argv", ["h123", *words]))
-        changed.enter_context(mock.patch.object(running, "LocalEngine", Unstarted))
+        changed.enter_context(mock.patch.object(running, "LocalPool", Unstarting))
         # A run ends with the same report as `report` writes.
         changed.enter_context(NO_PICTURES if words[0] == "run" else BLANK_PICTURES)
         status = _status()

@@ -9,7 +9,7 @@ import pytest
 from adversary.told import TALES, told
 from adversary.zoo import Fault, Program, faults, findings, write_faulty, write_made
 from h123.catalogue import Subject, catalogue, install, read_subject
-from h123.execution import LocalEngine
+from h123.execution import Engine, LocalPool
 from h123.execution.certificate import Certificate
 from h123.verification.server import verify_server
 from h123.verification.server_cases import LARGE, questions
@@ -28,13 +28,13 @@ def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def engine() -> Iterator[LocalEngine]:
-    engine = LocalEngine()
+def engine() -> Iterator[Engine]:
+    engine = LocalPool().engine
     yield engine
     engine.stop()
 
 
-def _judge(fault: Fault, folder: Path, engine: LocalEngine) -> None:
+def _judge(fault: Fault, folder: Path, engine: Engine) -> None:
     """What the contract test finds is what it is to find."""
     failed = {result.check: result.detail for result in findings(fault, folder, engine)}
     if fault.found:
@@ -51,13 +51,13 @@ def test_every_fault_is_found_or_said_to_be_not_asked_for() -> None:
 
 
 @pytest.mark.parametrize("fault", [fault for fault in faults() if str(fault) in SAMPLE], ids=str)
-def test_some_of_the_zoo(fault: Fault, tmp_path: Path, engine: LocalEngine) -> None:
+def test_some_of_the_zoo(fault: Fault, tmp_path: Path, engine: Engine) -> None:
     _judge(fault, tmp_path, engine)
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("fault", faults(), ids=str)
-def test_all_of_the_zoo(fault: Fault, tmp_path: Path, engine: LocalEngine) -> None:
+def test_all_of_the_zoo(fault: Fault, tmp_path: Path, engine: Engine) -> None:
     if fault.virtual and installed_kernel() is None:
         pytest.skip("the virtual kernel is not installed")
     _judge(fault, tmp_path, engine)
@@ -68,21 +68,21 @@ def test_of_every_fault_is_known_what_a_trial_tells() -> None:
     assert [name for name, tale in TALES.items() if bool(tale.words) == bool(tale.why)] == []
 
 
-def _follow(fault: Fault, folder: Path, certificate: Certificate, engine: LocalEngine) -> None:
+def _follow(fault: Fault, folder: Path, certificate: Certificate, engine: Engine) -> None:
     """A trial of a campaign tells what it is to tell, and cries wolf over nothing else."""
     words, tale = told(fault, folder, certificate, engine), TALES[fault.name]
     assert words & tale.words if tale.words else not words, f"{fault.does}: {words}"
 
 
 @pytest.mark.parametrize("fault", [fault for fault in faults() if str(fault) in TOLD], ids=str)
-def test_a_trial_tells_of_some(fault: Fault, tmp_path: Path, certificate: Certificate, engine: LocalEngine) -> None:
+def test_a_trial_tells_of_some(fault: Fault, tmp_path: Path, certificate: Certificate, engine: Engine) -> None:
     _follow(fault, tmp_path, certificate, engine)
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("fault", faults(), ids=str)
 def test_a_trial_tells_of_all_that_would_change_it(
-    fault: Fault, tmp_path: Path, certificate: Certificate, engine: LocalEngine
+    fault: Fault, tmp_path: Path, certificate: Certificate, engine: Engine
 ) -> None:
     _follow(fault, tmp_path, certificate, engine)
 
@@ -98,7 +98,7 @@ def _declaring(folder: Path, name: str, line: str) -> Subject:
 
 @pytest.mark.parametrize(("declared", "fault"), [(50, ""), (49, "50 were under way at once, so 49 is no limit")])
 def test_a_declared_limit_is_what_is_found(
-    declared: int, fault: str, tmp_path: Path, engine: LocalEngine, monkeypatch: pytest.MonkeyPatch
+    declared: int, fault: str, tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     narrow = _declaring(tmp_path / "faulty", "streams-h2", f"limits = {{streams = {{h2 = {declared}}}}}")
     asked = [question for question in questions(narrow) if question.purpose == "limit"]
@@ -111,7 +111,7 @@ def test_a_declared_limit_is_what_is_found(
 @pytest.mark.skipif(installed_kernel() is None, reason="the virtual kernel is not installed")
 @pytest.mark.parametrize(("declared", "fault"), [(20, ""), (5, "the connection was there after 10 s")])
 def test_a_declared_idleness_is_what_is_found(
-    declared: int, fault: str, tmp_path: Path, engine: LocalEngine, monkeypatch: pytest.MonkeyPatch
+    declared: int, fault: str, tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     impatient = _declaring(tmp_path / "faulty", "idle-20s-h2", f'limits = {{idle = {{h2 = "{declared}s"}}}}')
     asked = [question for question in questions(impatient) if question.purpose == "idleness"]
@@ -123,9 +123,7 @@ def test_a_declared_idleness_is_what_is_found(
 
 
 @pytest.mark.parametrize(("declared", "fault"), [(20, ""), (30, "a connection may be idle for 20 s, not for 30 s")])
-def test_an_announced_idleness_is_the_declared_one(
-    declared: int, fault: str, tmp_path: Path, engine: LocalEngine
-) -> None:
+def test_an_announced_idleness_is_the_declared_one(declared: int, fault: str, tmp_path: Path, engine: Engine) -> None:
     impatient = _declaring(tmp_path / "faulty", "announced-idle-h3", f'limits = {{idle = {{h3 = "{declared}s"}}}}')
     result = next(one for one in verify_server(impatient, engine) if one.check == "limits")
     assert result.verdict == ("failed" if fault else "passed")
@@ -136,7 +134,7 @@ def test_an_announced_idleness_is_the_declared_one(
 @pytest.mark.parametrize("program", ["go", "node"])
 @pytest.mark.parametrize("protocol", ["h1", "h2", "h3"])
 def test_a_made_server_without_a_reason_keeps_the_contract(
-    protocol: str, program: Program, tmp_path: Path, engine: LocalEngine
+    protocol: str, program: Program, tmp_path: Path, engine: Engine
 ) -> None:
     if program == "node" and (protocol == "h3" or which("node") is None):
         pytest.skip("the made server on Node.js speaks h1 and h2, where Node.js is installed")

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from adversary.zoo import Fault, write_faulty
 from h123.catalogue import catalogue, make_bodies
-from h123.execution import LocalEngine
+from h123.execution import Engine
 from h123.execution.certificate import Certificate
 from h123.store import ingest
 from h123.study import Parameters
@@ -125,7 +125,7 @@ TALES: Mapping[str, Tale] = {
 """Of each fault, by its name."""
 
 
-def told(fault: Fault, folder: Path, certificate: Certificate, engine: LocalEngine) -> set[str]:
+def told(fault: Fault, folder: Path, certificate: Certificate, engine: Engine) -> set[str]:
     """The words of a trial with this server."""
     server = write_faulty(folder / "faulty", fault)
     asked = {**USUAL, **TALES[fault.name].asked, "server": server.name, "protocol": fault.protocol}

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from h123.base.paths import cache_folder
 from h123.catalogue import Subject, catalogue, make_bodies, read_subject
-from h123.execution import LocalEngine
+from h123.execution import LocalPool
 from h123.execution.certificate import Certificate
 from h123.store import ingest
 from h123.study import Parameters
@@ -220,7 +220,7 @@ def _carried_out(
     certificate: Certificate,
 ) -> Outcome:
     hostile = write_hostile(folder / HOSTILE, attack.name)
-    trials = Trials({**catalogue(), **subjects, hostile.name: hostile}, certificate, LocalEngine())
+    trials = Trials({**catalogue(), **subjects, hostile.name: hostile}, certificate, LocalPool().engine)
     trial = trials.carry_out(folder / "trial", parameters, PLAIN)
     reasons = trial.reasons or ingest(trial.folder, parameters.model_dump(mode="json"))
     path = trial.folder / "samples.parquet"

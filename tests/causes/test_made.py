@@ -14,7 +14,7 @@ from causes.scene import COMMON, Bench, Scene, network
 from h123.catalogue import catalogue, install
 from h123.causes import CAUSES, NUMBER, UNTOLD, explain
 from h123.causes.cause import LIMIT
-from h123.execution import SERVER_ADDRESS, LocalEngine, campaign_certificate
+from h123.execution import SERVER_ADDRESS, LocalPool, campaign_certificate
 from h123.study.workload import OK
 from h123.virtual import installed_kernel
 
@@ -49,7 +49,7 @@ _TRIES = 3
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     """Under the virtual clock where its kernel is installed: building it takes minutes."""
     install(catalogue()["go"], print)
-    place, engine = tmp_path_factory.mktemp("made"), LocalEngine()
+    place, engine = tmp_path_factory.mktemp("made"), LocalPool().engine
     (subjects := place / "subjects").mkdir()
     clock = "virtual" if installed_kernel() else "wall"
     yield Bench(engine, campaign_certificate(place, [SERVER_ADDRESS]), place, subjects, clock)

@@ -10,7 +10,7 @@ from h123.catalogue import catalogue, install, make_bodies
 from h123.causes import CAUSES, Stretch, explain
 from h123.documents import read_document
 from h123.documents.lab_report import Report
-from h123.execution import SERVER_ADDRESS, LocalEngine, campaign_certificate
+from h123.execution import SERVER_ADDRESS, LocalPool, campaign_certificate
 from h123.measures import trial_metrics
 from h123.store import ingest
 from h123.study import Network, Parameters
@@ -37,7 +37,7 @@ def trials(tmp_path: Path) -> Iterator[Trials]:
     for name in ("go", "virtual-kernel"):
         if name in catalogue():
             install(catalogue()[name], print)
-    engine = LocalEngine()
+    engine = LocalPool().engine
     yield Trials(catalogue(), campaign_certificate(tmp_path, [SERVER_ADDRESS]), engine)
     engine.stop()
 

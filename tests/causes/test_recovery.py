@@ -20,7 +20,7 @@ from h123.causes.recovery import Recovery, middle_recoveries
 from h123.causes.request import Explainer, Request
 from h123.documents import read_document
 from h123.documents.lab_report import Report
-from h123.execution import SERVER_ADDRESS, LocalEngine, campaign_certificate
+from h123.execution import SERVER_ADDRESS, LocalPool, campaign_certificate
 from h123.measures import trial_metrics
 from h123.packets.capture import BLOCKED, DELIVERED, DOWN, PACKET, TCP, UDP, UP, Packets, read_packets
 from h123.store import Sample, ingest
@@ -187,7 +187,7 @@ def trials(tmp_path: Path) -> Iterator[Trials]:
     for name in ("go", "virtual-kernel"):
         if name in catalogue():
             install(catalogue()[name], print)
-    engine = LocalEngine()
+    engine = LocalPool().engine
     yield Trials(catalogue(), campaign_certificate(tmp_path, [SERVER_ADDRESS]), engine)
     engine.stop()
 

@@ -17,7 +17,7 @@ from h123.base.errors import UserError
 from h123.base.paths import lab_binary, project_root
 from h123.campaign import run_campaign
 from h123.catalogue import files_folder, installations
-from h123.execution import LocalEngine
+from h123.execution import LocalPool
 from h123.virtual import virtual_kernel
 
 PAIR = STUDY.replace("[h1, h2, h3]", "[h2, h3]").replace("[lan, poor]", "[lan]").replace("blocks: 2", "blocks: 1")
@@ -59,7 +59,7 @@ def test_trials_of_a_campaign_run_in_another_folder_with_other_roots(tmp_path: P
     (tmp_path / "b:ü/order.json").write_bytes(b"{}" * 1500)
     campaign = start(tmp_path, text, tmp_path / ODD, clock=clock)
     shutil.rmtree(tmp_path / "b:ü")
-    assert run_campaign(campaign, LocalEngine(), Silent(), 1).failed == []
+    assert run_campaign(campaign, LocalPool().engine, Silent(), 1).failed == []
     elsewhere = tmp_path / "elsewhere"
     shutil.copytree(campaign.folder.tls, elsewhere / "certificates")
     (elsewhere / "files").mkdir()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from h123.catalogue import catalogue, install
-from h123.execution import SERVER_ADDRESS, LocalEngine, campaign_certificate
+from h123.execution import SERVER_ADDRESS, LocalPool, campaign_certificate
 from h123.packets.capture import DOWN, TCP, UDP, UP, packets_file, read_packets
 from h123.packets.frames import KEYS, Frames, Kind, read_frames
 from h123.packets.tcp_account import read_tcp_account
@@ -41,7 +41,7 @@ def carried(folder: Path, protocol: str, client: str = "go", loss: float = 0, **
     load = {"protocol": protocol, "size": BODY, "users": 2, "requests": 2, "cold": False}
     parameters = Parameters.model_validate({**basis, **load, "clock": calm_clock(subjects[client]), **settings})
     certificate = campaign_certificate(folder / "tls", [SERVER_ADDRESS])
-    trial = Trials(subjects, certificate, LocalEngine()).carry_out(
+    trial = Trials(subjects, certificate, LocalPool().engine).carry_out(
         folder / "trial", parameters, network, lambda _: None
     )
     assert trial.reasons == []

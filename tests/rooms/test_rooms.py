@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -66,3 +67,36 @@ def _picture() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def test_only_execution_looks_at_the_machine_and_constructs_what_runs_trials() -> None:
+    """Processors, memory and /proc: what a trial runs on is one choice in one place. /proc/self is a process's own."""
+    inside = ("h123.execution", "h123.base")
+    found = [
+        f"{module}: {word}" for module, tree in _modules() if not module.startswith(inside) for word in _looks(tree)
+    ]
+    assert not found
+
+
+_MACHINE = {"sched_getaffinity", "sched_setaffinity", "cpu_count", "process_cpu_count", "sysconf", "virtual_memory"}
+"""What asks for processors or memory."""
+_ENGINES = {"LocalEngine"}
+
+
+def _modules() -> Iterator[tuple[str, ast.Module]]:
+    for file in sorted(Path(ROOT, "src/h123").rglob("*.py")):
+        yield ".".join(file.relative_to(ROOT / "src").with_suffix("").parts), ast.parse(file.read_text("utf-8"))
+
+
+def _looks(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute | ast.Name):
+            name = node.attr if isinstance(node, ast.Attribute) else node.id
+            if name in _MACHINE | _ENGINES:
+                yield name
+        elif isinstance(node, ast.Constant) and _names_the_machine(node.value):
+            yield str(node.value)
+
+
+def _names_the_machine(value: object) -> bool:
+    return isinstance(value, str) and value.startswith("/proc") and not value.startswith("/proc/self/")

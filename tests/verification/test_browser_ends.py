@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from h123.catalogue import catalogue, install, make_documents
-from h123.execution import LocalEngine, campaign_certificate
+from h123.execution import LocalPool, campaign_certificate
 from h123.execution.files import SERVER_ADDRESS
 from h123.study import Network
 from h123.study.networks.network import Direction
@@ -57,7 +57,7 @@ def test_the_visit_has_failed_and_others_have_not(
         "trial_timeout": 60_000_000_000,
     }
     parameters = asked.parameters.model_copy(update=changed)
-    trials = Trials(catalogue(), campaign_certificate(tmp_path / "tls", [SERVER_ADDRESS]), LocalEngine())
+    trials = Trials(catalogue(), campaign_certificate(tmp_path / "tls", [SERVER_ADDRESS]), LocalPool().engine)
     blow = Blow(_is_page if whose == "page" else _is_browser, sent)
     with blow:
         carried = carry_out(replace(asked, network=SLOW, parameters=parameters), trials, tmp_path / "trial")

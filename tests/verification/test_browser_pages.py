@@ -9,7 +9,7 @@ import pytest
 from h123.catalogue import catalogue, install, installations, is_edge, make_documents, server_uses
 from h123.documents import read_document
 from h123.documents.trial_files import Client
-from h123.execution import LocalEngine, campaign_certificate
+from h123.execution import LocalPool, campaign_certificate
 from h123.execution.files import SERVER_ADDRESS
 from h123.verification.client_cases import FIRST_VISIT, INFORMED_VISIT, REPEAT_VISIT, assignments
 from h123.verification.clients.client import Carried, carry_out, judge
@@ -69,7 +69,7 @@ def _carried_out(name: str, check: str, protocol: str, folder: Path, server: str
     made = asked.parameters.workload.documents()
     assert made
     make_documents(made.folder, made.contents)
-    trials = Trials(catalogue(), campaign_certificate(folder / "tls", [SERVER_ADDRESS]), LocalEngine())
+    trials = Trials(catalogue(), campaign_certificate(folder / "tls", [SERVER_ADDRESS]), LocalPool().engine)
     carried = carry_out(asked, trials, folder / "trial")
     assert not judge(asked, browser, carried)
     return carried

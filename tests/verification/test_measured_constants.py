@@ -5,20 +5,20 @@ from collections.abc import Iterator
 import pytest
 
 from h123.catalogue import catalogue, install
-from h123.execution import LocalEngine
+from h123.execution import Engine, LocalPool
 from h123.verification.constants.measure import measurable, measure
 
 pytestmark = pytest.mark.heavy
 
 
 @pytest.fixture
-def engine() -> Iterator[LocalEngine]:
-    engine = LocalEngine()
+def engine() -> Iterator[Engine]:
+    engine = LocalPool().engine
     yield engine
     engine.stop()
 
 
-def test_constants_that_are_known_from_the_sources(engine: LocalEngine) -> None:
+def test_constants_that_are_known_from_the_sources(engine: Engine) -> None:
     go = catalogue()["go"]
     install(go, lambda _: None)
     if why := measurable(go):

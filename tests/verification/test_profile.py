@@ -7,7 +7,7 @@ import pytest
 from adversary.zoo import Fault, write_faulty
 from h123.catalogue import OWN, catalogue, install
 from h123.documents.campaign_file import VerifiedRole
-from h123.execution import LocalEngine
+from h123.execution import Engine
 from h123.packets.capture import UDP
 from h123.verification import measurable
 from h123.verification.constants.experiment import Asked
@@ -81,7 +81,7 @@ def test_a_server_that_can_logs_what_flow_control_holds(
     ("fault", "situation", "cause"), [("windows", "far-getting", "limit"), ("retry", "first-small", "retry")]
 )
 def test_made_causes_hold_the_server_back(
-    fault: str, situation: str, cause: str, tmp_path: Path, engine: LocalEngine
+    fault: str, situation: str, cause: str, tmp_path: Path, engine: Engine
 ) -> None:
     install(catalogue()["go"], print)
     made = write_faulty(tmp_path / "subjects" / fault, Fault(fault, "", "h3", "", "", virtual=True))

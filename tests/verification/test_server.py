@@ -8,7 +8,7 @@ import pytest
 from h123.base.transport import SETTINGS
 from h123.catalogue import Subject, catalogue, install, prefix, read_subject
 from h123.catalogue.subject import Limits
-from h123.execution import LocalEngine
+from h123.execution import Engine, LocalPool
 from h123.verification.result import Result
 from h123.verification.server import verify_server
 from h123.verification.server_cases import questions
@@ -40,8 +40,8 @@ listens = {{{protocol} = ["{listens}"]}}
 
 
 @pytest.fixture
-def engine() -> Iterator[LocalEngine]:
-    engine = LocalEngine()
+def engine() -> Iterator[Engine]:
+    engine = LocalPool().engine
     yield engine
     engine.stop()
 
@@ -92,7 +92,7 @@ def failures(results: list[Result]) -> dict[str, str]:
     return {result.check: result.detail for result in results if result.verdict == "failed"}
 
 
-def test_the_embedded_server_keeps_the_contract(go: Subject, engine: LocalEngine, records: Path) -> None:
+def test_the_embedded_server_keeps_the_contract(go: Subject, engine: Engine, records: Path) -> None:
     results = list(verify_server(go, engine))
     assert failures(results) == {}
     for protocol in ("h1", "h2", "h3"):
@@ -152,7 +152,7 @@ def test_idleness_that_is_declared_is_asked_for_and_exceeded(go: Subject) -> Non
 
 
 @pytest.mark.usefixtures("go")
-def test_another_protocol_than_the_one_asked_for(tmp_path: Path, engine: LocalEngine) -> None:
+def test_another_protocol_than_the_one_asked_for(tmp_path: Path, engine: Engine) -> None:
     results = list(verify_server(other(tmp_path, "h2", spoken="h1"), engine))
     assert list(failures(results)) == ["connection"]
     assert "ALPN" in failures(results)["connection"] or "protocol" in failures(results)["connection"]
@@ -160,7 +160,7 @@ def test_another_protocol_than_the_one_asked_for(tmp_path: Path, engine: LocalEn
 
 @pytest.mark.heavy  # half a minute is what a server has to become ready
 @pytest.mark.usefixtures("go")
-def test_a_server_for_its_own_host_alone(tmp_path: Path, engine: LocalEngine) -> None:
+def test_a_server_for_its_own_host_alone(tmp_path: Path, engine: Engine) -> None:
     subject = other(tmp_path)
     assert subject.server
     command = [word.replace("{address}", "127.0.0.1") for word in subject.server.command]
@@ -172,7 +172,7 @@ def test_a_server_for_its_own_host_alone(tmp_path: Path, engine: LocalEngine) ->
 
 
 @pytest.mark.usefixtures("go")
-def test_qlog_that_is_declared_and_not_written(tmp_path: Path, engine: LocalEngine, records: Path) -> None:
+def test_qlog_that_is_declared_and_not_written(tmp_path: Path, engine: Engine, records: Path) -> None:
     declared = other(tmp_path, "h3", features='qlog = ["h3"]\ncongestion = {h3 = ["cubic"]}')
     failed = failures(list(up_to("qlog", verify_server(declared, engine))))
     [kept] = (records / "other").glob("server-*/h3-qlog")
@@ -180,7 +180,7 @@ def test_qlog_that_is_declared_and_not_written(tmp_path: Path, engine: LocalEngi
     assert (kept / "logs/server.log").is_file()
 
 
-def test_handshakes_alone_prove_no_qlog(go: Subject, engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_handshakes_alone_prove_no_qlog(go: Subject, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("h123.verification.server_cases.LOGGED_BYTES", 0)  # what the probe asks for, not what is wanted
     assert go.server
     over_h3 = go.model_copy(update={"server": go.server.model_copy(update={"protocols": ["h3"]})})
@@ -190,7 +190,7 @@ def test_handshakes_alone_prove_no_qlog(go: Subject, engine: LocalEngine, monkey
 
 
 @pytest.mark.usefixtures("go")
-def test_a_server_that_does_not_stop(tmp_path: Path, engine: LocalEngine) -> None:
+def test_a_server_that_does_not_stop(tmp_path: Path, engine: Engine) -> None:
     deaf = """"sh", "-c", "trap '' TERM; \\"$@\\" & while :; do wait; sleep 0.1; done", "deaf", """
     failed = failures(list(verify_server(other(tmp_path, before=deaf), engine)))
     assert list(failed) == ["clean stop"]
@@ -198,9 +198,7 @@ def test_a_server_that_does_not_stop(tmp_path: Path, engine: LocalEngine) -> Non
 
 
 @pytest.mark.usefixtures("go")
-def test_a_server_that_was_late_to_stop_once(
-    tmp_path: Path, engine: LocalEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_was_late_to_stop_once(tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     late = """test -e \\"$0\\" && exec \\"$@\\"; touch \\"$0\\"; trap '' TERM; \\"$@\\" & while :; do wait; done"""
     subject = other(tmp_path, before=f'"sh", "-c", "{late}", "{tmp_path}/late", ')
     contract = next(question for question in questions(subject) if question.purpose == "contract")
@@ -225,7 +223,7 @@ sys.exit(max(server.wait(), 0))
 
 
 @pytest.mark.usefixtures("go")
-def test_a_server_that_stops_only_when_its_clients_have_gone(tmp_path: Path, engine: LocalEngine) -> None:
+def test_a_server_that_stops_only_when_its_clients_have_gone(tmp_path: Path, engine: Engine) -> None:
     (tmp_path / "lingers.py").write_text(LINGERS)
     failed = failures(list(verify_server(other(tmp_path, before=f'"python3", "{tmp_path}/lingers.py", '), engine)))
     assert list(failed) == ["nothing left behind", "clean stop"]  # killed, it cannot stop the server that it runs
@@ -233,7 +231,7 @@ def test_a_server_that_stops_only_when_its_clients_have_gone(tmp_path: Path, eng
 
 
 @pytest.mark.usefixtures("go")
-def test_a_server_that_does_not_start(tmp_path: Path, engine: LocalEngine) -> None:
+def test_a_server_that_does_not_start(tmp_path: Path, engine: Engine) -> None:
     failed = failures(list(verify_server(other(tmp_path, spoken="h4"), engine)))
     assert list(failed) == ["trial"]
     assert "protocol" in failed["trial"]
@@ -241,7 +239,7 @@ def test_a_server_that_does_not_start(tmp_path: Path, engine: LocalEngine) -> No
 
 @pytest.mark.heavy
 @pytest.mark.usefixtures("go")
-def test_a_controller_that_is_declared_and_not_chosen(tmp_path: Path, engine: LocalEngine) -> None:
+def test_a_controller_that_is_declared_and_not_chosen(tmp_path: Path, engine: Engine) -> None:
     """quic-go has CUBIC, whatever the command line says."""
     declared = other(tmp_path, "h3", features='congestion = {h3 = ["cubic", "reno", "bbr"]}')
     failed = failures(list(verify_server(declared, engine)))
@@ -252,7 +250,7 @@ def test_a_controller_that_is_declared_and_not_chosen(tmp_path: Path, engine: Lo
 
 @pytest.mark.heavy
 @pytest.mark.usefixtures("go")
-def test_settings_that_are_declared_and_not_taken(tmp_path: Path, engine: LocalEngine) -> None:
+def test_settings_that_are_declared_and_not_taken(tmp_path: Path, engine: Engine) -> None:
     ignoring = '"env", "SETTINGS={initial_window} {pacing} {max_datagram}", '
     features = "\n".join(['congestion = {h3 = ["cubic"]}', *(f'{name} = ["h3"]' for name in SETTINGS)])
     declared = other(tmp_path, "h3", before=ignoring, features=features)
@@ -263,6 +261,6 @@ def test_settings_that_are_declared_and_not_taken(tmp_path: Path, engine: LocalE
 
 @pytest.mark.heavy
 @pytest.mark.usefixtures("go")
-def test_a_single_controller_is_proved_too(tmp_path: Path, engine: LocalEngine) -> None:
+def test_a_single_controller_is_proved_too(tmp_path: Path, engine: Engine) -> None:
     failed = failures(list(verify_server(other(tmp_path, "h3", features='congestion = {h3 = ["reno"]}'), engine)))
     assert failed["congestion reno"].startswith("behaves like cubic: ")

@@ -21,6 +21,11 @@ _AT_ONCE = 30
 """Things that a process is given at a time: few enough that all end together."""
 
 
+def usable_processors() -> list[int]:
+    """Those of this machine that we may use, by the kernel's numbers."""
+    return sorted(os.sched_getaffinity(0))
+
+
 def each(work: Callable[[Thing], Result], things: Sequence[Thing]) -> list[Result]:
     """What `work` makes of each, in their order. Raises what it raises. It, and what it makes, can be pickled."""
     with beginning(work, things) as results:

@@ -28,7 +28,7 @@ from h123.base.units import format_bytes
 from h123.catalogue import OwnServer, clients_of_any_server
 from h123.cli import gating, running
 from h123.cli.options import NETWORKS
-from h123.execution import LocalEngine
+from h123.execution import LocalPool
 from h123.probe import (
     TITLES,
     Answer,
@@ -455,7 +455,7 @@ def _environment(given: Sequence[str]) -> dict[str, str]:
 def _find_out(name: str, server: OwnServer, inquiry: Inquiry, asked: Asked) -> Known:
     say(f"Finding out what {'the server' if name == _ONE else name} speaks and answers ...")
     with scratch() as folder:
-        inquired = survey(server, inquiry, folder, LocalEngine())
+        inquired = survey(server, inquiry, folder, LocalPool().engine)
     known = judge(inquired, inquiry, asked.protocols)
     for line in found_words(known, inquiry):
         say(f"  {line}")

@@ -21,7 +21,7 @@ from h123.campaign import Campaign, Outcome, extend_campaign, run_campaign, star
 from h123.cli.trust import is_own, require_trust
 from h123.cli.vouching import vouching
 from h123.documents.campaign_file import Width
-from h123.execution import LocalEngine
+from h123.execution import LocalPool
 from h123.progress import Display, display_for
 from h123.store import CampaignFolder
 from h123.study import find_study, load_study
@@ -212,7 +212,7 @@ def _watched(campaign: Campaign, exposition: "Exposition | None") -> Iterator[Ca
 def _run_to_its_end(campaign: Campaign, asked: Asked, display: Callable[[], Display]) -> Outcome:
     """Run what is planned, and go on as long as the campaign's rule says so."""
     while True:
-        outcome = run_campaign(campaign, LocalEngine(), display(), asked.lanes, retry=asked.retry)
+        outcome = run_campaign(campaign, LocalPool().engine, display(), asked.lanes, retry=asked.retry)
         # Whoever names the blocks has said when it ends.
         if outcome.failed or asked.blocks is not None or (blocks := _more(campaign.folder)) is None:
             return outcome

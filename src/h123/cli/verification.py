@@ -108,12 +108,12 @@ def profile(
 
 def _verify_trials(folder: Path, names: list[str]) -> None:
     from h123.campaign import find_trial, verify_trial
-    from h123.execution import LocalEngine
+    from h123.execution import LocalPool
 
     failed = []
     # All are found before the first is executed: a mistyped name is to be said at once.
     for found in [find_trial(folder, name) for name in names] or [find_trial(folder)]:
-        verification = verify_trial(found, LocalEngine(), say)
+        verification = verify_trial(found, LocalPool().engine, say)
         listing.print_repetition(f"{found.trial.id}, two runs now", verification.again, out_console)
         if verification.stored:
             listing.print_repetition(f"{found.trial.id}, stored and now", verification.stored, out_console)

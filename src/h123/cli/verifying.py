@@ -23,7 +23,7 @@ from h123.catalogue import (
 )
 from h123.cli.profile_listing import print_profiles
 from h123.cli.subject_listing import print_verification
-from h123.execution import ORIGIN, LocalEngine
+from h123.execution import ORIGIN, LocalPool
 from h123.progress import display_for
 from h123.report.catalogue import print_matrix, write_matrix
 from h123.verification import (
@@ -59,7 +59,7 @@ def try_pairs(servers: str | None, clients: str | None, protocols: str, out: Pat
     with Steps(err_console) as steps:
         check_failures(_install([*_helpers(known), *(known[name] for name in sides)], steps))
     try:
-        run_matrix(asked, known, folder, LocalEngine(), display_for(err_console))
+        run_matrix(asked, known, folder, LocalPool().engine, display_for(err_console))
     except KeyboardInterrupt:
         say("\nInterrupted. Finished pairs are kept; run the same command to resume.")
         raise Interrupted from None
@@ -94,7 +94,7 @@ def verify_subjects(
     if not casts:
         say("Nothing is missing: all that is installed has been verified as it is now.")
     asked_as = {subject.name: fingerprint(subject) for subject, _ in asked}
-    engine = LocalEngine()
+    engine = LocalPool().engine
     with Steps(err_console) as steps:
         failed = _install([subject for cast in casts.values() for subject in cast], steps)
         complete = {task for task, cast in casts.items() if not any(subject.name in failed for subject in cast)}
@@ -141,7 +141,7 @@ def profile_subjects(subjects: Sequence[Subject], everything: bool, role: Verifi
     for subject in [] if everything else subjects:
         if why := measurable(subject):
             raise UserError(f"{subject.name} has no profile: {why}", status=1)
-    engine = LocalEngine()
+    engine = LocalPool().engine
     with Steps(err_console) as steps:
         check_failures(_install([subject for task in asked for subject in _cast(*task, known)], steps))
         try:

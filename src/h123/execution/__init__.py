@@ -2,7 +2,7 @@
 
 from h123.execution.certificate import Certificate, campaign_certificate
 from h123.execution.disk import TRIAL_BYTES, evidence_bytes, require_room
-from h123.execution.engine import Engine, LocalEngine, installed_roots
+from h123.execution.engine import Engine, installed_roots
 from h123.execution.files import (
     CLIENT_ADDRESS,
     ORIGIN,
@@ -13,6 +13,7 @@ from h123.execution.files import (
     write_trial_files,
 )
 from h123.execution.jobs import Jobs
+from h123.execution.local import LocalPool
 from h123.execution.machine import Machine, MachineLost, this_machine
 from h123.execution.machine_facts import machine_facts
 from h123.execution.preparation import check_trials, prepare, require_kernel
@@ -25,7 +26,7 @@ __all__ = [
     "Certificate",
     "Engine",
     "Jobs",
-    "LocalEngine",
+    "LocalPool",
     "Machine",
     "MachineLost",
     "campaign_certificate",

@@ -1,15 +1,10 @@
 """The processors that a trial's programs run on."""
 
-import os
 from collections.abc import Iterable, Sequence
 
 from h123.base.errors import UserError
+from h123.base.processes import usable_processors
 from h123.study import Parameters
-
-
-def usable_processors() -> list[int]:
-    """Those of this machine that we may use, by the kernel's numbers."""
-    return sorted(os.sched_getaffinity(0))
 
 
 def seats(p: Parameters, host: str, usable: Sequence[int]) -> list[int]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from h123 import catalogue
+from h123.base.processes import usable_processors
 from h123.base.roots import mounted
 from h123.catalogue import (
     ALT_SVC,
@@ -26,7 +27,7 @@ from h123.catalogue import (
 from h123.documents import gateway_file, write_document
 from h123.documents.trial_files import SECOND_SERVER, Link, Ready, Role, Tcp, Trial
 from h123.execution.certificate import HOST_NAME, Certificate, campaign_certificate
-from h123.execution.cpu_affinity import seats, usable_processors
+from h123.execution.cpu_affinity import seats
 from h123.packets.capture import KEPT
 from h123.packets.frames import KEYS
 from h123.packets.qlog import QLOG_FOLDER

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from h123.base.errors import UserError
+from h123.base.processes import usable_processors
 from h123.documents.campaign_file import MachineFacts
 from h123.execution.machine_facts import machine_facts
 from h123.virtual import virtual_kernel
@@ -40,7 +41,7 @@ def this_machine() -> Machine:
     return Machine(
         name=_name(),
         facts={**machine_facts(), "virtual_kernel": _has_kernel()},
-        cpus=len(os.sched_getaffinity(0)),
+        cpus=len(usable_processors()),
         memory_bytes=os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
     )
 

@@ -4,6 +4,7 @@ import os
 import platform
 from pathlib import Path
 
+from h123.base.processes import usable_processors
 from h123.documents.campaign_file import MachineFacts
 
 _CLOCK = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
@@ -21,7 +22,7 @@ def machine_facts() -> MachineFacts:
         "architecture": platform.machine(),
         "cpu": cpu.get("model name") or platform.processor() or None,
         "cpus": os.cpu_count(),
-        "cpus_usable": len(os.sched_getaffinity(0)),
+        "cpus_usable": len(usable_processors()),
         "memory_bytes": int(memory.split()[0]) * 1024,
         "distribution": _distribution(),
         "python": platform.python_version(),

@@ -5,7 +5,6 @@ Told from the link's packets (RFC 9000, section 9): whether the server answers t
 The client is not told and does nothing by itself, so what is seen is the server's doing.
 """
 
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ import pyarrow.parquet as pq
 
 from h123.base.errors import UserError
 from h123.base.files.scratch import scratch
+from h123.base.processes import usable_processors
 from h123.base.strict import Strict
 from h123.base.units import format_seconds
 from h123.catalogue import OWN, QUIC, Subject, catalogue, check_supported, make_bodies
@@ -109,7 +109,7 @@ def _each(subject: Subject, clock: Clock, trials: Trials, place: Path) -> Iterat
         folder = Path(tempfile.mkdtemp(dir=place)) / f"moves-{new}"
         trials.prepare(folder, parameters, network, lambda _: None)
         begun[folder] = new
-    at_once = len(os.sched_getaffinity(0)) if clock == "virtual" else 1
+    at_once = len(usable_processors()) if clock == "virtual" else 1
     for trial in trials.carry_out_each(list(begun), at_once):
         yield _told(trial, clock, begun[trial.folder], parameters)
         shutil.rmtree(trial.folder)

@@ -18,6 +18,7 @@ from h123.base.errors import UserError
 from h123.base.files.installing import alone, made_whole, remove_installation, run_logged
 from h123.base.files.textfile import kept
 from h123.base.paths import cache_folder
+from h123.base.processes import usable_processors
 from h123.base.terminal.steps import Steps
 from h123.virtual.source import OLDEST_FAST, SUITES, TRIED, Archive, Source, choose, mirror
 
@@ -237,7 +238,7 @@ class _Job:
         archive = f"package/usr/src/{source.package}.tar.xz"
         self._run(["tar", "-xJf", archive, *unused], lambda: self.steps.move("source files"))
         shutil.copy(_fragment(), self.work / "kernel.config")
-        processors = len(os.sched_getaffinity(0))
+        processors = len(usable_processors())
         self.steps.begin(f"virtual kernel: compiling on {processors} processors; this takes a few minutes, once")
         self._run(_CONFIGURE, cwd=tree)
         _check_configuration(tree / ".config")

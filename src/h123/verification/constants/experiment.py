@@ -1,6 +1,5 @@
 """The trials behind the constants: a transfer each, over a link that only delays, or loses a few known packets too."""
 
-import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from h123.base.errors import UserError
+from h123.base.processes import usable_processors
 from h123.base.transport import Value
 from h123.catalogue import Subject, check_supported
 from h123.documents import read_document, write_document
@@ -170,7 +170,7 @@ class Laboratory:
             return (folder for folder, body in begun.items() if (body.asked, body.method) not in stalled)
 
         made = set[Path]()
-        for trial in self._trials.carry_out_each(worthwhile(), len(os.sched_getaffinity(0))):
+        for trial in self._trials.carry_out_each(worthwhile(), len(usable_processors())):
             made.add(trial.folder)
             body = begun[trial.folder]
             if trial.reasons:

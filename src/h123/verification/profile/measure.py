@@ -1,6 +1,5 @@
 """The trials of a profile, and what is told from each."""
 
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -11,6 +10,7 @@ import numpy as np
 
 from h123.base.errors import UserError
 from h123.base.files.scratch import scratch
+from h123.base.processes import usable_processors
 from h123.catalogue import OWN, Subject, catalogue, check_supported, make_bodies, own_controller
 from h123.causes import CAUSES, explain
 from h123.documents.campaign_file import VerifiedRole
@@ -67,7 +67,7 @@ def _held(askings: list[Asked], trials: Trials, place: Path) -> Iterator[Held]:
             folder = Path(tempfile.mkdtemp(dir=place)) / situation.name
             trials.prepare(folder, parameters, situation.network(parameters.method), lambda _: None)
             begun[folder] = asked, situation
-    for trial in trials.carry_out_each(list(begun), len(os.sched_getaffinity(0))):
+    for trial in trials.carry_out_each(list(begun), len(usable_processors())):
         asked, situation = begun[trial.folder]
         faults = trial.reasons or ingest(trial.folder, parameters_of(asked, situation).model_dump(mode="json"))
         if faults:
