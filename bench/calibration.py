@@ -21,15 +21,15 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from h123.analysis.comparisons import Comparison, Pair, declared  # noqa: E402
-from h123.analysis.families import Membership  # noqa: E402
-from h123.analysis.foreseen import Foreseen, foresee  # noqa: E402
-from h123.analysis.looks import PLANNED, Looks  # noqa: E402
-from h123.analysis.power import CAMPAIGNS  # noqa: E402
-from h123.analysis.rule import Rule  # noqa: E402
-from h123.analysis.signedrank import SignedRank  # noqa: E402
-from h123.analysis.verdicts import judge  # noqa: E402
-from h123.analysis.width import FIRST, next_blocks, reached  # noqa: E402
+from h123.analysis.comparisons.comparison import Comparison, Pair, declared  # noqa: E402
+from h123.analysis.comparisons.power_preview import Foreseen, foresee  # noqa: E402
+from h123.analysis.statistics.families import Membership  # noqa: E402
+from h123.analysis.statistics.looks import PLANNED, Looks  # noqa: E402
+from h123.analysis.statistics.power import CAMPAIGNS  # noqa: E402
+from h123.analysis.statistics.rule import Rule  # noqa: E402
+from h123.analysis.statistics.signedrank import SignedRank  # noqa: E402
+from h123.analysis.verdicts.verdict import judge  # noqa: E402
+from h123.analysis.verdicts.width import FIRST, next_blocks, reached  # noqa: E402
 from h123.study import Plan, list_studies, load_study, make_plan  # noqa: E402
 
 ALPHA, MARGIN, BLOCKS = 0.05, 0.05, (6, 8, 13, 20, 30)

@@ -33,7 +33,7 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Literal
 
-from h123.analysis.signedrank import Estimate, SignedRank
+from h123.analysis.statistics.signedrank import Estimate, SignedRank
 from h123.catalogue import Subject, catalogue, install
 from h123.documents import read_document, write_document
 from h123.documents.lab_report import Report

@@ -20,7 +20,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from h123.analysis.signedrank import SignedRank
+from h123.analysis.statistics.signedrank import SignedRank
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCKS, MARGIN = 10, 0.05

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from h123.analysis.looks import Looks  # noqa: E402
-from h123.analysis.signedrank import SignedRank  # noqa: E402
+from h123.analysis.statistics.looks import Looks  # noqa: E402
+from h123.analysis.statistics.signedrank import SignedRank  # noqa: E402
 from h123.report.drawing import COLOURS, Figure, Mark, save  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"

@@ -19,9 +19,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from h123.analysis.comparisons import other_cells  # noqa: E402
-from h123.analysis.precision import spread  # noqa: E402
-from h123.analysis.spreads import SPREADS, Trial, Varied, columns  # noqa: E402
+from h123.analysis.comparisons.comparison import other_cells  # noqa: E402
+from h123.analysis.statistics.precision import spread  # noqa: E402
+from h123.analysis.statistics.spreads import SPREADS, Trial, Varied, columns  # noqa: E402
 from h123.report.words import level  # noqa: E402
 from h123.study import METRICS, Plan, Study, find_study, load_study, make_plan  # noqa: E402
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from paths import Kind, Profile, lay, run
 
-from h123.analysis.signedrank import Estimate, SignedRank
+from h123.analysis.statistics.signedrank import Estimate, SignedRank
 from h123.catalogue import Subject, catalogue, install
 from h123.execution import installed_roots
 from h123.execution.certificate import Certificate, campaign_certificate

@@ -6,7 +6,7 @@ import pytest
 from pydantic import TypeAdapter
 from scipy.stats import mannwhitneyu
 
-from h123.analysis.arithmetic import check
+from h123.analysis.claims.arithmetic import check
 from h123.study.claims.checks import Check
 
 ONE: TypeAdapter[Check] = TypeAdapter(Check)

@@ -11,9 +11,9 @@ from h123.analysis.audits import AUDITS, Failed, audit_campaign, audit_trials, b
 from h123.analysis.audits.finding import Audit
 from h123.analysis.audits.path import capacity_bits, round_trip_floor_ns
 from h123.analysis.case import Case, gather
-from h123.analysis.looks import Looks
-from h123.analysis.remedy import Remedy
-from h123.analysis.rule import Rule
+from h123.analysis.statistics.looks import Looks
+from h123.analysis.statistics.remedy import Remedy
+from h123.analysis.statistics.rule import Rule
 from h123.analysis.trials import treated
 from h123.documents.lab_report import Finished
 from h123.documents.trial_files import Client, Link

@@ -3,12 +3,12 @@
 import numpy as np
 
 from h123.analysis import blocks_to_part
-from h123.analysis.comparisons import Comparison, Pair
+from h123.analysis.comparisons.comparison import Comparison, Pair
 from h123.analysis.document import Judged
-from h123.analysis.families import Membership
-from h123.analysis.looks import Looks
-from h123.analysis.rule import Rule
-from h123.analysis.verdicts import judge
+from h123.analysis.statistics.families import Membership
+from h123.analysis.statistics.looks import Looks
+from h123.analysis.statistics.rule import Rule
+from h123.analysis.verdicts.verdict import judge
 
 SEED = 20261124
 BOUND = 1.05

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from h123.analysis import analyse
-from h123.analysis.capacity import knee, steps_of
 from h123.analysis.document import Capacity, CapacityRow
+from h123.analysis.verdicts.capacity import knee, steps_of
 from h123.report import print_summary, write_report
 from h123.store import CampaignFolder
 from h123.study import PlannedTrial, find_study, load_study, make_plan

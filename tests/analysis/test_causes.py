@@ -6,7 +6,7 @@ from typing import cast
 import numpy as np
 import pytest
 
-from h123.analysis.causes import UNTOLD_AT_MOST, VISIT, between, explained_phase, means
+from h123.analysis.explanations.causes import UNTOLD_AT_MOST, VISIT, between, explained_phase, means
 from h123.causes import CAUSES, NUMBER, UNTOLD, Explained, Stretch
 from h123.causes.cause import CUT, MENDING
 from h123.store import Sample

@@ -16,9 +16,9 @@ from scipy.stats import binom
 
 from h123.analysis.audits import TrialAudits
 from h123.analysis.case import Case
-from h123.analysis.decisions import decide
-from h123.analysis.looks import Looks
-from h123.analysis.rule import Rule
+from h123.analysis.claims.decisions import decide
+from h123.analysis.statistics.looks import Looks
+from h123.analysis.statistics.rule import Rule
 from h123.analysis.trials import Trials
 from h123.measures import Attempt
 from h123.measures.attempts import NO_REPORT

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from h123.analysis.failed_attempts import failed_attempts
+from h123.analysis.provenance.failed_attempts import failed_attempts
 from h123.report.failed_attempts import failed_attempt_lines, often_failed_lines
 
 

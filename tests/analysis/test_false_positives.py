@@ -5,11 +5,11 @@ import pytest
 from scipy.stats import binomtest
 
 from h123.analysis.as_published.procedure import mann_whitney
-from h123.analysis.comparisons import Comparison, Pair
-from h123.analysis.families import Membership
-from h123.analysis.looks import Looks
-from h123.analysis.rule import Rule
-from h123.analysis.verdicts import judge
+from h123.analysis.comparisons.comparison import Comparison, Pair
+from h123.analysis.statistics.families import Membership
+from h123.analysis.statistics.looks import Looks
+from h123.analysis.statistics.rule import Rule
+from h123.analysis.verdicts.verdict import judge
 
 SEED = 20261121
 REQUESTS = 100

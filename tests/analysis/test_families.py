@@ -4,10 +4,10 @@ from collections import Counter
 
 import pytest
 
-from h123.analysis.comparisons import compare
-from h123.analysis.families import adjust, blocks_needed, membership, smallest_adjusted
-from h123.analysis.looks import Looks
-from h123.analysis.signedrank import attainable
+from h123.analysis.comparisons.comparison import compare
+from h123.analysis.statistics.families import adjust, blocks_needed, membership, smallest_adjusted
+from h123.analysis.statistics.looks import Looks
+from h123.analysis.statistics.signedrank import attainable
 from h123.analysis.trials import Trials
 from h123.study import Family, find_study, list_studies, load_study, make_plan
 

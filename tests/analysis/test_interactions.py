@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from h123.analysis.interactions import interactions
+from h123.analysis.comparisons.interactions import interactions
 from h123.measures import load_attempts
 from h123.study import Plan, Study, make_plan
 from synthetic import Scenario, make_campaign

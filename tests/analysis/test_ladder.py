@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from h123.analysis.ladder import ladder
+from h123.analysis.verdicts.ladder import ladder
 from h123.report.ladder import terminal_lines
 
 LEVELS = ["h2", "h2-window", "h2-timer", "h3"]

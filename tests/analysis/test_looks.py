@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from h123.analysis import next_look, plan_looks
-from h123.analysis.looks import FIXED, PLANNED, SPENDING, Looks, looks
-from h123.analysis.signedrank import SignedRank
+from h123.analysis.statistics.looks import FIXED, PLANNED, SPENDING, Looks, looks
+from h123.analysis.statistics.signedrank import SignedRank
 
 ALPHA = 0.05
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy.stats import nct, norm
 from scipy.stats import t as student
 
-from h123.analysis.families import adjust
-from h123.analysis.power import can_find_one, fewest_blocks, power, rejected
-from h123.analysis.precision import blocks_for, expected_width, half_width, spread, width
-from h123.analysis.signedrank import SignedRank
+from h123.analysis.statistics.families import adjust
+from h123.analysis.statistics.power import can_find_one, fewest_blocks, power, rejected
+from h123.analysis.statistics.precision import blocks_for, expected_width, half_width, spread, width
+from h123.analysis.statistics.signedrank import SignedRank
 
 LEVEL = 0.05 * 15 / 16
 SIMULATED = 0.02

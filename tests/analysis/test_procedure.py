@@ -9,8 +9,8 @@ from statsmodels.stats.multitest import multipletests
 
 from h123.analysis.as_published import procedure
 from h123.analysis.as_published.procedure import MannWhitney, decide, kruskal_wallis, mann_whitney, shapiro_wilk
-from h123.analysis.families import adjust
-from h123.analysis.signedrank import signed_rank_distribution
+from h123.analysis.statistics.families import adjust
+from h123.analysis.statistics.signedrank import signed_rank_distribution
 
 TERM = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46]
 EARLY = [1.15, 0.88, 0.90, 0.74, 1.21]

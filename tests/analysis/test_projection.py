@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from h123.analysis.comparisons import Comparison, Pair
-from h123.analysis.families import Membership
-from h123.analysis.looks import Looks
-from h123.analysis.pace import seconds_per_trial
-from h123.analysis.projection import LIMIT, Levels, pairs_needed, project
-from h123.analysis.remedy import Remedy
-from h123.analysis.rule import Rule
-from h123.analysis.verdicts import judge
+from h123.analysis.comparisons.comparison import Comparison, Pair
+from h123.analysis.comparisons.projection import LIMIT, Levels, pairs_needed, project
+from h123.analysis.statistics.families import Membership
+from h123.analysis.statistics.looks import Looks
+from h123.analysis.statistics.remedy import Remedy
+from h123.analysis.statistics.rule import Rule
+from h123.analysis.verdicts.pace import seconds_per_trial
+from h123.analysis.verdicts.verdict import judge
 
 SEED = 20261122
 RULE = Rule(0.05, 0.05, Looks([5]))

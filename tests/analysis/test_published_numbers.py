@@ -11,7 +11,7 @@ import yaml
 from pydantic import TypeAdapter
 
 from analysis.brought import SECOND, Row, bring, closed_loop, failed
-from h123.analysis.arithmetic import check
+from h123.analysis.claims.arithmetic import check
 from h123.study.claims.checks import Check
 
 NUMBERS = yaml.safe_load(Path(__file__).with_name("published_numbers.yaml").read_text(encoding="utf-8"))

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from h123.analysis.families import smallest_adjusted
-from h123.analysis.looks import Looks
-from h123.analysis.rule import Rule
+from h123.analysis.statistics.families import smallest_adjusted
+from h123.analysis.statistics.looks import Looks
+from h123.analysis.statistics.rule import Rule
 
 CORRECTIONS = st.sampled_from(["holm", "bh"])
 

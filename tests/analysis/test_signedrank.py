@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import wilcoxon
 
-from h123.analysis.signedrank import Estimate, SignedRank, attainable, signed_rank_distribution
+from h123.analysis.statistics.signedrank import Estimate, SignedRank, attainable, signed_rank_distribution
 
 DEPRESSION = (
     [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30],

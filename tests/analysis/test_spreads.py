@@ -7,8 +7,8 @@ from types import ModuleType
 
 from rich.console import Console
 
-from h123.analysis.foreseen import blocks_to_be, foresee, headline
-from h123.analysis.spreads import SPREADS, Trial, Varied, known_spreads, nearest
+from h123.analysis.comparisons.power_preview import blocks_to_be, foresee, headline
+from h123.analysis.statistics.spreads import SPREADS, Trial, Varied, known_spreads, nearest
 from h123.base.paths import project_root
 from h123.cli.foresight import print_foresight
 from h123.study import Family, Plan, find_study, load_study, make_plan

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from h123.analysis.symmetry import FEWEST, LEVEL, SignTest, _leaning, symmetry
+from h123.analysis.statistics.symmetry import FEWEST, LEVEL, SignTest, _leaning, symmetry
 
 numbers = st.lists(st.floats(-10, 10), min_size=1, max_size=14)
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from h123.analysis.comparisons import TWINS, Comparison, Pair
-from h123.analysis.families import Membership
-from h123.analysis.looks import Looks
-from h123.analysis.rule import Rule
-from h123.analysis.signedrank import size
-from h123.analysis.twins import twin_rate
-from h123.analysis.verdicts import judge
+from h123.analysis.comparisons.comparison import TWINS, Comparison, Pair
+from h123.analysis.comparisons.twins import twin_rate
+from h123.analysis.statistics.families import Membership
+from h123.analysis.statistics.looks import Looks
+from h123.analysis.statistics.rule import Rule
+from h123.analysis.statistics.signedrank import size
+from h123.analysis.verdicts.verdict import judge
 
 RULE = Rule(margin=0.05, alpha=0.05, looks=Looks([8]))
 ANSWER = Membership("answer", "holm")

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from h123.analysis import analyse, measure_width
-from h123.analysis.looks import Looks, told
-from h123.analysis.precision import LIMIT, blocks_for
-from h123.analysis.remedy import Remedy
-from h123.analysis.rule import Rule
-from h123.analysis.signedrank import SignedRank
-from h123.analysis.width import FIRST, Reached, next_blocks, reached
+from h123.analysis.statistics.looks import Looks, told
+from h123.analysis.statistics.precision import LIMIT, blocks_for
+from h123.analysis.statistics.remedy import Remedy
+from h123.analysis.statistics.rule import Rule
+from h123.analysis.statistics.signedrank import SignedRank
+from h123.analysis.verdicts.width import FIRST, Reached, next_blocks, reached
 from h123.report.looks import width_lines
 from synthetic import Scenario, make_campaign
 

@@ -38,7 +38,7 @@ def test_plans_and_analyses_need_no_library_of_tests(tmp_path: Path) -> None:
     make_campaign(tmp_path / "c", Scenario(blocks=3))
     for arguments in (["plan", "quick"], ["analyse", "c"]):
         there = loaded(*arguments, folder=tmp_path)
-        assert "h123.analysis.families" in there
+        assert "h123.analysis.statistics.families" in there
         assert not there & {"scipy.stats", "statsmodels"}
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from h123.analysis.spreads import SPREADS
+from h123.analysis.statistics.spreads import SPREADS
 from h123.base.paths import project_root
 from h123.catalogue import Client
 from h123.study import (

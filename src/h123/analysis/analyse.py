@@ -7,14 +7,15 @@ from typing import cast
 
 from h123.analysis.as_published import as_published
 from h123.analysis.audits import audit_campaign, files_changed
-from h123.analysis.capacity import capacity
 from h123.analysis.case import Case, complete_blocks, gather
-from h123.analysis.causes import causes
-from h123.analysis.comparisons import compare
-from h123.analysis.confounding import confounding
-from h123.analysis.decisions import decide
-from h123.analysis.discarded import discarded
-from h123.analysis.disturbances import disturbances
+from h123.analysis.claims.decisions import decide
+from h123.analysis.comparisons.comparison import compare
+from h123.analysis.comparisons.confounding import confounding
+from h123.analysis.comparisons.failures import failures
+from h123.analysis.comparisons.interactions import interactions
+from h123.analysis.comparisons.projection import outlook, project
+from h123.analysis.comparisons.repeats import repeats
+from h123.analysis.comparisons.twins import twin_rate
 from h123.analysis.document import (
     GateRow,
     Judged,
@@ -27,28 +28,27 @@ from h123.analysis.document import (
     Verdicts,
     WidthReached,
 )
-from h123.analysis.elsewhere import elsewhere
-from h123.analysis.failed_attempts import failed_attempts
-from h123.analysis.failures import failures
-from h123.analysis.first_bytes import with_reasons
-from h123.analysis.handshakes import handshakes, noted
-from h123.analysis.imported import costs
-from h123.analysis.interactions import interactions
-from h123.analysis.ladder import ladder
-from h123.analysis.looks import Looks, told
-from h123.analysis.pace import seconds_per_trial
-from h123.analysis.places import places
-from h123.analysis.projection import outlook, project
-from h123.analysis.repeats import repeats
-from h123.analysis.rule import Rule
-from h123.analysis.signedrank import attainable
-from h123.analysis.split import split
-from h123.analysis.tails import tails
+from h123.analysis.explanations.causes import causes
+from h123.analysis.explanations.first_bytes import with_reasons
+from h123.analysis.explanations.handshakes import handshakes, noted
+from h123.analysis.explanations.windows import windows
+from h123.analysis.provenance.discarded import discarded
+from h123.analysis.provenance.failed_attempts import failed_attempts
+from h123.analysis.provenance.imported import costs
+from h123.analysis.provenance.places import places
+from h123.analysis.provenance.remote_server import elsewhere
+from h123.analysis.statistics.looks import Looks, told
+from h123.analysis.statistics.rule import Rule
+from h123.analysis.statistics.signedrank import attainable
 from h123.analysis.trials import treated
-from h123.analysis.twins import twin_rate
-from h123.analysis.verdicts import judge
-from h123.analysis.width import Reached, reached
-from h123.analysis.windows import windows
+from h123.analysis.verdicts.capacity import capacity
+from h123.analysis.verdicts.decomposition import decomposition
+from h123.analysis.verdicts.disturbances import disturbances
+from h123.analysis.verdicts.ladder import ladder
+from h123.analysis.verdicts.pace import seconds_per_trial
+from h123.analysis.verdicts.tails import tails
+from h123.analysis.verdicts.verdict import judge
+from h123.analysis.verdicts.width import Reached, reached
 from h123.base.files.durable import write_atomically
 from h123.base.garbage import few_collections
 from h123.base.terminal.redaction import hidden
@@ -68,10 +68,10 @@ def analyse(folder: CampaignFolder) -> Verdicts:
 def _analyse(folder: CampaignFolder) -> Verdicts:
     case = gather(folder)
     plan, trials, rule, imported = case.plan, case.trials, case.rule, folder.imported
-    study, attempts, grounds = plan.study, trials.attempts, case.grounds
+    study, attempts, exclusions = plan.study, trials.attempts, case.exclusions
     unknown = imported["unknown"] if imported else []
     compared = compare(trials, plan, unknown=unknown)
-    judged = judge(compared, rule, grounds)
+    judged = judge(compared, rule, exclusions)
     opened = handshakes(attempts, judged, study.compare.factor)
     comparisons = with_reasons(project(noted(judged, opened), rule), attempts, study.compare.factor)
     events, choosing = folder.events(), _choosing(folder)
@@ -109,11 +109,11 @@ def _analyse(folder: CampaignFolder) -> Verdicts:
         "causes": [] if imported else causes(folder, attempts, comparisons, study.compare.factor),
         "ladder": ladder(comparisons, study.compare.ladder),
         "capacity": capacity(attempts, plan),
-        "parts": split(trials, plan, rule, grounds),
+        "parts": decomposition(trials, plan, rule, exclusions),
         "interactions": interactions(attempts, plan, rule.alpha),
         "as_published": as_published(folder, plan, comparisons, unknown=unknown) if asked else None,
         "claims": [decide(ledger, case) for ledger in ledgers_of(study.name)],
-        "disturbances": disturbances(trials, plan, rule, comparisons, grounds),
+        "disturbances": disturbances(trials, plan, rule, comparisons, exclusions),
         "repeats": repeats(comparisons),
         "confounded": confounding(attempts, plan),
         "handshakes": opened,
@@ -188,7 +188,7 @@ def measure_width(folder: CampaignFolder) -> Reached:
     """How narrow the intervals of the answer are, of a campaign that is to have a width. Nobody is told where they lie,
     so this is no look. Raises UserError."""
     case = gather(folder)
-    judged = judge(compare(case.trials, case.plan), case.rule, case.grounds)
+    judged = judge(compare(case.trials, case.plan), case.rule, case.exclusions)
     return _reached(folder, judged, case)
 
 

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from h123.analysis.answers import Answers
 from h123.analysis.audits import TrialAudits, audit_trials, of_order
+from h123.analysis.audits.exclusions import Exclusions
 from h123.analysis.audits.finding import CampaignAudit
-from h123.analysis.failures import Shares
-from h123.analysis.grounds import Grounds
-from h123.analysis.looks import looks
-from h123.analysis.remedy import remedy
-from h123.analysis.rule import Rule
+from h123.analysis.comparisons.answers import Answers
+from h123.analysis.comparisons.failures import Shares
+from h123.analysis.statistics.looks import looks
+from h123.analysis.statistics.remedy import remedy
+from h123.analysis.statistics.rule import Rule
 from h123.analysis.trials import Trials, load_trials, treated
 from h123.documents.events import superseded
 from h123.measures import Attempt
@@ -46,9 +46,9 @@ class Case:
         return of_order(self.trials.attempts, self.plan)
 
     @cached_property
-    def grounds(self) -> Grounds:
+    def exclusions(self) -> Exclusions:
         """What speaks against judging."""
-        return Grounds(
+        return Exclusions(
             self.audits.failed,
             self.shares,
             self.plan,

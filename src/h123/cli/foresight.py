@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.table import Table
 
 from h123.analysis import known_spreads
-from h123.analysis.foreseen import Expected, Foreseen, blocks_to_be, foresee, headline
-from h123.analysis.precision import LIMIT
+from h123.analysis.comparisons.power_preview import Expected, Foreseen, blocks_to_be, foresee, headline
+from h123.analysis.statistics.precision import LIMIT
 from h123.base.terminal.console import write
 from h123.base.units import format_share
 from h123.study import Plan

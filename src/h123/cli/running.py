@@ -183,7 +183,7 @@ def _rule(asked: Asked) -> tuple[list[int], Width | None, int | None]:
         looks = plan_looks(asked.at_most)
         return looks, None, looks[0]
     if asked.width is not None:
-        from h123.analysis.width import FIRST
+        from h123.analysis.verdicts.width import FIRST
 
         return [], {"wanted": asked.width, "at_most": asked.at_most}, min(FIRST, asked.at_most or FIRST)
     return [], None, asked.blocks
@@ -232,7 +232,7 @@ def _more(folder: CampaignFolder) -> int | None:
 
 def _more_for_width(folder: CampaignFolder, width: Mapping[str, Any]) -> int | None:
     from h123.analysis import measure_width
-    from h123.analysis.width import next_blocks
+    from h123.analysis.verdicts.width import next_blocks
 
     found = measure_width(folder)
     blocks = next_blocks(found, folder.blocks, width["at_most"])

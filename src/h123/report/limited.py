@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from h123.analysis import Limited
+from h123.analysis import Bottlenecks
 from h123.base.errors import UserError
 from h123.base.terminal.markdown import NOTHING, table
 from h123.report.words import level
@@ -20,7 +20,7 @@ _PROCESSORS = (
 )
 
 
-def limits_lines(rows: Sequence[Limited], study: Study, only: Mapping[str, Collection[str]]) -> Iterator[str]:
+def limits_lines(rows: Sequence[Bottlenecks], study: Study, only: Mapping[str, Collection[str]]) -> Iterator[str]:
     """Of the cells that `only` names (levels by factor). Raises UserError where there is none."""
     chosen = [row for row in rows if all(row.cell[factor] in levels for factor, levels in only.items())]
     if not chosen:
@@ -34,7 +34,7 @@ def limits_lines(rows: Sequence[Limited], study: Study, only: Mapping[str, Colle
             yield from ("", meaning)
 
 
-def _rows(rows: Sequence[Limited], study: Study) -> list[dict[str, str]]:
+def _rows(rows: Sequence[Bottlenecks], study: Study) -> list[dict[str, str]]:
     """In the study's order, a cell a row."""
     compared, places = study.compare.factor, {name: list(levels) for name, levels in study.factors.items()}
     others = [factor for factor in places if factor != compared]
@@ -48,7 +48,7 @@ def _rows(rows: Sequence[Limited], study: Study) -> list[dict[str, str]]:
     ]
 
 
-def _told(row: Limited) -> str:
+def _told(row: Bottlenecks) -> str:
     """`**the client's processor** 97 %, the server's processor 61 %`."""
     limits, every = row.limits, row.told_by == "processors"
     named = [(what, share) for what, share in row.shares.items() if every or share >= _NAMED or what in limits]

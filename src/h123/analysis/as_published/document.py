@@ -11,7 +11,7 @@ from h123.analysis.as_published.bounds import bounds_of_cell
 from h123.analysis.as_published.pooled import Floats, Pooled
 from h123.analysis.as_published.printed import beside_printed
 from h123.analysis.as_published.replications import replications
-from h123.analysis.comparisons import other_cells
+from h123.analysis.comparisons.comparison import other_cells
 from h123.analysis.document import Judged
 from h123.analysis.published_rows import (
     Agreement,

@@ -8,7 +8,7 @@ from h123.analysis.audits.files import files_changed
 from h123.analysis.audits.finding import Audit, Beside, CampaignAudit, Finding
 from h123.analysis.audits.order import of_order
 from h123.analysis.document import AuditCount, AuditRow, Judged
-from h123.analysis.rule import Rule
+from h123.analysis.statistics.rule import Rule
 from h123.analysis.trials import Treated, treated
 from h123.measures import Attempt
 from h123.study import Plan

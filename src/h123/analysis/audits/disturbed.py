@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from h123.analysis.audits.finding import Finding
-from h123.analysis.signedrank import SignedRank
+from h123.analysis.statistics.signedrank import SignedRank
 from h123.measures import Attempt
 from h123.study import Plan, split_pair
 

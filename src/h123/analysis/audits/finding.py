@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from h123.analysis.comparisons import Comparison
+from h123.analysis.comparisons.comparison import Comparison
 from h123.measures import Attempt
 from h123.study import METRICS, Plan
 from h123.study.metrics.observed import Times

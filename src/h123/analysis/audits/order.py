@@ -12,8 +12,8 @@ from statistics import median
 from scipy.special import bdtr
 
 from h123.analysis.audits.finding import CampaignAudit, Finding
-from h123.analysis.comparisons import Cell, other_cells
-from h123.analysis.families import adjust
+from h123.analysis.comparisons.comparison import Cell, other_cells
+from h123.analysis.statistics.families import adjust
 from h123.base.units import format_span
 from h123.measures import Attempt
 from h123.study import Plan, split_pair

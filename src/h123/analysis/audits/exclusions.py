@@ -1,0 +1,179 @@
+"""Exclusions: why a comparison is not judged, whatever its figures: its data cannot be relied on."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from h123.analysis.audits import REMEDIES, SPOILS, Failed
+from h123.analysis.audits.finding import CampaignAudit
+from h123.analysis.comparisons.answers import Answers, answers_words
+from h123.analysis.comparisons.comparison import Comparison
+from h123.analysis.comparisons.failures import Shares, mean_difference
+from h123.analysis.trials import Treated
+from h123.base.units import format_seconds
+from h123.measures import Attempt
+from h123.study import METRICS, Network, Plan, timeless
+
+MOSTLY = 0.5
+"""Share of its values above which a comparison may be of the machine and not of the levels."""
+MACHINE, FAILURES, AUDITS, TIMELESS, ANSWERS = "machine", "failures", "audits", "timeless", "answers"
+READINGS_S, READINGS_S_PER_BYTE = 1e-4, 5e-9
+"""That reading the clock advances it under the virtual clock, at most: in a request of one user, and for each byte of
+its bodies. Measured over a plain veth, with clients go and load: 10 to 30 µs, and up to 2 ns a byte over HTTP/3."""
+_NAMED = 2
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """Which kind, and why, in words."""
+
+    kind: str
+    why: str
+
+
+class Exclusions:
+    """All that speaks against judging, of one campaign."""
+
+    def __init__(
+        self,
+        audits: Iterable[Failed],
+        shares: Shares,
+        plan: Plan,
+        campaign: Sequence[CampaignAudit] = (),
+        networks: Mapping[str, Network] | None = None,
+        answers: Answers | None = None,
+        attempts: Sequence[Attempt] = (),
+    ) -> None:
+        """`campaign`: audits of the whole that comparisons are qualified by; `networks`: profiles by name;
+        `attempts`: what was measured."""
+        self._attempts = attempts
+        self._study, self._factor = plan.study, plan.study.compare.factor
+        self._shares, self._tolerated = shares, plan.study.compare.failures
+        self._campaign, self._networks = campaign, networks or {}
+        self._answers = answers if plan.study.compare.answers == "alike" else None
+        self._audits: dict[Treated, list[str]] = defaultdict(list)
+        for one in audits:
+            self._audits[one.trial].append(one.audit)
+
+    def against(self, comparison: Comparison) -> Exclusion | None:
+        """The weightiest; None where there is none."""
+        return (
+            self._answered(comparison)
+            or self._spoiled(comparison)
+            or self._failures(comparison)
+            or self._timeless(comparison)
+            or _machine(comparison)
+        )
+
+    def qualified(self, c: Comparison) -> list[str]:
+        """The audits of load, chance and order that it failed: the verdict stands, and they are named beside it."""
+        of_trials = {audit for audits in self._failed(c).values() for audit in audits if not SPOILS[audit]}
+        return sorted(of_trials | {audit.name for audit in self._campaign if audit.qualifies(c)})
+
+    def _answered(self, c: Comparison) -> Exclusion | None:
+        """The two sides did different work."""
+        found = self._answers.between(c.cell, c.a, c.b) if self._answers and not c.twin else None
+        return Exclusion(ANSWERS, f"{answers_words(found)}: they do different work") if found else None
+
+    def _spoiled(self, c: Comparison) -> Exclusion | None:
+        """Audits that call impossible or mistaken what the trials of the comparison gave for its metric."""
+        found = {
+            trial: names
+            for trial, audits in self._failed(c).items()
+            if (names := {audit for audit in audits if c.metric in SPOILS[audit]})
+        }
+        if not found:
+            return None
+        said = "one of its trials" if len(found) == 1 else f"{len(found)} of its trials"
+        audits = sorted(set().union(*found.values()))
+        mended = [f": {REMEDIES[name]}" for name in audits if name in REMEDIES][:1]
+        return Exclusion(AUDITS, f"{said} failed {named(audits)}{''.join(mended)}")
+
+    def _failed(self, c: Comparison) -> dict[Treated, list[str]]:
+        """By trial. A factor that the comparison's cell leaves open is open here too."""
+        sides = [({**c.cell, self._factor: level}.items(), twin) for level, twin in ((c.a, False), (c.b, c.twin))]
+        blocks = {pair.block for pair in c.pairs}
+        return {
+            trial: audits
+            for trial, audits in self._audits.items()
+            if trial.block in blocks
+            and any(trial.twin == twin and cell <= dict(trial.cell).items() for cell, twin in sides)
+        }
+
+    def _failures(self, c: Comparison) -> Exclusion | None:
+        """More requests of one side failed than of the other: what is left of it is a choice of the quicker ones."""
+        if c.twin or not METRICS[c.metric].of_requests:
+            return None
+        pairs = self._shares.pairs(c.cell, c.a, c.b)
+        if mean_difference(pairs) <= self._tolerated:
+            return None
+        a, b = (float(np.mean(side)) for side in zip(*pairs, strict=True))
+        gone = " or are missing" if self._shares.survivors.missing else ""
+        return Exclusion(
+            FAILURES,
+            f"{a:.1%} of {c.a}'s requests failed{gone} and {b:.1%} of {c.b}'s: the times of those that are left would "
+            f"favour the side that fails (the study tolerates a difference of {self._tolerated:.1%})",
+        )
+
+    def _timeless(self, c: Comparison) -> Exclusion | None:
+        """Its times are of trials in which nothing took any (study/plan.py), as far as they show."""
+        sides = (self._study.parameters({**c.cell, self._factor: level}) for level in (c.a, c.b))
+        names = dict.fromkeys(side.network for side in sides if timeless(side, self._networks))
+        if not names or not METRICS[c.metric].of_requests:
+            return None
+        took, readings = self._took(c), self._readings(c)
+        if took is not None and took > readings:
+            return None  # a program waited, such as a handler that sleeps
+        found = f"the {format_seconds(took)} that were measured are" if took is not None else "what is left is"
+        return Exclusion(
+            TIMELESS,
+            f"under the virtual clock nothing takes time over {' and '.join(names)}, which has no delay and no rate: "
+            f"{found} what programs take to read the clock (up to {format_seconds(readings)})",
+        )
+
+    def _took(self, c: Comparison) -> float | None:
+        """Seconds of the slower side: of its own metric, or where that is no time, of its latency."""
+        if METRICS[c.metric].unit == "s":
+            sides = [[pair.a for pair in c.pairs if pair.whole], [pair.b for pair in c.pairs if pair.whole]]
+        else:
+            sides = [
+                [value for one in side if (value := one.metrics["latency"]) is not None] for side in self._trials(c)
+            ]
+        medians = [float(np.median(side)) for side in sides if side]
+        return max(medians, default=None)
+
+    def _readings(self, c: Comparison) -> float:
+        """Seconds that readings of the clock can come to."""
+        mine = [one for side in self._trials(c) for one in side]
+        return max((_readings(one) for one in mine), default=0.0)
+
+    def _trials(self, c: Comparison) -> list[list[Attempt]]:
+        """Of both sides."""
+        cells = [{**c.cell, self._factor: level}.items() for level in (c.a, c.b)]
+        return [[one for one in self._attempts if cell <= one.cell.items()] for cell in cells]
+
+
+def _readings(attempt: Attempt) -> float:
+    """What readings of the clock can come to in a request of this trial, with those of all users at once; of a visit,
+    in all of its requests."""
+    s, p = attempt.summary, attempt.parameters
+    users, asked = p["users"] or 1, p["requests"] or 1
+    requests = max(1.0, s.warm / (users * asked))
+    return float(
+        users * requests * (READINGS_S + READINGS_S_PER_BYTE * ((s.bytes_up_max or 0) + (s.bytes_down_max or 0)))
+    )
+
+
+def _machine(comparison: Comparison) -> Exclusion | None:
+    """In half of the blocks or more most of what was measured may be the machine's (docs/disturbances.md)."""
+    if not comparison.pairs or float(np.median([pair.share for pair in comparison.pairs])) <= MOSTLY:
+        return None
+    return Exclusion(MACHINE, "the machine was so busy that most of these values may be its doing")
+
+
+def named(audits: Sequence[str]) -> str:
+    """`loss-off`, `status-wrong` and 2 more audits."""
+    more = len(audits) - _NAMED
+    return f"`{'`, `'.join(audits[:_NAMED])}`" + (f" and {more} more audits" if more > 0 else "")

@@ -1,0 +1,1 @@
+"""Claims of published works, decided by arithmetic and by a campaign."""

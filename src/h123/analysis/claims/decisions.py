@@ -1,0 +1,271 @@
+"""The verdict on each claim of a ledger: by arithmetic, and by a campaign of the study that the ledger is about.
+
+The rule, the same for all: a directional claim is refuted if its interval lies inside the study's equivalence margin or
+on the other side; confirmed if the exact signed-rank test rejects in the claimed direction, after Holm over the claims
+of the ledger that the campaign was to measure, and the interval overlaps half to twice the claimed size (if there is
+one). If only the size fails, the direction alone is confirmed. An equivalence is confirmed if in all its cells the
+interval lies inside its margin and both one-sided tests reject after Holm, refuted if in some cell the interval lies
+wholly outside; so is a claim that something is not higher, or not lower, by the one end of the margin and its test.
+Intervals are not widened for the number of claims or cells. Anything else is undecided, and so is every claim with
+fewer than 6 blocks, and every claim that rests on trials which an audit calls impossible.
+
+Two claims that rest on the same observation (of the same levels in the same cells, by one metric, or by latency and by
+goodput in a closed loop) count once: the later one takes the earlier one's place, and has no smaller p. Where one is
+about a margin and the other about a direction, it has its own p there: both are untrue together only where the
+difference is the margin or more, to the side that the direction denies, and whatever confirms either of them there
+lets a one-sided test at the margin reject, so that one of the two is confirmed no more often than that.
+"""
+
+import math
+from collections.abc import Hashable, Mapping
+
+from h123.analysis.case import Case
+from h123.analysis.claims.arithmetic import check
+from h123.analysis.claims.measurement import Figure, Measured, claimed_cells, measure
+from h123.analysis.comparisons.repeats import repeated
+from h123.analysis.document import ClaimAnswered, ClaimAsked, ClaimFigure, ClaimRow, LedgerDecided
+from h123.analysis.statistics.families import adjust
+from h123.analysis.statistics.rule import Rule
+from h123.analysis.statistics.signedrank import Estimate, attainable, ratio_of
+from h123.analysis.verdicts.verdict import ENOUGH_FOR_INTERVAL
+from h123.study import ALL_LEVELS, ARITHMETIC, BOUNDED, METRICS, Claim, Ledger, MeasurableClaim, Plan, WordedClaim
+
+CONFIRMED, DIRECTION, REFUTED, UNDECIDED = "confirmed", "direction only", "refuted", "undecided"
+IMPOSSIBLE, OPEN = "impossible", "open"
+HOLDS, UNTESTABLE = "holds", "untestable"
+Ruling = tuple[str, str | None]
+"""A verdict, and its reason in words."""
+
+
+def decide(ledger: Ledger, case: Case | None = None) -> LedgerDecided:
+    """One element of `claims` in verdicts.json; without a campaign, what arithmetic decides."""
+    measured = _measure(ledger, case) if case else {}
+    same = _repeats(ledger, measured, case.plan) if case else {}
+    # A claim that has too few blocks yet keeps its place: when it gets them, the others must not lose their verdicts.
+    known = {name: 1.0 if one.p is None else one.p for name, one in measured.items() if one.planned}
+    family = {name: p for name, p in known.items() if name not in same}
+    adjusted = _adjusted(family)
+    bounded = {claim.id for claim in ledger.claims if isinstance(claim, MeasurableClaim) and claim.margin is not None}
+    for name, first in same.items():
+        own = _adjusted({**family, first: known[name]})[first]
+        adjusted[name] = own if (name in bounded) != (first in bounded) else max(own, adjusted[first])
+    rows: list[ClaimRow] = []
+    for claim in ledger.claims:
+        row = _by_arithmetic(claim)
+        if isinstance(claim, MeasurableClaim):
+            row = {**row, **_question(claim, ledger)}
+            if case:
+                answer = _answer(claim, measured[claim.id], adjusted.get(claim.id, 1.0), len(family), case)
+                row = {**row, **answer, "repeats": same.get(claim.id)}
+        rows.append(row)
+    return {
+        "title": ledger.source.title,
+        "where": ledger.source.where,
+        "study": ledger.study,
+        "scale": case.plan.study.scale if case else None,
+        "family_size": len(family),
+        "claims": rows,
+    }
+
+
+def _adjusted(family: dict[str, float]) -> dict[str, float]:
+    return dict(zip(family, adjust(list(family.values()), "holm"), strict=True))
+
+
+def _repeats(ledger: Ledger, measured: Mapping[str, Measured], plan: Plan) -> dict[str, str]:
+    """Of the claims that the campaign was to measure, those that rest on an earlier one's observation, and on whose."""
+    first, found = dict[Hashable, str](), dict[str, str]()
+    for claim in ledger.claims:
+        if isinstance(claim, MeasurableClaim) and measured[claim.id].planned:
+            name = first.setdefault(_observation(claim, plan), claim.id)
+            if name != claim.id:
+                found[claim.id] = name
+    return found
+
+
+def _observation(claim: MeasurableClaim, plan: Plan) -> Hashable:
+    """The same of claims that the same values decide, in whatever order they name them."""
+    cells = claimed_cells(claim, plan)
+    levels = [level for level in (claim.a, claim.b) if level]
+    sides = [{**cell, plan.study.compare.factor: level} for cell in cells for level in levels]
+    metric = repeated(claim.metric, [*METRICS], map(plan.study.parameters, sides)) or claim.metric
+    held = ((cell, claim.counterpart(cell)) for cell in cells)
+    return metric, frozenset(levels), frozenset(frozenset(tuple(one.items()) for one in both) for both in held)
+
+
+def _measure(ledger: Ledger, case: Case) -> dict[str, Measured]:
+    study = case.plan.study.name
+    foreign = Measured([], f"this is a campaign of study {study}; the claim needs one of {ledger.study}", planned=False)
+    measurable = [claim for claim in ledger.claims if isinstance(claim, MeasurableClaim)]
+    return {claim.id: measure(claim, case) if study == ledger.study else foreign for claim in measurable}
+
+
+def _by_arithmetic(claim: Claim) -> ClaimRow:
+    """What all claims have; one in words alone is decided by arithmetic or stays open."""
+    arithmetic = [check(one) for one in claim.checks]
+    possible = all(one.passed for one in arithmetic)
+    worded = claim if isinstance(claim, WordedClaim) else None
+    verdict, reason = _in_words(worded) if worded else (OPEN, None)
+    return {
+        "id": claim.id,
+        "quotation": claim.quotation,
+        "summary": claim.summary,
+        "source": claim.source,
+        "where": claim.where,
+        "metric": claim.metric,
+        "a": claim.a,
+        "b": claim.b,
+        "direction": claim.direction,
+        "estimand": worded.estimand if worded else None,
+        "condition": worded.condition if worded else {},
+        "against": {},
+        "size": worded.size if worded else None,
+        "note": None,
+        "repeats": None,
+        "arithmetic": [{"possible": one.passed, "shown": one.shown} for one in arithmetic],
+        "possible": possible,
+        "verdict": verdict if possible else IMPOSSIBLE,
+        "reason": reason if possible else None,
+        "requests": [],
+        "blocks": None,
+        "p": None,
+        "p_adjusted": None,
+        "figures": [],
+    }
+
+
+def _in_words(claim: WordedClaim) -> Ruling:
+    """What becomes of a claim in words whose figures can be."""
+    if claim.known:
+        return claim.known.verdict, claim.known.by
+    if claim.untestable:
+        return UNTESTABLE, claim.untestable
+    return (HOLDS, None) if claim.rule == ARITHMETIC else (OPEN, claim.rule)
+
+
+def _question(claim: MeasurableClaim, ledger: Ledger) -> ClaimAsked:
+    size = _bound(claim) if claim.margin is not None else None
+    return {
+        "estimand": _estimand(claim),
+        "condition": _named(claim.cells),
+        "against": _named(claim.against or {}),
+        "size": f"{100 * claim.size:+.3g} %" if claim.size is not None else size,
+        "note": claim.note,
+        "reason": f"a campaign of study {ledger.study} with {ENOUGH_FOR_INTERVAL} blocks or more",
+    }
+
+
+def _named(cells: Mapping[str, list[str]]) -> dict[str, object]:
+    return {factor: levels[0] if len(levels) == 1 else levels for factor, levels in cells.items()}
+
+
+def _bound(claim: MeasurableClaim) -> str:
+    assert claim.margin is not None  # whoever asks has looked
+    return f"{'within' if claim.direction == 'equivalent' else 'by more than'} {100 * claim.margin:g} %"
+
+
+def _estimand(claim: MeasurableClaim) -> str:
+    sides = f"{claim.a} / {claim.b}" if claim.b else claim.a
+    ratio = f"{sides} of the trials' {claim.metric}, paired within blocks"
+    if claim.against is not None:
+        ratio += ": its ratio to that in the cells of `against`"
+    several = any(len(levels) > 1 or levels == [ALL_LEVELS] for levels in claim.cells.values())
+    if not several:
+        return ratio
+    return f"{ratio}, in each cell" if claim.direction in BOUNDED else f"{ratio}, mean of the cells' logarithms"
+
+
+def _answer(claim: MeasurableClaim, measured: Measured, p_adjusted: float, family: int, case: Case) -> ClaimAnswered:
+    if measured.lack:
+        ruling: Ruling = UNDECIDED, measured.lack
+    elif claim.margin is not None:
+        ruling = _bounded(claim, claim.margin, measured, p_adjusted, family, case.rule)
+    else:
+        ruling = _direction(claim, measured, p_adjusted, family, case.rule)
+    verdict, reason = ruling
+    return {
+        "verdict": verdict,
+        "reason": reason,
+        "requests": _requests(claim, case) if measured.figures else [],
+        "blocks": measured.blocks,
+        "p": measured.p,
+        "p_adjusted": p_adjusted if measured.p is not None else None,
+        "figures": [_figure(figure) for figure in measured.figures if figure.estimate],
+    }
+
+
+def _direction(claim: MeasurableClaim, measured: Measured, p_adjusted: float, family: int, rule: Rule) -> Ruling:
+    (figure,) = measured.figures
+    estimate, sign = figure.estimate, -1 if claim.direction == "lower" else 1
+    assert estimate is not None  # it has blocks, or there would be no p
+    if _inside(estimate, rule.margin):
+        return REFUTED, f"the interval lies inside the equivalence margin of {100 * rule.margin:g} %"
+    if max(sign * estimate.low, sign * estimate.high) < 0:
+        return REFUTED, "the whole interval lies on the other side"
+    if p_adjusted > rule.level:
+        return UNDECIDED, _not_rejected(measured.blocks, p_adjusted, family, rule, sides=2)
+    if claim.size is None or _overlaps(estimate, claim.size):
+        return CONFIRMED, None
+    half, twice = (f"{100 * share * claim.size:+.3g} %" for share in (0.5, 2))
+    return DIRECTION, f"the interval does not reach half to twice the claimed size: {half} to {twice}"
+
+
+def _bounded(
+    claim: MeasurableClaim, margin: float, measured: Measured, p_adjusted: float, family: int, rule: Rule
+) -> Ruling:
+    """In each cell: within the margin, or not beyond its one end."""
+    most = math.inf if claim.direction == "not lower" else math.log1p(margin)
+    least = -math.inf if claim.direction == "not higher" else -math.log1p(margin)
+    known = [figure.estimate for figure in measured.figures if figure.estimate]
+    outside = [e for e in known if e.low > most or e.high < least]
+    beyond = [e for e in known if e.high > most or e.low < least]
+    said = f"the margin of {100 * margin:g} %"
+    if outside:
+        return REFUTED, f"the interval lies outside {said} in {len(outside)} of {len(known)} cells"
+    if beyond:
+        return UNDECIDED, f"the interval reaches beyond {said} in {len(beyond)} of {len(known)} cells"
+    if p_adjusted > rule.level:
+        return UNDECIDED, _not_rejected(measured.blocks, p_adjusted, family, rule, sides=1)
+    return CONFIRMED, None
+
+
+def _inside(estimate: Estimate, margin: float) -> bool:
+    bound = math.log1p(margin)
+    return -bound <= estimate.low and estimate.high <= bound
+
+
+def _overlaps(estimate: Estimate, size: float) -> bool:
+    """Whether the interval, as a relative change, meets half to twice the size."""
+    least, most = (math.log1p(change) if change > -1 else -math.inf for change in sorted((0.5 * size, 2 * size)))
+    return estimate.low <= most and least <= estimate.high
+
+
+def _not_rejected(blocks: int, p_adjusted: float, family: int, rule: Rule, *, sides: int) -> str:
+    if attainable(blocks, sides) * family <= rule.level:
+        return f"adjusted p {p_adjusted:.2g} is above {rule.level:.3g}"
+    needed = rule.blocks_needed(family, "holm")
+    cure = rule.remedy.enough(needed, blocks)
+    return f"no p from {blocks} blocks can be small enough after Holm over {family} claims" + (
+        f": {cure}" if cure else ""
+    )
+
+
+def _figure(figure: Figure) -> ClaimFigure:
+    estimate = figure.estimate
+    assert estimate is not None
+    return {
+        "cell": figure.cell,
+        "blocks": figure.blocks,
+        "ratio": ratio_of(estimate.centre),
+        "low": ratio_of(estimate.low),
+        "high": ratio_of(estimate.high),
+        "confidence": estimate.confidence,
+        "p": figure.p,
+    }
+
+
+def _requests(claim: MeasurableClaim, case: Case) -> list[int]:
+    """Requests a user in the claim's cells, as this campaign made them."""
+    plan = case.plan
+    cells = [{**cell, plan.study.compare.factor: claim.a} for cell in claimed_cells(claim, plan)]
+    return sorted({plan.study.parameters(cell).requests for cell in cells})

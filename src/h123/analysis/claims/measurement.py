@@ -1,0 +1,170 @@
+"""What a campaign measured of a claim: ratios paired within blocks, each with estimate, exact interval and p.
+
+A claim about several cells is about the mean of their log ratios, taken block by block: one value a block, whatever the
+number of cells. An interaction takes from each cell's log ratio that of its counterpart, also block by block; a claim
+about one level alone does so with its values. An equivalence has one figure a cell, because it holds in all of them or
+not at all, and so has what is not higher, or not lower.
+"""
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from h123.analysis.case import Case
+from h123.analysis.comparisons.comparison import Cell, Comparison, Values, fill, other_cells, pair_values, workload
+from h123.analysis.statistics.families import Membership
+from h123.analysis.statistics.signedrank import Estimate, SignedRank
+from h123.analysis.verdicts.verdict import ENOUGH_FOR_INTERVAL
+from h123.study import ALL_LEVELS, BOUNDED, MeasurableClaim, Plan
+
+_SHOWN = 2
+ByBlock = dict[int, float]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One ratio (or ratio of ratios) of a claim."""
+
+    cell: Cell | None
+    """None: it is about all of the claim's cells."""
+    blocks: int
+    estimate: Estimate | None
+    """Of the logarithm; None without a block."""
+    p: float | None
+    """Two-sided, of no difference; with a margin, of a difference beyond it (an equivalence: both one-sided tests)."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A claim's figures, and in words what they lack for any verdict."""
+
+    figures: Sequence[Figure]
+    lack: str | None
+    planned: bool = True
+    """Whether the campaign was to measure all of it: then it counts among the claims that are corrected together."""
+
+    @property
+    def blocks(self) -> int:
+        """Of the figure with the fewest."""
+        return min((figure.blocks for figure in self.figures), default=0)
+
+    @property
+    def p(self) -> float | None:
+        """The claim's own: an equivalence is rejected by its worst cell (intersection-union, Berger 1982)."""
+        known = [figure.p for figure in self.figures if figure.p is not None]
+        return None if self.lack else max(known, default=None)
+
+
+def claimed_cells(claim: MeasurableClaim, plan: Plan) -> list[Cell]:
+    """The cells that the claim is about, in the study's order, whether or not the campaign has them."""
+    factors = [factor for factor in plan.study.factors if factor in claim.cells]
+    levels = [
+        list(plan.study.factors[factor]) if claim.cells[factor] == [ALL_LEVELS] else claim.cells[factor]
+        for factor in factors
+    ]
+    return [dict(zip(factors, chosen, strict=True)) for chosen in itertools.product(*levels)]
+
+
+def measure(claim: MeasurableClaim, case: Case) -> Measured:
+    """The claim's figures as far as the campaign has them."""
+    plan, cells = case.plan, claimed_cells(claim, case.plan)
+    if absent := _absent(claim, cells, plan):
+        return Measured([], absent, planned=False)
+    values = Values(case.trials)
+    ratios = [_log_ratios(claim, cell, values, plan) for cell in cells]
+    if claim.direction in BOUNDED:
+        found = [_figure(cell, list(r.values()), claim) for cell, r in zip(cells, ratios, strict=True)]
+    else:
+        common = [block for block in ratios[0] if all(block in by_block for by_block in ratios)]
+        means = _known({block: float(np.mean([by_block[block] for by_block in ratios])) for block in common})
+        found = [_figure(None, list(means.values()), claim)]
+    if exclusion := _exclusion(claim, cells, case):
+        return Measured(found, f"not judged: {exclusion}")
+    measured = Measured(found, None)
+    if measured.blocks >= ENOUGH_FOR_INTERVAL:
+        return measured
+    by_cell = dict(zip(map(_name, cells), ratios, strict=True))
+    return Measured(found, _too_few(claim, measured.blocks, by_cell, case))
+
+
+def _exclusion(claim: MeasurableClaim, cells: Sequence[Cell], case: Case) -> str | None:
+    """Why one of the comparisons that it rests on is not judged."""
+    plan, values = case.plan, Values(case.trials)
+    for cell in [*cells, *(claim.counterpart(cell) for cell in cells if claim.against)]:
+        beside = claim.b or claim.a
+        label = workload(plan.study, cell, claim.a, beside)
+        asked = Comparison(cell, label, claim.metric, claim.a, beside, False, Membership("claims", "holm"), [], 0)
+        if exclusion := case.exclusions.against(fill(asked, values, plan)):
+            return f"{_name(cell)}: {exclusion.why}" if len(cells) > 1 else exclusion.why
+    return None
+
+
+def _absent(claim: MeasurableClaim, cells: Sequence[Cell], plan: Plan) -> str | None:
+    """What of the claim the campaign was never to measure."""
+    compared = plan.study.compare.factor
+    planned = {trial.cell[compared] for trial in plan.blocks[0]}
+    if unknown := [level for level in (claim.a, claim.b) if level and level not in planned]:
+        return f"this campaign has no {compared} {' or '.join(unknown)}"
+    known = other_cells(plan)
+    wanted = [*cells, *(claim.counterpart(cell) for cell in cells if claim.against)]
+    missing = [_name(cell) for cell in wanted if cell not in known]
+    return f"{len(missing)} of its {len(wanted)} cells are not in this campaign: {_some(missing)}" if missing else None
+
+
+def _log_ratios(claim: MeasurableClaim, cell: Cell, values: Values, plan: Plan) -> ByBlock:
+    """log(a / b) by block, or log a where there is no b; less that of the cell's counterpart, if it has one."""
+
+    def logs(there: Cell) -> ByBlock:
+        if claim.b is None:
+            return values.logs(plan, {**there, plan.study.compare.factor: claim.a}, claim.metric)
+        pairs, _ = pair_values(values, plan, there, claim.metric, (claim.a, claim.b))
+        return {pair.block: pair.log_ratio for pair in pairs}
+
+    here = logs(cell)
+    if claim.against is None:
+        return here
+    there = logs(claim.counterpart(cell))
+    return _known({block: value - there[block] for block, value in here.items() if block in there})
+
+
+def _known(by_block: ByBlock) -> ByBlock:
+    """Without the blocks in which failures of both sides leave nothing to compare."""
+    return {block: value for block, value in by_block.items() if not math.isnan(value)}
+
+
+def _figure(cell: Cell | None, values: Sequence[float], claim: MeasurableClaim) -> Figure:
+    if not values:
+        return Figure(cell, 0, None, None)
+    found = SignedRank(values)
+    return Figure(cell, len(values), found.estimate(), _p(found, claim))
+
+
+def _p(found: SignedRank, claim: MeasurableClaim) -> float:
+    if claim.margin is None:
+        return found.p()
+    tests = {"equivalent": found.p_equivalent, "not higher": found.p_not_higher, "not lower": found.p_not_lower}
+    return tests[claim.direction](claim.margin)
+
+
+def _too_few(claim: MeasurableClaim, blocks: int, ratios: Mapping[str, ByBlock], case: Case) -> str:
+    have = f"{blocks} block{' has' if blocks == 1 else 's have'}"
+    sides = f"both {claim.a} and {claim.b}" if claim.b else claim.a
+    values = f"{claim.metric} of {sides}" + (" in all its cells" if len(ratios) > 1 else "")
+    said = f"{have} {values}, a verdict needs {ENOUGH_FOR_INTERVAL}"
+    short = [name for name, by_block in ratios.items() if len(by_block) < ENOUGH_FOR_INTERVAL]
+    if short and len(ratios) > 1:
+        said += f"; too few valid trials in {_some(short)}"
+    cure = case.rule.remedy.enough(ENOUGH_FOR_INTERVAL, blocks)
+    return f"{said}: {cure}" if cure else f"{said}; no trial has such a value"
+
+
+def _name(cell: Cell) -> str:
+    return " ".join(cell.values())
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,148 @@
+"""Answers of other sizes: what answers with less does less work, so its times do not say that it is faster.
+
+Only requests whose study states no size are looked at. Where it states one, another size is a failed request. Who
+always sends one size must be compared with who sends the same; sizes that vary are unlike where every trial of one
+side has a larger mean than every trial of the other, by more than `TOLERATED`, or where only one side sends nothing.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import NamedTuple
+
+from h123.analysis.comparisons.comparison import Cell, other_cells
+from h123.analysis.document import AnswersRow
+from h123.analysis.trials import Trials
+from h123.measures import Attempt
+from h123.study import Plan, split_pair
+
+TOLERATED = 0.05
+_ASKED = {"kind", "method", "size", "mix", "site", "headers"}
+"""Parameters that say what is asked for."""
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What one level's trials answered to a request."""
+
+    least: int
+    most: int
+    means: Sequence[float]
+    """Of each trial, over all of its requests."""
+
+    def unlike(self, other: "Sent") -> bool:
+        """Whether the two did other work."""
+        if self.least == self.most and other.least == other.most:
+            return self.least != other.least
+        if (self.least == 0) != (other.least == 0):
+            return True
+        apart = min(self.means) > max(other.means) or min(other.means) > max(self.means)
+        larger, smaller = sorted((median(self.means), median(other.means)), reverse=True)
+        return apart and larger > smaller * (1 + TOLERATED)
+
+
+class Unlike(NamedTuple):
+    """Two sides that were answered differently, by the request that differs most."""
+
+    requests: int
+    """That differ."""
+    a: Sent
+    b: Sent
+
+
+def most_unlike(first: Mapping[int, Sent], second: Mapping[int, Sent]) -> Unlike | None:
+    """None where all answers are alike."""
+    found = [
+        (first[number], second[number])
+        for number in first.keys() & second.keys()
+        if first[number].unlike(second[number])
+    ]
+    if not found:
+        return None
+    return Unlike(len(found), *max(found, key=lambda sides: abs(sides[0].most - sides[1].most)))
+
+
+class Answers:
+    """Of a campaign's trials, by treatment."""
+
+    def __init__(self, trials: Trials, plan: Plan) -> None:
+        self._plan, self._factor = plan, plan.study.compare.factor
+        self._attempts: dict[tuple[tuple[str, str], ...], list[Attempt]] = defaultdict(list)
+        for attempt in trials.attempts:
+            if not attempt.imported:  # other tools count what they like
+                self._attempts[tuple(sorted(attempt.cell.items()))].append(attempt)
+
+    def unlike(self) -> list[AnswersRow]:
+        """The `answers` of verdicts.json: a row for each cell and pair whose answers differ."""
+        return [
+            row
+            for cell in other_cells(self._plan)
+            for pair in self._plan.pairs
+            if (row := self.between(cell, *split_pair(pair)))
+        ]
+
+    def between(self, cell: Cell, a: str, b: str) -> AnswersRow | None:
+        """The request of which the answers differ most; None where they are alike, or where the levels are to ask for
+        different things. A cell may leave factors open."""
+        if a == b or not self._same_requests(cell, a, b):
+            return None
+        found = most_unlike(*(self.of({**cell, self._factor: level}) for level in (a, b)))
+        if found is None:
+            return None
+        return {
+            "cell": cell,
+            "a": a,
+            "b": b,
+            "requests": found.requests,
+            "a_bytes": [found.a.least, found.a.most],
+            "b_bytes": [found.b.least, found.b.most],
+        }
+
+    def _same_requests(self, cell: Cell, a: str, b: str) -> bool:
+        study = self._plan.study
+        whole = {factor: next(iter(levels)) for factor, levels in study.factors.items()} | cell
+        sides = (study.parameters({**whole, self._factor: level}) for level in (a, b))
+        one, other = (side.model_dump(include=_ASKED) for side in sides)
+        return one == other
+
+    def of(self, cell: Cell) -> Mapping[int, Sent]:
+        """What a treatment was answered, by request. A cell may leave factors open."""
+        attempts = [one for key, had in self._attempts.items() if cell.items() <= dict(key).items() for one in had]
+        return {resource: sent for resource in _open(attempts) if (sent := _sent(attempts, resource))}
+
+
+def _open(attempts: Sequence[Attempt]) -> Iterable[int]:
+    """The requests for whose answers no size is stated."""
+    exchanges = attempts[0].workload.exchanges() if attempts else []
+    return [number for number, one in enumerate(exchanges) if one.down is None and one.method is not None]
+
+
+def _sent(attempts: Sequence[Attempt], resource: int) -> Sent | None:
+    had = [one.down for attempt in attempts for one in attempt.summary.bodies if one.resource == resource]
+    sizes = [size for ends in had for size in ends if size is not None]
+    means = [
+        attempt.summary.warm_bytes_down / attempt.summary.warm_ok
+        for attempt in attempts
+        if attempt.summary.warm_ok and attempt.summary.warm_bytes_down is not None
+    ]
+    return Sent(min(sizes), max(sizes), means) if sizes and means else None
+
+
+def said(found: Unlike, a: str, b: str) -> str:
+    """`base answers with 240000 B, new with 0 B`."""
+    ends = [[side.least, side.most] for side in (found.a, found.b)]
+    return answers_words(
+        {"cell": {}, "a": a, "b": b, "requests": found.requests, "a_bytes": ends[0], "b_bytes": ends[1]}
+    )
+
+
+def answers_words(row: AnswersRow) -> str:
+    """The same of a row of verdicts.json."""
+    more = f" (one of {row['requests']} requests that differ)" if row["requests"] > 1 else ""
+    return f"{row['a']} answers with {_span(row['a_bytes'])}, {row['b']} with {_span(row['b_bytes'])}{more}"
+
+
+def _span(ends: Sequence[int]) -> str:
+    least, most = ends
+    return f"{least} B" if least == most else f"{least} to {most} B"

@@ -1,0 +1,199 @@
+"""Comparisons: which levels of the compared factor meet in which cells, and their values paired block by block."""
+
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+
+from h123.analysis.comparisons.repeats import repeated
+from h123.analysis.statistics.families import Membership, membership
+from h123.analysis.trials import Treated, Trials, treated
+from h123.measures import Attempt
+from h123.study import METRICS, Plan, Study
+
+TWINS = Membership("twins", "none")
+"""The A/A comparisons are nobody's hypothesis: they show how often a test with nothing to find rejects."""
+
+Cell = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One block's two values of a metric; `Metric.worst` where the side failed."""
+
+    block: int
+    a: float
+    b: float
+    share: float = 0.0
+    """Of the value of either, the larger: what may be the machine's, 0 to 1."""
+
+    @property
+    def log_ratio(self) -> float:
+        """log(a / b); infinite where one side failed."""
+        return _log(self.a) - _log(self.b)
+
+    @property
+    def whole(self) -> bool:
+        """Whether both sides have a value."""
+        return math.isfinite(self.log_ratio)
+
+
+def _log(value: float) -> float:
+    return math.log(value) if value > 0 else -math.inf
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Level `a` against level `b` of the compared factor, in one cell of the other factors, by one metric."""
+
+    cell: Cell
+    workload: str
+    metric: str
+    a: str
+    b: str
+    twin: bool
+    family: Membership
+    pairs: Sequence[Pair]
+    one_sided: int
+    """Blocks in which one side has a value and the other has none; they are not among the pairs."""
+    repeats: str | None = None
+    """The metric whose comparison is the same observation (repeats.py)."""
+
+    @property
+    def failed(self) -> dict[str, list[int]]:
+        """The blocks in which only the one side failed, `a` or `b`; they are among the pairs, as that side's worst."""
+        worst = METRICS[self.metric].worst
+        return {
+            "a": [pair.block for pair in self.pairs if pair.a == worst],
+            "b": [pair.block for pair in self.pairs if pair.b == worst],
+        }
+
+
+class Values:
+    """The trials' values, to be asked for by block and treatment."""
+
+    def __init__(self, trials: Trials) -> None:
+        self._failed = trials.failed
+        self._attempts: dict[Treated, list[Attempt]] = defaultdict(list)
+        for attempt in trials.attempts:
+            self._attempts[treated(attempt)].append(attempt)
+
+    def of(self, place: Treated, metric: str) -> float | None:
+        """The trial's value; the median where imported samples have several runs in one block."""
+        worst = METRICS[metric].worst
+        if place in self._failed:
+            return worst if METRICS[metric].of_requests else None
+        values = [value for run in self._attempts.get(place, []) if (value := run.metrics[metric]) is not None]
+        if worst in values:
+            return worst
+        # A ratio needs two positive numbers, unless nothing is a value too.
+        least = 0.0 if METRICS[metric].zero else math.nextafter(0, 1)
+        return float(median(values)) if values and min(values) >= least else None
+
+    def logs(self, plan: Plan, cell: Cell, metric: str) -> dict[int, float]:
+        """The logarithm of the trial's value, by block."""
+        known = {place.block: self.of(place, metric) for place in in_blocks(plan, cell)}
+        return {block: _log(value) for block, value in known.items() if value is not None}
+
+    def share(self, place: Treated, metric: str) -> float:
+        """The largest share of the trial's value that may be the machine's; 0 where that is not known."""
+        return max((run.shares.get(metric, 0.0) for run in self._attempts.get(place, [])), default=0.0)
+
+
+def in_blocks(plan: Plan, cell: Cell, *, twin: bool = False) -> list[Treated]:
+    """The treatment in each block."""
+    levels = tuple(sorted(cell.items()))
+    return [Treated(block, levels, twin) for block in range(1, len(plan.blocks) + 1)]
+
+
+def compare(trials: Trials, plan: Plan, *, unknown: Collection[str] = ()) -> list[Comparison]:
+    """All comparisons that the study's families name, then those of the twins, each with its values.
+
+    `unknown` are parameters that the study holds a placeholder for (imported samples).
+    """
+    values = Values(trials)
+    return [fill(comparison, values, plan) for comparison in declared(plan, unknown)]
+
+
+def declared(plan: Plan, unknown: Collection[str] = ()) -> Iterator[Comparison]:
+    """The comparisons that the plan asks for, those of the twins last, without values."""
+    study, cells = plan.study, other_cells(plan)
+    asked = study.compare
+    metrics = list(dict.fromkeys(metric for family in asked.families for metric in family.metrics))
+    pairs = [tuple(part.strip() for part in pair.split("/")) for pair in plan.pairs]
+    for cell, metric, (a, b) in itertools.product(cells, metrics, pairs):
+        family = membership(asked.families, metric, (a, b), cell)
+        if family and measured(study, metric, cell, a, b):
+            label, same = workload(study, cell, a, b, unknown), observed_by(plan, metric, cell, a, b)
+            yield Comparison(cell, label, metric, a, b, False, family, [], 0, same)
+    twin = asked.twin
+    for cell, metric in itertools.product(cells if _has_twin(plan) else [], metrics):
+        if measured(study, metric, cell, twin):
+            label, same = workload(study, cell, twin, twin, unknown), observed_by(plan, metric, cell, twin, twin)
+            yield Comparison(cell, label, metric, twin, twin, True, TWINS, [], 0, same)
+
+
+def observed_by(plan: Plan, metric: str, cell: Cell, a: str, b: str) -> str | None:
+    """The metric whose observation this one is, as far as the study compares it by both."""
+    study, families, twin = plan.study, plan.study.compare.families, a == b
+    asked = [name for family in families for name in family.metrics if twin or membership(families, name, (a, b), cell)]
+    sides = (study.parameters({**cell, study.compare.factor: level}) for level in (a, b))
+    return repeated(metric, asked, sides)
+
+
+def measured(study: Study, metric: str, cell: Cell, *levels: str) -> bool:
+    """Whether such trials have the metric at all."""
+    sides = [study.parameters({**cell, study.compare.factor: level}) for level in levels]
+    if METRICS[metric].needs.counterpart and any(side.losses != "one" for side in sides):
+        return False
+    return {side.clock for side in sides} <= {*METRICS[metric].clocks}
+
+
+def other_cells(plan: Plan) -> list[Cell]:
+    """The planned combinations of the other factors' levels, in the study's order."""
+    compared, factors = plan.study.compare.factor, plan.study.factors
+    planned = {tuple(sorted((f, v) for f, v in t.cell.items() if f != compared)) for t in plan.blocks[0]}
+    others = [factor for factor in factors if factor != compared]
+    crossed = (dict(zip(others, levels, strict=True)) for levels in itertools.product(*(factors[f] for f in others)))
+    return [cell for cell in crossed if tuple(sorted(cell.items())) in planned]
+
+
+def _has_twin(plan: Plan) -> bool:
+    return any(trial.twin for trial in plan.blocks[0])
+
+
+def fill(comparison: Comparison, values: Values, plan: Plan) -> Comparison:
+    """The comparison with its values."""
+    c = comparison
+    pairs, one_sided = pair_values(values, plan, c.cell, c.metric, (c.a, c.b), twin=c.twin)
+    return replace(comparison, pairs=pairs, one_sided=one_sided)
+
+
+def pair_values(
+    values: Values, plan: Plan, cell: Cell, metric: str, levels: tuple[str, str], *, twin: bool = False
+) -> tuple[list[Pair], int]:
+    """The two levels' values in one cell, block by block, and in how many blocks only one of them has a value.
+
+    `twin`: the second is the twin's.
+    """
+    compared, (first, second) = plan.study.compare.factor, levels
+    sides = in_blocks(plan, {**cell, compared: first}), in_blocks(plan, {**cell, compared: second}, twin=twin)
+    pairs, one_sided = [], 0
+    for there, beside in zip(*sides, strict=True):
+        a, b = values.of(there, metric), values.of(beside, metric)
+        if a is not None and b is not None:
+            # Where both failed, or both are nothing, neither is the better.
+            if a != b or math.isfinite(_log(a)):
+                share = max(values.share(there, metric), values.share(beside, metric))
+                pairs.append(Pair(there.block, a, b, share))
+        elif a is not None or b is not None:
+            one_sided += 1
+    return pairs, one_sided
+
+
+def workload(study: Study, cell: Cell, a: str, b: str, unknown: Collection[str] = ()) -> str:
+    """`GET 100 kB`; both if the compared levels differ in it."""
+    parameters = (study.parameters({**cell, study.compare.factor: level}) for level in (a, b))
+    return " / ".join(dict.fromkeys(p.workload.label(unknown) for p in parameters))

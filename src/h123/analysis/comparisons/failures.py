@@ -1,0 +1,114 @@
+"""Failures: the share of requests that failed, compared between levels as any other metric is.
+
+The unit is the trial again: its share is that of its requests without an answer of status 200 to 299, and 1 where its
+server or client failed so that there is no valid attempt. Shares are paired within blocks; what is estimated is their
+difference, because the ratio of a failure to none says nothing.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from h123.analysis.comparisons.comparison import Cell, other_cells
+from h123.analysis.comparisons.survivors import survivors
+from h123.analysis.document import FailuresRow
+from h123.analysis.statistics.families import adjust
+from h123.analysis.statistics.signedrank import Estimate, SignedRank
+from h123.analysis.trials import Trials, treated
+from h123.study import Plan, split_pair
+
+MORE, LESS, ALIKE, UNKNOWN = "fails more", "fails less", "alike", "inconclusive"
+
+
+class Shares:
+    """Of each trial, the share of its requests that failed."""
+
+    def __init__(self, trials: Trials, plan: Plan) -> None:
+        self._compared = plan.study.compare.factor
+        self.survivors = survivors(trials.attempts, plan)
+        # Imported trials may have several runs of one treatment in a block.
+        failed, rows = Counter(self.survivors.missing), Counter(self.survivors.missing)
+        for attempt in trials.attempts:
+            s = attempt.summary
+            failed[treated(attempt)] += s.errors + s.refused
+            rows[treated(attempt)] += s.rows
+        self._shares = dict.fromkeys(trials.failed, 1.0)
+        self._shares |= {place: failed[place] / count if count else 0.0 for place, count in rows.items()}
+        self._of_cell: dict[tuple[tuple[str, str], ...], list[tuple[int, float]]] = defaultdict(list)
+        for place, share in self._shares.items():
+            if not place.twin:
+                self._of_cell[place.cell].append((place.block, share))
+
+    @property
+    def any(self) -> bool:
+        """Whether any request failed."""
+        return any(self._shares.values())
+
+    def pairs(self, cell: Cell, a: str, b: str) -> list[tuple[float, float]]:
+        """Both levels' shares, block by block; over all levels of a factor that the cell leaves open."""
+        first, second = (self._of({**cell, self._compared: level}) for level in (a, b))
+        return [(first[block], second[block]) for block in sorted(first) if block in second]
+
+    def _of(self, cell: Cell) -> dict[int, float]:
+        """By block."""
+        found: dict[int, list[float]] = defaultdict(list)
+        for whole, shares in self._of_cell.items():
+            if cell.items() <= dict(whole).items():
+                for block, share in shares:
+                    found[block].append(share)
+        return {block: fmean(shares) for block, shares in found.items()}
+
+
+def failures(shares: Shares, plan: Plan, alpha: float, tolerated: float) -> list[FailuresRow]:
+    """The `failures` of verdicts.json: a row for each cell and pair with a failed request; Holm over all rows."""
+    compared = [
+        _Compared(cell, a, b, np.array(found))
+        for cell in other_cells(plan)
+        for a, b in map(split_pair, plan.pairs)
+        if (found := shares.pairs(cell, a, b)) and np.any(found)
+    ]
+    adjusted = adjust([one.p for one in compared], "holm")
+    return [
+        _row(one, p, _verdict(one.estimate, p, alpha, tolerated)) for one, p in zip(compared, adjusted, strict=True)
+    ]
+
+
+class _Compared:
+    """Two levels' shares in a cell, of the shape (blocks, 2)."""
+
+    def __init__(self, cell: Cell, a: str, b: str, pairs: Any) -> None:
+        self.cell, self.a, self.b, self.pairs = cell, a, b, pairs
+        found = SignedRank(pairs[:, 0] - pairs[:, 1])
+        self.estimate, self.p = found.estimate(), found.p()
+
+
+def _row(one: _Compared, p_adjusted: float, verdict: str) -> FailuresRow:
+    return {
+        "cell": one.cell,
+        "a": one.a,
+        "b": one.b,
+        "blocks": len(one.pairs),
+        "a_share": float(one.pairs[:, 0].mean()),
+        "b_share": float(one.pairs[:, 1].mean()),
+        "difference": one.estimate.centre,
+        "low": one.estimate.low,
+        "high": one.estimate.high,
+        "confidence": one.estimate.confidence,
+        "p": one.p,
+        "p_adjusted": p_adjusted,
+        "verdict": verdict,
+    }
+
+
+def _verdict(found: Estimate, p: float, alpha: float, tolerated: float) -> str:
+    if p <= alpha:
+        return MORE if found.centre > 0 else LESS
+    return ALIKE if -tolerated <= found.low and found.high <= tolerated else UNKNOWN
+
+
+def mean_difference(pairs: Sequence[tuple[float, float]]) -> float:
+    """Between the two levels' shares, without its sign; 0 where there are none."""
+    return abs(float(np.mean([a - b for a, b in pairs]))) if pairs else 0.0

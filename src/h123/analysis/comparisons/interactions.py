@@ -1,0 +1,140 @@
+"""Interactions: does the compared factor's effect depend on the other factors? A model over trials, errors by block.
+
+log(metric) is modelled by its cell means, compared factor * other factors, on the per-trial values of the blocks that
+have all of them. An interaction is a contrast of those means: a / b at one level of another factor over a / b at that
+factor's first level, averaged over the factors it does not name. Two other factors at once ask the same of that ratio
+of ratios. The covariance is cluster-robust by block (Liang and Zeger 1986) with t on blocks - 1 degrees of freedom. For
+such complete data that is the t test on each block's own contrast, except that the small-sample correction for n values
+and k cells makes its standard error sqrt((n - 1) / (n - k)) times as long: it errs on the safe side when the blocks are
+few.
+"""
+
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from statistics import median
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr, stdtrit
+
+from h123.analysis.comparisons.repeats import repeated
+from h123.analysis.document import Interaction, InteractionRow
+from h123.analysis.statistics.families import adjust
+from h123.analysis.statistics.signedrank import ratio_of
+from h123.measures import Attempt
+from h123.study import Plan
+
+Floats = NDArray[np.float64]
+Levels = dict[str, list[str]]
+_Index = dict[tuple[int, tuple[str, ...]], list[Mapping[str, float | None]]]
+
+ENOUGH_BLOCKS = 3
+"""With two clusters the errors would rest on one degree of freedom."""
+MOST_FACTORS = 2
+"""Other factors in one term; beyond that nobody can say in words what the term means."""
+
+
+@dataclass(frozen=True)
+class _Term:
+    """The contrast a / b in the compared factor, level / reference in each of `others`."""
+
+    a: str
+    b: str
+    others: dict[str, tuple[str, str]]
+
+    def weights(self, factor: str, levels: Levels) -> Floats:
+        """One weight for each cell, in the order of itertools.product over `levels`."""
+        parts = [
+            _contrast(names, *((self.a, self.b) if name == factor else self.others[name]))
+            if name == factor or name in self.others
+            else np.full(len(names), 1 / len(names))
+            for name, names in levels.items()
+        ]
+        return reduce(np.kron, parts)
+
+
+def interactions(attempts: Iterable[Attempt], plan: Plan, alpha: float) -> list[InteractionRow]:
+    """The `interactions` of verdicts.json: for every metric the study asks about (each observation once), every term,
+    Benjamini-Hochberg over all of them. Empty where no other factor varies or fewer than 3 blocks are complete."""
+    compared = plan.study.compare
+    levels = _levels(plan)
+    index: _Index = defaultdict(list)
+    for attempt in attempts:
+        if not attempt.twin:
+            index[attempt.block, tuple(attempt.cell[name] for name in levels)].append(attempt.metrics)
+    metrics = dict.fromkeys(metric for family in compared.families for metric in family.metrics)
+    terms = list(_terms(compared.factor, levels, [tuple(pair.split("/")) for pair in plan.pairs]))
+    found: list[Interaction] = []
+    trials = [trial.parameters for trial in plan.blocks[0]]
+    for metric in metrics if terms else ():
+        if repeated(metric, list(metrics), trials):
+            continue
+        table = _complete(index, list(itertools.product(*levels.values())), metric)
+        if len(table) >= ENOUGH_BLOCKS:
+            found += _fit(table, terms, compared.factor, levels, metric, alpha)
+    adjusted = adjust([row["p"] for row in found], "bh")
+    return [{**row, "p_adjusted": p, "family_size": len(found)} for row, p in zip(found, adjusted, strict=True)]
+
+
+def _levels(plan: Plan) -> Levels:
+    """Factor to its planned levels, in the study's order."""
+    planned = {factor: {trial.cell[factor] for trial in plan.blocks[0]} for factor in plan.study.factors}
+    return {factor: [name for name in plan.study.factors[factor] if name in planned[factor]] for factor in planned}
+
+
+def _terms(factor: str, levels: Levels, pairs: Sequence[Sequence[str]]) -> Iterator[_Term]:
+    others = [name for name, names in levels.items() if name != factor and len(names) > 1]
+    for count in range(1, MOST_FACTORS + 1):
+        for named, (a, b) in itertools.product(itertools.combinations(others, count), pairs):
+            for chosen in itertools.product(*(levels[name][1:] for name in named)):
+                yield _Term(a, b, {n: (level, levels[n][0]) for n, level in zip(named, chosen, strict=True)})
+
+
+def _contrast(names: list[str], first: str, second: str) -> Floats:
+    return np.array([float(name == first) - float(name == second) for name in names])
+
+
+def _complete(index: _Index, cells: list[tuple[str, ...]], metric: str) -> Floats:
+    """log(metric), (blocks, cells), of the blocks in which every cell has a positive value; imported samples may have
+    several runs of a cell in a block, which then count as their median."""
+    by_block: dict[int, dict[tuple[str, ...], float]] = defaultdict(dict)
+    for (block, cell), runs in index.items():
+        values = [value for metrics in runs if (value := metrics[metric]) is not None]
+        if values and min(values) > 0 and max(values) < math.inf:
+            by_block[block][cell] = math.log(median(values))
+    rows = [[known[cell] for cell in cells] for _, known in sorted(by_block.items()) if len(known) == len(cells)]
+    return np.array(rows)
+
+
+def _fit(
+    table: Floats, terms: Sequence[_Term], factor: str, levels: Levels, metric: str, alpha: float
+) -> list[Interaction]:
+    """Estimates and p of all terms out of one model; a metric whose values never vary has none."""
+    blocks, cells = table.shape
+    longer = math.sqrt((table.size - 1) / (table.size - cells))
+    reach = -stdtrit(blocks - 1, alpha / 2)
+    rows: list[Interaction] = []
+    for term in terms:
+        contrasts = table @ term.weights(factor, levels)
+        effect, error = contrasts.mean(), longer * contrasts.std(ddof=1) / math.sqrt(blocks)
+        if error == 0:
+            continue
+        rows.append(
+            {
+                "metric": metric,
+                "a": term.a,
+                "b": term.b,
+                "term": {name: {"level": level, "against": first} for name, (level, first) in term.others.items()},
+                "blocks": blocks,
+                "ratio": ratio_of(float(effect)),
+                "low": ratio_of(float(effect - reach * error)),
+                "high": ratio_of(float(effect + reach * error)),
+                "confidence": 1 - alpha,
+                "p": float(2 * stdtr(blocks - 1, -abs(effect / error))),
+            }
+        )
+    return rows

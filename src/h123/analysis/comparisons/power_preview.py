@@ -1,0 +1,113 @@
+"""What a study's blocks buy, before anything runs: how wide its intervals will be, and what its families can find.
+
+For one look with the planned blocks, with the spread between blocks that is stated, or that published campaigns had in
+trials alike (spreads.py). Where neither says anything it is not known.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from h123.analysis.comparisons.comparison import Comparison, declared
+from h123.analysis.statistics.looks import Looks
+from h123.analysis.statistics.power import Power, can_find_one, fewest_blocks, power
+from h123.analysis.statistics.precision import blocks_for, expected_width
+from h123.analysis.statistics.spreads import Trial, Varied, nearest
+from h123.study import Plan
+
+
+@dataclass(frozen=True)
+class Expected:
+    """One comparison."""
+
+    metric: str
+    where: str
+    """The networks that its trials run over."""
+    spread: float | None
+    """Standard deviation of its log ratios between blocks; None: not known."""
+    campaign: str | None
+    """The published one that says so."""
+    width: float | None
+    """Half of the interval's, relative."""
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """A family of comparisons."""
+
+    name: str
+    comparisons: Sequence[Expected]
+    able: bool
+    """Whether one true difference can be found at all."""
+    fewest: int
+    """The fewest blocks with which it can."""
+    power: Power | None
+    """None where the spread of some comparison is not known."""
+
+
+def foresee(plan: Plan, *, effect: float, stated: float | None, known: Sequence[Varied]) -> list[Foreseen]:
+    """All families of the plan, the study's first one first; `effect`: the true differences to be found."""
+    blocks, level = len(plan.blocks), _level(plan)
+    families: dict[str, list[Comparison]] = {}
+    for comparison in declared(plan):
+        if not comparison.twin and not comparison.repeats:
+            families.setdefault(comparison.family.name, []).append(comparison)
+    return [
+        _family(
+            name,
+            members[0].family.correction,
+            [_expected(one, plan, stated, known) for one in members],
+            blocks=blocks,
+            level=level,
+            effect=effect,
+        )
+        for name, members in families.items()
+    ]
+
+
+def headline(families: Sequence[Foreseen]) -> list[Expected]:
+    """The comparisons that answer the study's question: those of its first family."""
+    first = families[0].name.partition("/")[0]
+    return [one for family in families if family.name.partition("/")[0] == first for one in family.comparisons]
+
+
+def blocks_to_be(wanted: float, comparisons: Iterable[Expected], plan: Plan) -> dict[str, int | None]:
+    """For each place whose spread is known: with how many blocks all of these intervals are likely to have that width;
+    None: more than is practical."""
+    needed: dict[str, list[int | None]] = {}
+    level = Looks([len(plan.blocks)], by_width=True).level(plan.study.compare.alpha)
+    for one in comparisons:
+        if one.spread is not None:
+            needed.setdefault(one.where, []).append(blocks_for(wanted, one.spread, level))
+    return {where: max(found, key=lambda n: n or float("inf")) for where, found in needed.items()}
+
+
+def _level(plan: Plan) -> float:
+    """Of the one look that the blocks are planned for."""
+    return Looks([len(plan.blocks)]).level(plan.study.compare.alpha)
+
+
+def _family(
+    name: str, correction: str, members: list[Expected], *, blocks: int, level: float, effect: float
+) -> Foreseen:
+    size, spreads = len(members), [one.spread for one in members if one.spread is not None]
+    found = power(spreads, blocks, effect, correction=correction, level=level) if len(spreads) == size else None
+    return Foreseen(name, members, can_find_one(blocks, size, level), fewest_blocks(size, level), found)
+
+
+def _expected(comparison: Comparison, plan: Plan, stated: float | None, known: Sequence[Varied]) -> Expected:
+    study = plan.study
+    sides = [study.parameters({**comparison.cell, study.compare.factor: side}) for side in (comparison.a, comparison.b)]
+    trials = list(dict.fromkeys(map(Trial.of, sides)))
+    where = " and ".join(dict.fromkeys(name for side in sides for name in side.networks()))
+    clocks = {side.clock for side in sides}
+    # A link behind the server, or a side over another network, makes other trials of them.
+    plain = len(trials) == 1 and all(len(side.networks()) == 1 for side in sides)
+    found = nearest(trials[0], comparison.metric, known) if plain and stated is None else None
+    spread = stated if found is None else found.spread
+    return Expected(
+        comparison.metric,
+        f"{where} under the virtual clock" if clocks == {"virtual"} else where,
+        spread,
+        found.campaign if found else None,
+        None if spread is None else expected_width(spread, len(plan.blocks), _level(plan)),
+    )

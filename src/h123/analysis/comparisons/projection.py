@@ -1,0 +1,156 @@
+"""The projection of an undecided comparison: with how many blocks it would probably be decided.
+
+If mean and standard deviation of the paired log ratios stay what they are: the smallest number of blocks with which
+Student's t test finds a difference with a power of `POWER`, or the two one-sided tests an equivalence, at the level
+that the family's correction leaves and the signed-rank test attains. It is no surer than the mean that it starts from.
+Reference: Julious, Sample Sizes for Clinical Trials (2010), chapters 3 and 5.
+"""
+
+import math
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+import numpy as np
+from scipy.special import nctdtr, stdtrit
+
+from h123.analysis.document import Judged, Outlook, Projected
+from h123.analysis.statistics.families import blocks_needed, headline
+from h123.analysis.statistics.remedy import Remedy
+from h123.analysis.statistics.rule import Rule
+from h123.analysis.statistics.signedrank import size
+
+POWER = 0.8
+LIMIT = 200
+"""Blocks beyond which a campaign is not the way to an answer."""
+FEWEST_PAIRS = 3
+"""Of fewer the spread says nothing."""
+SPREAD, FEWEST, TRIALS, BEYOND = "spread", "fewest", "trials", "beyond"
+_FURTHEST = 37.0
+
+
+@dataclass(frozen=True)
+class Levels:
+    """What each test's own p must reach for its adjusted p to be small enough."""
+
+    difference: float
+    equivalence: float
+
+
+def project(judged: Sequence[Judged], rule: Rule) -> list[Judged]:
+    """The comparisons of verdicts.json, each with its `projection` (docs/contracts/verdicts.md).
+
+    More blocks are another look, at the level that is left for it.
+    """
+    level = rule.looks.next_level(rule.alpha)
+    families: dict[str, list[Judged]] = defaultdict(list)
+    for comparison in judged:
+        if comparison["p"] is not None and not comparison["repeats"]:
+            families[comparison["family"]].append(comparison)
+    levels = {name: _levels(members, rule.level, level) for name, members in families.items()}
+    return [
+        {**comparison, "projection": _projection(comparison, levels.get(comparison["family"]), level, rule)}
+        for comparison in judged
+    ]
+
+
+def outlook(projected: Sequence[Judged], block_size: int, valid: int, pace: float | None, remedy: Remedy) -> Outlook:
+    """The campaign's `projection`: the blocks with which the question's comparisons would probably all be decided, as
+    far as blocks can. `block_size`: trials in a block; `valid`: those measured; `pace`: seconds a trial.
+    """
+    blocks = blocks_for_question(projected)
+    more = blocks * block_size - valid if blocks else 0
+    return {
+        "blocks": blocks,
+        "seconds": more * pace if blocks and pace is not None else None,
+        "power": POWER,
+        "limit": LIMIT,
+        "failed": remedy.failed,
+        "waiting": remedy.waiting,
+    }
+
+
+def blocks_for_question(projected: Sequence[Judged]) -> int | None:
+    """With so many all that blocks can decide of the question is probably decided; None where nothing is known."""
+    return max((found["blocks"] for found in of_question(projected) if found["blocks"]), default=None)
+
+
+def of_question(projected: Sequence[Judged]) -> list[Projected]:
+    """The projections of what is undecided by the question's metrics."""
+    metrics = {comparison["metric"] for comparison in headline(projected)}
+    return [found for c in projected if c["metric"] in metrics and (found := c.get("projection"))]
+
+
+def pairs_needed(log_ratios: Sequence[float], margin: float, levels: Levels) -> int | None:
+    """The number of blocks with a value on both sides, these included; None if `LIMIT` is not enough.
+
+    `log_ratios`: of at least `FEWEST_PAIRS` blocks.
+    """
+    mean, spread = abs(float(np.mean(log_ratios))), float(np.std(log_ratios, ddof=1))
+    blocks = range(len(log_ratios) + 1, LIMIT + 1)
+    first = bisect_left(blocks, POWER, key=lambda number: _power(mean, spread, number, margin, levels))
+    return blocks[first] if first < len(blocks) else None
+
+
+def _projection(comparison: Judged, levels: Levels | None, level: float, rule: Rule) -> Projected | None:
+    if comparison["twin"] or comparison["repeats"] or comparison["verdict"] != "inconclusive":
+        return None
+    if comparison["withheld"]:
+        # More trials of the same kind would be no better.
+        return {"blocks": None, "basis": comparison["withheld"]["kind"]}
+    remedy, pairs = rule.remedy, comparison["blocks"]
+    lacking = remedy.failed + remedy.waiting > 0
+    if levels is None or comparison["p"] is None:
+        return {"blocks": None, "basis": TRIALS} if lacking else None
+    ratios = [math.log(pair["ratio"]) for pair in comparison["pairs"] if pair["ratio"]]
+    needed: int | None
+    if len(ratios) < FEWEST_PAIRS:
+        needed, basis = blocks_needed(comparison["family_size"], comparison["correction"], level), FEWEST
+    else:
+        needed, basis = pairs_needed(ratios, rule.margin, levels), SPREAD
+    if needed is None:
+        return {"blocks": None, "basis": BEYOND}
+    if lacking and needed <= remedy.blocks:
+        return {"blocks": None, "basis": TRIALS}
+    # A block without a value on both sides helps nobody: as many more are needed.
+    return {"blocks": needed + max(0, remedy.blocks - pairs), "basis": basis}
+
+
+def _levels(family: Sequence[Judged], now: float, then: float) -> Levels:
+    """As if the other comparisons of the family stayed as they are; the levels of the present look and of the next."""
+    size, correction = len(family), family[0]["correction"]
+
+    def level(adjusted: Literal["p_adjusted", "p_equivalent_adjusted"]) -> float:
+        found = min(size - 1, sum((c[adjusted] or 0.0) <= now for c in family))
+        return float(then * (1 / (size - found) if correction == "holm" else (found + 1) / size))
+
+    return Levels(level("p_adjusted"), level("p_equivalent_adjusted"))
+
+
+def _power(mean: float, spread: float, blocks: int, margin: float, levels: Levels) -> float:
+    """Of the likelier of the two verdicts. `mean`, without its sign, and `spread`: of the log ratios."""
+    scale = math.sqrt(blocks) / max(spread, 1e-9)
+    bound, freedom = math.log1p(margin), blocks - 1
+    wanted = _critical(blocks, levels.difference, 2)
+    different = 1 - float(nctdtr(freedom, _clipped(mean * scale), wanted))
+    wanted = _critical(blocks, levels.equivalence, 1)
+    same = float(
+        nctdtr(freedom, _clipped((mean - bound) * scale), -wanted)
+        - nctdtr(freedom, _clipped((mean + bound) * scale), wanted)
+    )
+    return max(different, same)
+
+
+def _clipped(noncentrality: float) -> float:
+    """SciPy's distribution ends where the power is 1 for long."""
+    return max(-_FURTHEST, min(_FURTHEST, noncentrality))
+
+
+@cache
+def _critical(blocks: int, level: float, sides: int) -> float:
+    """Student's t for the largest p of the test not above `level`; infinite if there is none."""
+    p = size(blocks, level, sides)
+    return -float(stdtrit(blocks - 1, p / sides)) if p > 0 else math.inf

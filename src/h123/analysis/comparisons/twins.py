@@ -1,0 +1,72 @@
+"""The A/A pairs: how often comparisons of a treatment with itself differ, beside how often they should.
+
+The metrics of one trial go together, so that chance rejects several of its comparisons at once or none: the band for
+their number is not binomial. It is found by what makes the null hypothesis true: in each block of each cell the two
+runs are swapped or not, for all metrics alike, at random (Westfall and Young, Resampling-Based Multiple Testing, 1993).
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from h123.analysis.comparisons.comparison import Comparison
+from h123.analysis.document import Judged, TwinsFound
+from h123.analysis.statistics.signedrank import Floats, cumulative, size
+
+SWAPS = 4000
+BAND = 0.99
+"""A good campaign has no more rejections than its band's upper end with this probability."""
+AS_EXPECTED, MORE = "as expected", "more than expected"
+
+
+def twin_rate(comparisons: Sequence[Comparison], judged: Sequence[Judged], alpha: float, seed: int) -> TwinsFound:
+    """The `twins` of verdicts.json; `judged` are the comparisons' elements there, in the same order."""
+    both = [(c, found) for c, found in zip(comparisons, judged, strict=True) if c.twin and not c.repeats]
+    twins = [(c, p) for c, found in both if (p := found["p"]) is not None]
+    if not twins:
+        return {"comparisons": 0, "rejected": 0, "rate": None, "expected": None, "most": None, "verdict": None}
+    rejected = sum(p <= alpha for _, p in twins)
+    most = int(np.quantile(_by_chance([c for c, _ in twins], alpha, seed), BAND, method="higher"))
+    return {
+        "comparisons": len(twins),
+        "rejected": rejected,
+        "rate": rejected / len(twins),
+        "expected": float(np.mean([size(len(c.pairs), alpha) for c, _ in twins])),
+        "most": most,
+        "verdict": AS_EXPECTED if rejected <= most else MORE,
+    }
+
+
+def _by_chance(twins: Sequence[Comparison], alpha: float, seed: int) -> Floats:
+    """Of each of `SWAPS` random swappings, how many comparisons reject."""
+    random, counts = np.random.default_rng(seed), np.zeros(SWAPS)
+    cells: dict[tuple[str, ...], list[Comparison]] = defaultdict(list)
+    for twin in twins:
+        cells[tuple(twin.cell.values())].append(twin)
+    for members in cells.values():
+        blocks = sorted({pair.block for twin in members for pair in twin.pairs})
+        kept = random.random((SWAPS, len(blocks))) < 0.5
+        for twin in members:
+            there = [blocks.index(pair.block) for pair in twin.pairs]
+            counts += _rejected(np.array([pair.log_ratio for pair in twin.pairs]), kept[:, there], alpha)
+    return counts
+
+
+def _rejected(differences: Floats, kept: Any, alpha: float) -> Any:
+    """Whether the signed-rank test rejects, for each row of `kept`, (swaps, pairs): whether a pair keeps its sign."""
+    ranks = _ranks(np.abs(differences)) * (differences != 0)
+    positive = np.where(kept, differences > 0, differences < 0)
+    above = positive @ ranks
+    most = len(ranks) * (len(ranks) + 1) / 2
+    # Zeros and ties count against a difference on both sides (signedrank.py).
+    against = np.ceil(most - np.maximum(above, ranks.sum() - above)).astype(int)
+    return np.minimum(1.0, 2 * cumulative(len(ranks))[against]) <= alpha
+
+
+def _ranks(values: Floats) -> Floats:
+    """From 1; of those that are tied the mean."""
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: Floats = (np.cumsum(count) - (count - 1) / 2)[place]
+    return ranks

@@ -1,0 +1,1 @@
+"""Explanations: why the compared levels differ, from packets, handshakes, windows and processors."""

@@ -1,0 +1,124 @@
+"""What limited each treatment: a processor, a window, or the link.
+
+Over an emulated link its packets tell what a mean request's time was spent on (`causes`). Over a plain veth nothing but
+processing takes time, and the processors tell: how much of the time client and server were at work.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+
+from h123.analysis.comparisons.comparison import Cell
+from h123.analysis.explanations.causes import Told
+from h123.causes import CAUSES
+from h123.measures import Attempt, Usage
+from h123.store import CampaignFolder
+
+CLIENT, SERVER = "the client's processor", "the server's processor"
+WAITING: Final = "waiting"
+"""Where neither was at work for most of the time."""
+_WINDOW, _RATE, _TRIPS = "a window", "the link's rate", "round trips"
+_GROUPS: Mapping[str, str] = {
+    "client-work": CLIENT,
+    "server-work": SERVER,
+    **dict.fromkeys(("slow-start", "window", "cut", "limit", "drops"), _WINDOW),
+    **dict.fromkeys(("rate", "queue"), _RATE),
+    **dict.fromkeys(("connecting", "amplification", "retry", "blocked", "trip"), _TRIPS),
+    "mending": "losses",
+    **dict.fromkeys(("gone", "validating", "anew"), "a path that had gone"),
+}
+"""What a cause counts to; any other stands for itself."""
+BUSY = 0.9
+"""Of one processor, from which on a program that has no more than one has nothing to spare."""
+MOST = 0.5
+"""Of the time."""
+_WARM: Final = "warm"
+_AT_CLIENT, _AT_SERVER = "waiting at the client", "waiting at the server"
+
+
+@dataclass(frozen=True)
+class Bottlenecks:
+    """Of one treatment, the mean over its trials."""
+
+    cell: Cell
+    told_by: Literal["packets", "processors"]
+    shares: Mapping[str, float]
+    """Largest first. By packets: of a mean request's time. By processors: of the time, that one was at work, or waited
+    for a processor; of several threads together, so more than 1 is possible."""
+
+    @property
+    def limits(self) -> list[str]:
+        """What limited it: the largest part of a request's time; of processors those with nothing to spare, else the
+        one that was at work for most of the time."""
+        largest = next(iter(self.shares))
+        if self.told_by == "packets":
+            return [largest]
+        full = [role for role, share in self.shares.items() if share >= BUSY]
+        return full or ([largest] if self.shares[largest] >= MOST else [WAITING])
+
+
+def bottlenecks(folder: CampaignFolder, attempts: Sequence[Attempt]) -> list[Bottlenecks]:
+    """Of each treatment that tells it, in the order in which they first ran."""
+    told = Told(folder, attempts)
+    of: dict[tuple[tuple[str, str], ...], list[Attempt]] = {}
+    for attempt in attempts:
+        if not attempt.twin and not attempt.imported:
+            of.setdefault(tuple(sorted(attempt.cell.items())), []).append(attempt)
+    rows = [row for mine in of.values() if (row := _by_packets(told, mine) or _by_processors(mine)) is not None]
+    told.keep()
+    return rows
+
+
+def _by_packets(told: Told, attempts: Sequence[Attempt]) -> Bottlenecks | None:
+    """Of the warm requests; None where the link recorded no packets."""
+    seconds = [means[_WARM].seconds for attempt in attempts if _WARM in (means := told.of(attempt))]
+    if not seconds:
+        return None
+    mean, waits = np.mean(seconds, axis=0), _no_work(attempts[0])
+    shares: dict[str, float] = {}
+    for cause, spent in zip(CAUSES, mean, strict=True):
+        group = _GROUPS.get(cause.name, cause.words)
+        group = waits.get(group, group)
+        shares[group] = shares.get(group, 0.0) + float(spent / mean.sum())
+    return Bottlenecks(attempts[0].cell, "packets", _largest_first(shares.items()))
+
+
+def _no_work(attempt: Attempt) -> Mapping[str, str]:
+    """What is called processing, for want of packets, and is none: time under the virtual clock, where processing takes
+    none; and of more users than connections over HTTP/1.1, whose requests wait at the client for a free one."""
+    p = attempt.parameters
+    crowded = p["protocol"] == "h1" and isinstance(p["connections"], int) and p["connections"] < p["users"]
+    waits = {CLIENT: _AT_CLIENT} if attempt.virtual or crowded else {}
+    return waits | ({SERVER: _AT_SERVER} if attempt.virtual else {})
+
+
+def _by_processors(attempts: Sequence[Attempt]) -> Bottlenecks | None:
+    """None under the virtual clock, where processing takes no time, and where no report tells."""
+    found = [shares for attempt in attempts if not attempt.virtual and (shares := dict(_at_work(attempt)))]
+    if not found:
+        return None
+    mean = {role: float(np.mean([one[role] for one in found])) for role in (CLIENT, SERVER)}
+    return Bottlenecks(attempts[0].cell, "processors", _largest_first(mean.items()))
+
+
+def _at_work(attempt: Attempt) -> Iterator[tuple[str, float]]:
+    """Both roles' shares of the time of warm requests; of the client's whole run where that was too short to tell."""
+    report, summary = attempt.report, attempt.summary
+    roles = {role.name: role.cpu for role in report.roles}
+    if not {"client", "server"} <= roles.keys() or not report.machine.wall_ns:
+        return
+    for name, cpu in (("client", roles["client"]), ("server", roles["server"])):
+        used, time = float(cpu.main_ns), report.machine.wall_ns
+        usage = Usage.of(report, [name])
+        if usage and summary.warm_start_ns is not None and summary.warm_end_ns is not None:
+            warm = usage.between(summary.warm_start_ns, summary.warm_end_ns)
+            if warm is not None:
+                used, time = warm, summary.warm_end_ns - summary.warm_start_ns
+        waits = 1 + (cpu.main_wait_ns or 0) / max(cpu.main_ns, 1)
+        yield (CLIENT if name == "client" else SERVER), used * waits / time
+
+
+def _largest_first(shares: Iterable[tuple[str, float]]) -> dict[str, float]:
+    return dict(sorted(shares, key=lambda one: -one[1]))

@@ -1,0 +1,225 @@
+"""Causes: what the time of both sides' requests was spent on, or of pages, and which parts make the difference.
+
+Of each trial the mean over its requests, because means of parts sum up to the mean of the whole, which medians do not;
+of pages the visit in the middle, and of moves the recovery, whose parts sum up to the median themselves. Differences
+are paired within blocks, as everything is.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from h123.analysis.document import CauseRow, CausesRow, Cell, Judged, SecondsBetween, Spent, Sums
+from h123.analysis.explanations.explained import Kept, Means
+from h123.analysis.statistics.families import headline
+from h123.analysis.statistics.signedrank import SignedRank
+from h123.base.errors import UserError
+from h123.causes import CAUSES, NUMBER, UNTOLD, Explained, Stretch, explain
+from h123.measures import Attempt
+from h123.store import CampaignFolder
+from h123.study import METRICS
+from h123.study.metrics.observed import Recovered, Times, Visits
+
+Seconds = NDArray[np.float64]
+"""Of each cause, in the order of CAUSES."""
+NOTABLE = 0.005
+"""Share of the longer side's time; a part that is less in both, and differs by less, is not worth a row."""
+_SIDES: Final = ("a", "b")
+LOSS: Final = "loss"
+VISIT: Final = "visit"
+RECOVERY: Final = "recovery"
+"""Beside the phases of requests, what trials tell that load pages, or whose client moves."""
+UNTOLD_AT_MOST = 0.1
+"""Share of a side's time; where more is untold, what is told may not be what makes the difference."""
+
+
+def causes(
+    folder: CampaignFolder, attempts: Sequence[Attempt], judged: Sequence[Judged], factor: str
+) -> list[CausesRow]:
+    """The `causes` of verdicts.json: a row for each comparison of whole requests, or visits, that answers the question,
+    and of cold requests beside it. None of trials that left no record of packets."""
+    told = Told(folder, attempts)
+    rows = [row for c in _asked(judged) if (row := _row(c, factor, told)) is not None]
+    told.keep()
+    return rows
+
+
+def _asked(judged: Sequence[Judged]) -> Iterator[Judged]:
+    answers = headline(judged)
+    metrics = {c["metric"] for c in answers} | {METRICS[c["metric"]].cold for c in answers}
+    places = [(c["cell"], c["a"], c["b"]) for c in answers]
+    for c in judged:
+        told = c["metric"] in metrics and explained_phase(c["metric"]) is not None
+        if told and not c["twin"] and (c["cell"], c["a"], c["b"]) in places:
+            yield c
+
+
+def explained_phase(metric: str) -> str | None:
+    """Under which a trial tells what the time of a metric was spent on; None of a metric that is not taken apart."""
+    match METRICS[metric].of:
+        case Times(phase, "end_ns"):
+            return phase
+        case Visits("complete"):
+            return VISIT
+        case Recovered():
+            return RECOVERY
+        case _:
+            return None
+
+
+class Told:
+    """What trials tell, each read once."""
+
+    def __init__(self, folder: CampaignFolder, attempts: Sequence[Attempt]) -> None:
+        self._folder = folder
+        self._attempts = {_place(a.block, a.cell): a for a in attempts if not a.twin and not a.imported}
+        self._read: dict[str, Mapping[str, Means]] = {}
+        self._kept = Kept(f"{folder.created} {folder.seed} {folder.study['name']}")
+        tried = (event for event in folder.events() if event["event"] == "trial")
+        self._seals = {f"{event['trial']}~{event['attempt']}": event.get("seal") for event in tried}
+
+    def blocks(self) -> list[int]:
+        return sorted({block for block, _ in self._attempts})
+
+    def mean(self, block: int, cell: Cell, phase: str) -> Means | None:
+        """Of the requests of a trial; None where they are not told."""
+        attempt = self._attempts.get(_place(block, cell))
+        return self.of(attempt).get(phase) if attempt else None
+
+    def of(self, attempt: Attempt) -> Mapping[str, Means]:
+        """Of each phase of an attempt; none where its packets do not tell."""
+        if attempt.name not in self._read:
+            self._read[attempt.name] = self._means(attempt)
+        return self._read[attempt.name]
+
+    def _means(self, attempt: Attempt) -> Mapping[str, Means]:
+        def explained() -> dict[str, Means]:
+            folder = self._folder.trial(attempt.trial, attempt.attempt)
+            return means(explain(folder, attempt.workload.statuses()))
+
+        seal = self._seals.get(attempt.name)
+        try:
+            return self._kept.told(seal, explained) if seal else explained()
+        except UserError:  # an earlier version's, or no emulated link: no packets were recorded
+            return {}
+
+    def keep(self) -> None:
+        """For the next time."""
+        self._kept.keep()
+
+
+def means(told: Explained) -> dict[str, Means]:
+    """Of each phase of a trial, and of its visits."""
+    phases, near = np.array(told.phases), told.sums_up
+    of = {phase: phases == phase for phase in dict.fromkeys(told.phases)}
+    found = {
+        phase: Means(
+            seconds=tuple(told.seconds[its].mean(axis=0).tolist()),
+            sums_up=float(near[its].mean()),
+            held=float(told.held[its].mean()),
+            sizes=dict(told.sizes),
+            round_trip=told.round_trip,
+        )
+        for phase, its in of.items()
+    }
+    stretches = {VISIT: told.visits, RECOVERY: told.recoveries}
+    return found | {name: _mean(of, told) for name, of in stretches.items() if of}
+
+
+def _mean(of: Sequence[Stretch], told: Explained) -> Means:
+    return Means(
+        seconds=tuple(np.mean([one.seconds for one in of], axis=0).tolist()),
+        sums_up=float(np.mean([one.sums_up for one in of])),
+        held=float(np.mean([one.held for one in of])),
+        sizes=dict(told.sizes),
+        round_trip=told.round_trip,
+    )
+
+
+def _place(block: int, cell: Cell) -> tuple[int, tuple[tuple[str, str], ...]]:
+    return block, tuple(sorted(cell.items()))
+
+
+def _row(c: Judged, factor: str, told: Told) -> CausesRow | None:
+    phase = explained_phase(c["metric"])
+    assert phase
+    sides = ([told.mean(block, {**c["cell"], factor: c[side]}, phase) for block in told.blocks()] for side in _SIDES)
+    pairs = [(a, b) for a, b in zip(*sides, strict=True) if a is not None and b is not None]
+    if not pairs:
+        return None
+    spent = between([a for a, _ in pairs], [b for _, b in pairs])
+    return {"metric": c["metric"], "cell": c["cell"], "a": c["a"], "b": c["b"], **spent}
+
+
+def between(mine: Sequence[Means], others: Sequence[Means]) -> Spent:
+    """What both sides spent, a block each, and by what they differ."""
+    a, b = (np.array([one.seconds for one in side]) for side in (mine, others))
+    sums = _sums(mine, others, a, b)
+    return {
+        "blocks": len(a),
+        "a_seconds": float(a.sum(axis=1).mean()),
+        "b_seconds": float(b.sum(axis=1).mean()),
+        "difference": _difference((a - b).sum(axis=1)),
+        "parts": sorted(_parts(a, b, mine, others), key=lambda part: -abs(part["difference"]["seconds"])),
+        "losses": {
+            "a_seconds": _of_losses(a),
+            "b_seconds": _of_losses(b),
+            "a_held": float(np.mean([one.held for one in mine])),
+            "b_held": float(np.mean([one.held for one in others])),
+        },
+        "sums": sums,
+        "told": max(sums["a_untold"], sums["b_untold"]) <= UNTOLD_AT_MOST,
+    }
+
+
+def _of_losses(seconds: Seconds) -> float:
+    """What they cost the mean request."""
+    return float(sum(seconds[:, number].mean() for cause, number in NUMBER.items() if cause.group == LOSS))
+
+
+def _sums(mine: Sequence[Means], others: Sequence[Means], a: Seconds, b: Seconds) -> Sums:
+    return {
+        "a_requests": float(np.mean([one.sums_up for one in mine])),
+        "b_requests": float(np.mean([one.sums_up for one in others])),
+        "a_untold": _untold(a),
+        "b_untold": _untold(b),
+    }
+
+
+def _untold(seconds: Seconds) -> float:
+    """Share of the time of a side, of its blocks together."""
+    return float(seconds[:, NUMBER[UNTOLD]].sum() / seconds.sum())
+
+
+def _parts(a: Seconds, b: Seconds, mine: Sequence[Means], others: Sequence[Means]) -> Iterator[CauseRow]:
+    """Of both sides' seconds, shape (blocks, causes)."""
+    least = NOTABLE * max(a.sum(axis=1).mean(), b.sum(axis=1).mean())
+    trip = float(np.median([one.round_trip for one in (*mine, *others)]))
+    for number, cause in enumerate(CAUSES):
+        left, right = a[:, number], b[:, number]
+        if max(left.mean(), right.mean()) < least:
+            continue
+        part: CauseRow = {
+            "cause": cause.name,
+            "group": cause.group,
+            "words": cause.words,
+            "a_seconds": float(left.mean()),
+            "b_seconds": float(right.mean()),
+            "difference": _difference(left - right),
+        }
+        if cause.rivals:
+            part["rivals"] = list(cause.rivals)
+        longer = mine if left.mean() >= right.mean() else others
+        if sizes := [one.sizes[cause.name] for one in longer if cause.name in one.sizes]:
+            part["size"] = float(np.median(sizes))
+        if trip > 0 and cause.in_trips:
+            part["round_trips"] = abs(part["difference"]["seconds"]) / trip
+        yield part
+
+
+def _difference(seconds: Seconds) -> SecondsBetween:
+    """Of both sides, a block each."""
+    found = SignedRank(seconds).estimate()
+    return {"seconds": found.centre, "low": found.low, "high": found.high, "confidence": found.confidence}

@@ -1,0 +1,133 @@
+"""What sealed attempts' packets were found to tell, kept in the cache: explaining them takes far longer than all else.
+
+A campaign has one file, of the attempts that were explained, each by its seal's digest. It holds for the code that
+explained them alone; what is damaged, or another code's, is not served and is replaced. It is in h123's cache, not in
+the campaign's folder, because a campaign may be a stranger's.
+"""
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from typing import Final, Literal
+
+import numpy as np
+import pyarrow as pa
+from pydantic import Field, ValidationError
+
+from h123.base.files.durable import write_atomically
+from h123.base.files.textfile import kept
+from h123.base.paths import cache_folder
+from h123.base.strict import Strict
+from h123.causes import CAUSES
+
+FORMAT: Final = "explained/1"
+_MOST = 200
+"""Campaigns that are kept; beyond, those that were written longest ago go."""
+_EXPLAINING = (
+    "causes",
+    "measures",
+    "packets",
+    "study",
+    "analysis/explanations/causes.py",
+    "analysis/explanations/explained.py",
+)
+"""The code that what is kept depends on, below the package."""
+
+
+class Means(Strict):
+    """Of a trial's requests of one phase, or of its visit in the middle."""
+
+    seconds: tuple[float, ...]
+    """Of each cause, in the order of CAUSES."""
+    sums_up: float
+    """Share of them whose parts do."""
+    held: float
+    """Seconds in which losses held back what had arrived for other requests."""
+    sizes: dict[str, float] = Field(default_factory=dict)
+    """By cause, bytes of a window or requests at once."""
+    round_trip: float = 0.0
+    """Seconds."""
+
+
+class _File(Strict):
+    h123: Literal["explained/1"] = FORMAT
+    code: str
+    attempts: dict[str, dict[str, Means]]
+    digest: str = ""
+    """Of the rest."""
+
+
+class Kept:
+    """What is known of a campaign's attempts."""
+
+    def __init__(self, campaign: str) -> None:
+        """`campaign`: what makes it another than others."""
+        name = hashlib.sha256(campaign.encode()).hexdigest()[:32]
+        self._path = _folder() / f"{name}.json"
+        self._known = _read(self._path)
+        self._asked: dict[str, dict[str, Means]] = {}
+
+    def told(self, seal: str, explain: Callable[[], dict[str, Means]]) -> Mapping[str, Means]:
+        """Of the attempt with this seal: as kept, or explained now."""
+        found = self._known.get(seal)
+        self._asked[seal] = found if found is not None else explain()
+        return self._asked[seal]
+
+    def keep(self) -> None:
+        """Write what was asked for, if some of it is new. A cache that cannot be written is none."""
+        if self._asked.keys() <= self._known.keys():
+            return
+        file = _File(code=code(), attempts=self._known | self._asked)
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(self._path, _written(file))
+            _prune(self._path.parent)
+        except OSError:
+            return
+
+
+@cache
+def code() -> str:
+    """Digest of the code that explains, and of the versions of what it computes with."""
+    package = Path(__file__).parents[2]
+    digest = hashlib.sha256(f"{sys.version} {np.__version__} {pa.__version__}".encode())
+    for path in sorted(chain.from_iterable([at] if at.is_file() else at.rglob("*.py") for at in _places(package))):
+        digest.update(f"{path.relative_to(package)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _places(package: Path) -> list[Path]:
+    return [package / name for name in _EXPLAINING]
+
+
+def _folder() -> Path:
+    return cache_folder() / "explained"
+
+
+def _read(path: Path) -> dict[str, dict[str, Means]]:
+    try:
+        file = _File.model_validate_json(kept(path) or b"")
+    except ValidationError:
+        return {}
+    phases = chain.from_iterable(of.values() for of in file.attempts.values())
+    whole = file.digest == _digest(file) and all(len(phase.seconds) == len(CAUSES) for phase in phases)
+    return file.attempts if whole and file.code == code() else {}
+
+
+def _written(file: _File) -> str:
+    return file.model_copy(update={"digest": _digest(file)}).model_dump_json()
+
+
+def _digest(file: _File) -> str:
+    rest = json.dumps(file.model_dump(exclude={"digest"}), sort_keys=True)
+    return hashlib.sha256(rest.encode()).hexdigest()
+
+
+def _prune(folder: Path) -> None:
+    files = sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
+    for path in files[:-_MOST]:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,59 @@
+"""What it costs that samples were imported: said beside the answer, so that nobody takes it for more than it is."""
+
+from collections.abc import Sequence
+
+from h123.analysis.case import Case
+from h123.analysis.document import Judged
+from h123.analysis.statistics.families import blocks_needed
+from h123.documents.campaign_file import Origin
+from h123.measures import Attempt
+
+
+def costs(imported: Origin, case: Case, judged: Sequence[Judged]) -> list[str]:
+    """Sentences about an imported campaign; `judged` are the comparisons of verdicts.json."""
+    attempts = case.trials.attempts
+    files = ", ".join(file["name"] for file in imported["files"])
+    lines = [
+        f"imported from {files}: {imported['requests']} requests in {imported['runs']} trials, not measured by h123"
+    ]
+    if not imported["blocks"]:
+        lines.append(_without_blocks(imported, attempts, judged, case.rule.alpha))
+    lines += case.shares.survivors.lines(case.plan.study.compare.factor)
+    lines += _redirects(imported)
+    without = "" if any(attempt.tls_versions for attempt in attempts) else "TLS, "
+    lines.append(
+        f"not recorded, so not checked: link check, packets, lateness of the link, CPU, {without}congestion control"
+    )
+    if not imported["timed"]:
+        lines.append("it is not known when requests began: no goodput, and no audit that needs the run's length")
+    if not imported["ordered"]:
+        lines.append("the order of the trials is not known, so it cannot be audited whether it favoured a treatment")
+    if unknown := [name for name in imported["unknown"] if name in _WORTH_KNOWING]:
+        lines.append(f"not known: {', '.join(unknown)}; audits that need them are skipped")
+    return lines
+
+
+def _redirects(imported: Origin) -> list[str]:
+    found = imported.get("redirects")
+    if not found or not found["answers"]:
+        return []
+    count = f"{found['answers']} {'answer was a redirect' if found['answers'] == 1 else 'answers were redirects'}"
+    if found["left_out"]:
+        return [f"{count} and left out; `h123 import --redirects failed` counts them as failed requests"]
+    return [f"{count}, which count as failed requests; `h123 import --redirects left-out` leaves them out"]
+
+
+_WORTH_KNOWING = ("server", "client", "network", "method", "size", "users", "requests", "connections")
+
+
+def _without_blocks(imported: Origin, attempts: Sequence[Attempt], judged: Sequence[Judged], alpha: float) -> str:
+    treatments = len({tuple(sorted(attempt.cell.items())) for attempt in attempts})
+    runs = f" ({imported['runs']} runs of {treatments} treatments; each treatment counts with the median of its runs)"
+    said = "no blocks: nothing says which runs were measured side by side" + (
+        runs if imported["runs"] > treatments else ""
+    )
+    sizes = [c["family_size"] for c in judged if not c["twin"] and c["family"] == judged[0]["family"]]
+    largest = max(sizes, default=0)
+    needed = blocks_needed(largest, judged[0]["correction"], alpha) if largest else None
+    cure = f"; {needed} blocks would be needed, each with every treatment once" if needed else ""
+    return f"{said}, so no interval and no verdict is possible{cure}. Requests of one run are not independent trials"

@@ -1,0 +1,68 @@
+"""Families: which comparisons are corrected together for their number, and how."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from h123.analysis.document import Judged
+from h123.analysis.statistics.signedrank import attainable
+from h123.study import Family
+
+
+@dataclass(frozen=True)
+class Membership:
+    """The family that one comparison belongs to."""
+
+    name: str
+    correction: str
+
+
+def membership(
+    families: Iterable[Family], metric: str, pair: tuple[str, str], cell: Mapping[str, str]
+) -> Membership | None:
+    """The first family that names the comparison; `each` makes one family per level: `answer/poor`."""
+    for family in families:
+        named = family.pairs is None or "/".join(pair) in ("".join(p.split()) for p in family.pairs)
+        if metric in family.metrics and named:
+            return Membership("/".join([family.name, *(cell[factor] for factor in family.each)]), family.correction)
+    return None
+
+
+def headline(judged: Sequence[Judged]) -> list[Judged]:
+    """Of the comparisons of verdicts.json those that answer the study's question: its first family, each observation
+    once (repeats.py)."""
+    asked = [comparison for comparison in judged if not comparison["twin"] and not comparison.get("repeats")]
+    return [c for c in asked if c["family"].partition("/")[0] == asked[0]["family"].partition("/")[0]]
+
+
+def adjust(p: Sequence[float], correction: str) -> list[float]:
+    """p values adjusted for their number: `holm` (Holm 1979), `bh` (Benjamini and Hochberg 1995)."""
+    values = np.asarray(p, dtype=np.float64)
+    if not len(values):
+        return []
+    order, size = np.argsort(values), len(values)
+    if correction == "bh":
+        scaled = values[order] * size / np.arange(1, size + 1)
+        stepped = np.minimum.accumulate(scaled[::-1])[::-1]
+    else:
+        stepped = np.maximum.accumulate(values[order] * np.arange(size, 0, -1))
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.minimum(1.0, stepped)
+    return [float(value) for value in adjusted]
+
+
+def smallest_adjusted(pairs: int, size: int, correction: str) -> float:
+    """The smallest adjusted p that a comparison with so many pairs can have in a family of `size`.
+
+    Holm multiplies the smallest p by the family's size, whatever the others are; with Benjamini-Hochberg it can stay as
+    it is, if all others are as small.
+    """
+    return min(1.0, attainable(pairs) * (size if correction == "holm" else 1))
+
+
+def blocks_needed(size: float, correction: str, alpha: float) -> int:
+    """The smallest number of blocks with which a verdict is possible."""
+    factor = size if correction == "holm" else 1
+    return max(2, math.ceil(math.log2(2 * factor / alpha)))

@@ -1,0 +1,95 @@
+"""Looks: how much of the error that a study allows the present look at its campaign may spend.
+
+Whoever looks at the same data again and again, with a few more blocks each time, finds a difference sooner or later
+where there is none. Two rules keep the error of all looks together at alpha:
+
+* spending (every campaign): each look may spend `SHARE` of what the looks before it have left. The shares add up to at
+  most alpha, whatever the looks are and whenever they are taken (Bonferroni's inequality). Nearly all of it goes to the
+  first look, which is the one that a campaign is planned for.
+* planned looks (`--until-decided`): the numbers of blocks are fixed before the data, and each look has the same level
+  (Pocock, Biometrika 64, 1977). `LEVEL` is his constant for five looks and this test: see bench/calibration.py.
+
+A campaign that ends by the width of its intervals (`--width`, see width.py) spends too: its first look `WIDTH_SHARE`,
+which is less, because such intervals hold the truth a little less often than others.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from h123.analysis.document import Verdicts
+from h123.analysis.statistics.families import headline
+from h123.documents.events import Event
+
+SHARE = 15 / 16
+WIDTH_SHARE = 13 / 16
+PLANNED = (8, 12, 16, 20, 30)
+FEWEST = 6
+"""Blocks of which p can be 0.05."""
+LEVEL = 5 / 16
+"""Of alpha: 1/64 of 0.05."""
+SPENDING, FIXED, WIDTH = "spending", "planned", "width"
+
+
+@dataclass(frozen=True)
+class Looks:
+    """The numbers of blocks at which a campaign was looked at, the present one last."""
+
+    blocks: Sequence[int]
+    planned: Sequence[int] = ()
+    """With `--until-decided`: where looks were to be."""
+    by_width: bool = False
+    """With `--width`."""
+
+    @property
+    def rule(self) -> str:
+        """Which one holds. A look that was not planned leaves only the one that holds for all."""
+        if self.by_width:
+            return WIDTH
+        return FIXED if self.planned and set(self.blocks) <= set(self.planned) else SPENDING
+
+    def level(self, alpha: float) -> float:
+        """The error that the present look may spend."""
+        return self._level(alpha, _spent(self.blocks[:-1]))
+
+    def next_level(self, alpha: float) -> float:
+        """The same of a look with more blocks."""
+        return self._level(alpha, _spent(self.blocks))
+
+    def _level(self, alpha: float, before: int) -> float:
+        if self.rule == FIXED:
+            return alpha * LEVEL
+        return alpha * (WIDTH_SHARE if self.by_width else SHARE) * (1 - SHARE) ** before
+
+
+def _spent(blocks: Sequence[int]) -> int:
+    """Looks that could find something: with fewer blocks no p is small enough, so they spend nothing."""
+    return sum(number >= FEWEST for number in blocks)
+
+
+def plan_looks(at_most: int | None) -> list[int]:
+    """The numbers of blocks to look at, none above `at_most` (None: as many as there are)."""
+    return [blocks for blocks in PLANNED if at_most is None or blocks <= at_most]
+
+
+def next_look(verdicts: Verdicts, *, undecided: bool | None = None) -> int | None:
+    """The number of blocks at which to look next; None where what is asked is decided, or more blocks cannot help.
+
+    `undecided` says so of whatever is asked; None: the study's question, its first family, in which all comparisons
+    have a verdict, or none is possible.
+    """
+    if undecided is None:
+        asked = headline(verdicts["comparisons"])
+        undecided = any(c["verdict"] == "inconclusive" and not c["withheld"] for c in asked)
+    further = [blocks for blocks in verdicts["looks"]["planned"] if blocks > verdicts["blocks"]["planned"]]
+    return further[0] if undecided and further else None
+
+
+def looks(events: Iterable[Event], now: int, planned: Sequence[int] = (), *, by_width: bool = False) -> Looks:
+    """Those that the journal tells, and one at `now` blocks if that is another."""
+    taken = list(dict.fromkeys([*(blocks for blocks in told(events) if blocks != now), now]))
+    return Looks(taken, planned, by_width)
+
+
+def told(events: Iterable[Event]) -> list[int]:
+    """The numbers of blocks of the journal's looks."""
+    return [event["blocks"] for event in events if event["event"] == "look" and "blocks" in event]

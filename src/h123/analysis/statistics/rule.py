@@ -1,0 +1,37 @@
+"""How strictly a study judges: its margin, and the error that the present look at its campaign may spend."""
+
+from dataclasses import dataclass, field
+
+from h123.analysis.statistics.families import blocks_needed
+from h123.analysis.statistics.looks import Looks
+from h123.analysis.statistics.remedy import Remedy
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Of a campaign, at its present look."""
+
+    margin: float
+    alpha: float
+    """The error of all looks together."""
+    looks: Looks
+    remedy: Remedy = field(default_factory=Remedy)
+    """How the campaign gets more blocks, said in notes."""
+
+    @property
+    def level(self) -> float:
+        """What an adjusted p must not exceed at the present look, with room for rounding."""
+        return self.looks.level(self.alpha) * (1 + 1e-9)
+
+    def blocks_needed(self, size: float, correction: str) -> int:
+        """Of which a p can be small enough. What more blocks than are planned decide is decided at the next look, which
+        may spend less than this one."""
+        needed = blocks_needed(size, correction, self.level)
+        if needed <= self.looks.blocks[-1]:
+            return needed
+        return blocks_needed(size, correction, self.looks.next_level(self.alpha))
+
+    @property
+    def confidence(self) -> float:
+        """Of the intervals that belong to this look."""
+        return 1 - self.looks.level(self.alpha)

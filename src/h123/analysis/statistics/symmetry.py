@@ -1,0 +1,105 @@
+"""Symmetry: what the signed-rank statistic assumes of the differences, tested; and the sign test, which does not.
+
+Two equal things differ as often and as far to one side as to the other, so no difference at all is always symmetric.
+Two unlike things need not be: where one of them is now and then much slower, the centre of the differences is not their
+median any more, and the signed-rank test may find a difference where half of the blocks are above 1 and half below.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.special import bdtr, ndtr
+
+from h123.analysis.statistics.signedrank import ROUNDING, Estimate, Floats
+
+FEWEST = 8
+"""Differences below which the triples test says nothing."""
+LEVEL = 0.1
+"""Of the triples test. It errs on the side of the sign test, which is valid whether or not they are symmetric."""
+
+
+def symmetry(differences: Sequence[float] | Floats) -> float | None:
+    """Two-sided p of symmetric differences by the triples test; None where there are too few or infinite ones.
+
+    A triple leans right if its middle value is nearer to the lower one. T is right minus left triples, and T over its
+    standard error about standard normal. Reference: Randles, Fligner, Policello, Wolfe, J. Am. Stat. Assoc. 75 (1980);
+    Hollander, Wolfe, Chicken, Nonparametric Statistical Methods (2014), section 3.9.
+    """
+    d = np.sort(np.asarray(differences, dtype=np.float64))
+    n = len(d)
+    if n < FEWEST or not np.all(np.isfinite(d)):
+        return None
+    pairs = _leaning(d)
+    ones = (pairs + pairs.T).sum(axis=1) / 2
+    total = float(ones.sum()) / 3
+    variance = (
+        (n - 3) * (n - 4) / ((n - 1) * (n - 2)) * float((ones**2).sum())
+        + (n - 3) / (n - 4) * float((pairs**2).sum())
+        + n * (n - 1) * (n - 2) / 6
+        - (1 - (n - 3) * (n - 4) * (n - 5) / (n * (n - 1) * (n - 2))) * total**2
+    )
+    return float(2 * ndtr(-abs(total) / math.sqrt(variance))) if variance > 0 else None
+
+
+def _leaning(d: Floats) -> Floats:
+    """For each i < j the right minus the left triples among those that d[i], d[j] and a third of the sorted `d` make.
+
+    Which way they lean is a matter of where the third lies beside a value that i and j decide, so it is counted by
+    looking that value up, and no triple is ever made.
+    """
+    n = len(d)
+    first, second = np.triu_indices(n, 1)
+    pairs = np.zeros((n, n))
+    pairs[first, second] = (
+        # The third is the lowest, and leans right where it is above 2 d[i] - d[j] ...
+        _above(d, 2 * d[first] - d[second], 0, first)
+        # ... the highest, and does so above 2 d[j] - d[i] ...
+        + _above(d, 2 * d[second] - d[first], second + 1, n)
+        # ... or in the middle, and does so below the two's mean.
+        - _above(d, (d[first] + d[second]) / 2, first + 1, second)
+    )
+    return pairs
+
+
+def _above(d: Floats, bound: Floats, start: Any, end: Any) -> Any:
+    """Of the sorted d[start:end], how many are above the bound, less how many are below it. What rounding moves off the
+    bound is on it."""
+    below = np.clip(np.searchsorted(d, bound - ROUNDING, side="left"), start, end) - start
+    return end - np.clip(np.searchsorted(d, bound + ROUNDING, side="right"), start, end) - below
+
+
+class SignTest:
+    """What the signs of n >= 1 differences say of their median; a zero counts against a difference on both sides.
+
+    Reference: Hollander, Wolfe, Chicken (2014), sections 3.4 to 3.6.
+    """
+
+    def __init__(self, differences: Sequence[float] | Floats) -> None:
+        self._d = np.sort(np.asarray(differences, dtype=np.float64))
+        self._reached = bdtr(np.arange(len(self._d) + 1), len(self._d), 0.5)
+
+    def estimate(self, confidence: float) -> Estimate:
+        """The median, and the exact interval from the k-th value from below to the k-th from above.
+
+        k is the largest number with 2 P(B <= k - 1) <= 1 - confidence, B binomial (n, 1/2).
+        """
+        k = max(1, int(np.searchsorted(self._reached, (1 - confidence) / 2, side="right")))
+        attained = max(0.0, float(1 - 2 * self._reached[k - 1]))
+        return Estimate(float(np.median(self._d)), float(self._d[k - 1]), float(self._d[-k]), attained)
+
+    def p(self) -> float:
+        """Two-sided, of no difference."""
+        return min(1.0, 2 * min(self._above(0.0), self._below(0.0)))
+
+    def p_equivalent(self, margin: float) -> float:
+        """Of two one-sided tests that the median of the log ratios is beyond +-log(1 + margin); the larger."""
+        bound = math.log1p(margin)
+        return max(self._above(-bound), self._below(bound))
+
+    def _above(self, bound: float) -> float:
+        return float(self._reached[np.count_nonzero(self._d <= bound + ROUNDING)])
+
+    def _below(self, bound: float) -> float:
+        return float(self._reached[np.count_nonzero(self._d >= bound - ROUNDING)])

@@ -1,0 +1,44 @@
+"""A comparison beside a bound for its ratio: whether its interval is to be relied on, and what would part the two."""
+
+import math
+from collections.abc import Sequence
+
+from h123.analysis.comparisons.projection import FEWEST_PAIRS, Levels, pairs_needed
+from h123.analysis.document import Judged, Verdicts
+from h123.analysis.statistics.families import blocks_needed
+from h123.analysis.statistics.looks import WIDTH, Looks
+
+
+def reliable(had: float | None, verdicts: Verdicts) -> bool:
+    """Whether an interval has the confidence that the present look asks for; of too few blocks none has."""
+    return had is not None and 1 - had <= verdicts["looks"]["level"] * (1 + 1e-9)
+
+
+def blocks_to_part(comparison: Judged, bound: float, verdicts: Verdicts) -> int | None:
+    """The number of blocks with which the comparison's whole interval would probably lie on one side of `bound`, those
+    planned included; None if that is more than anybody runs.
+
+    An interval does so where the test of its own level finds a difference from the bound (projection.py).
+    """
+    ratios = [pair["ratio"] for pair in comparison["pairs"] if pair["ratio"]]
+    return _needed(ratios, bound, verdicts, comparison["blocks"], comparison["correction"])
+
+
+def blocks_to_part_value(values: Sequence[float], bound: float, verdicts: Verdicts) -> int | None:
+    """The same of one level's value; None also where values or bound are zero."""
+    if min([bound, *values]) <= 0:
+        return None
+    return _needed(values, bound, verdicts, len(values), "none")
+
+
+def _needed(had: Sequence[float], bound: float, verdicts: Verdicts, blocks: int, correction: str) -> int | None:
+    looks, planned = verdicts["looks"], verdicts["blocks"]["planned"]
+    taken = Looks(looks["blocks"], looks["planned"], looks["rule"] == WIDTH)
+    level = taken.next_level(verdicts["alpha"])
+    apart = [math.log(one / bound) for one in had]
+    if len(apart) < FEWEST_PAIRS:
+        needed: int | None = blocks_needed(1, correction, level)
+    else:
+        needed = pairs_needed(apart, 0.0, Levels(level, 0.0))
+    # A block without a value on both sides helps nobody: as many more are needed.
+    return None if needed is None else needed + max(0, planned - blocks)

@@ -1,0 +1,112 @@
+"""What a condition asks of a campaign: the ratio of two levels by any metric, or one level's value, in each cell.
+
+The study need not have named the metric: every trial is measured by all that it has a value of. Such a comparison is in
+no family, so its interval is the one that any comparison has, not corrected for their number.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from h123.analysis.case import Case
+from h123.analysis.comparisons.comparison import (
+    Cell,
+    Comparison,
+    Pair,
+    Values,
+    fill,
+    in_blocks,
+    measured,
+    other_cells,
+    workload,
+)
+from h123.analysis.document import Judged
+from h123.analysis.statistics.families import Membership
+from h123.analysis.statistics.signedrank import SignedRank
+from h123.analysis.statistics.symmetry import LEVEL, SignTest, symmetry
+from h123.analysis.verdicts.verdict import judge
+from h123.study import METRICS
+
+Number = float | None
+_NO_FAMILY = Membership("asked", "none")
+
+
+class Level(NamedTuple):
+    """One level's value by a metric, in one cell: its middle over the blocks' trials, with an interval."""
+
+    cell: Cell
+    values: Sequence[float]
+    value: float | None
+    low: float | None
+    high: float | None
+    confidence: float | None
+    withheld: str | None
+
+
+def ratios_asked(case: Case, metric: str, a: str, b: str) -> list[Judged]:
+    """Of a / b, where trials have such a value."""
+    values = Values(case.trials)
+    asked = [
+        _with_shares(fill(_comparison(case, cell, metric, a, b), values, case.plan), case)
+        for cell in _cells(case, metric, a, b)
+    ]
+    return judge(asked, case.rule, case.exclusions)
+
+
+def levels_asked(case: Case, metric: str, level: str) -> list[Level]:
+    """Of one level."""
+    return [_level(case, metric, level, cell) for cell in _cells(case, metric, level)]
+
+
+def _cells(case: Case, metric: str, *levels: str) -> list[Cell]:
+    factor = case.plan.study.compare.factor
+    planned = {trial.cell[factor] for trial in case.plan.blocks[0]}
+    cells = other_cells(case.plan) if planned.issuperset(levels) else []
+    return [cell for cell in cells if measured(case.plan.study, metric, cell, *levels)]
+
+
+def _comparison(case: Case, cell: Cell, metric: str, a: str, b: str) -> Comparison:
+    return Comparison(cell, workload(case.plan.study, cell, a, b), metric, a, b, False, _NO_FAMILY, [], 0)
+
+
+def _with_shares(comparison: Comparison, case: Case) -> Comparison:
+    """What may be the machine's is known of the metrics that the study names: of another that is of requests it is
+    taken to be as much as of the worst of those."""
+    if not METRICS[comparison.metric].of_requests:
+        return comparison
+    worst: dict[int, float] = {}
+    for attempt in case.trials.attempts:
+        if comparison.metric not in attempt.shares:
+            worst[attempt.block] = max([worst.get(attempt.block, 0.0), *attempt.shares.values()])
+    return replace(
+        comparison,
+        pairs=[replace(pair, share=max(pair.share, worst.get(pair.block, 0.0))) for pair in comparison.pairs],
+    )
+
+
+def _level(case: Case, metric: str, level: str, cell: Cell) -> Level:
+    values, worst = Values(case.trials), METRICS[metric].worst
+    places = in_blocks(case.plan, {**cell, case.plan.study.compare.factor: level})
+    had = {place: value for place in places if (value := values.of(place, metric)) is not None}
+    pairs = [Pair(place.block, value, value, values.share(place, metric)) for place, value in had.items()]
+    about = _with_shares(replace(_comparison(case, cell, metric, level, level), pairs=pairs), case)
+    exclusion = case.exclusions.against(about)
+    why = exclusion.why if exclusion else None
+    known = [value for value in had.values() if value != worst or METRICS[metric].zero]
+    if lost := len(had) - len(known):
+        why = f"so many requests failed in {lost} of {len(had)} trials that they have no {metric}"
+    return Level(cell, known, *_middle(known, case.rule.confidence), why)
+
+
+def _middle(values: Sequence[float], confidence: float) -> tuple[Number, Number, Number, Number]:
+    """Value, interval and its confidence: on the logarithm where all are above zero."""
+    if not values:
+        return None, None, None, None
+    log = min(values) > 0
+    points = [math.log(value) for value in values] if log else list(values)
+    lopsided = (symmetric := symmetry(points)) is not None and symmetric <= LEVEL
+    found = (SignTest(points) if lopsided else SignedRank(points)).estimate(confidence)
+    ends = [found.centre, found.low, found.high]
+    value, low, high = (None if not math.isfinite(end) else math.exp(end) if log else end for end in ends)
+    return value, low, high, found.confidence

@@ -1,0 +1,143 @@
+"""Two clocks: how much of a difference is protocol, and how much is processing?
+
+Under the virtual clock processing takes no time, so the ratio a / b there is what the protocols do to the packets: the
+protocol part. The same ratio under the wall clock is the total, and total / protocol, a ratio of ratios, is the
+processing part: how many times longer all work of the machine makes `a` than it makes `b`. Within a block, whose four
+trials share a link seed,
+
+    log(a_wall / b_wall) = log(a_virtual / b_virtual) + [log(a_wall / a_virtual) - log(b_wall / b_virtual)]
+
+exactly; each of the three is then estimated, tested and corrected as any comparison is (verdicts.py). Centres and
+intervals are each part's own, so the product of two centres need not be the third to the last digit.
+
+Over a plain veth there is nothing to split: no time there is the link's, and the virtual clock's few microseconds count
+how often programs look at it.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar, cast, get_type_hints
+
+from h123.analysis.audits.exclusions import Exclusions
+from h123.analysis.comparisons.comparison import Comparison, Pair, Values, fill, observed_by, other_cells, workload
+from h123.analysis.document import Compared, CostRow, Judged, PartsOfTime, PartsRow, Tested
+from h123.analysis.statistics.families import Membership, membership
+from h123.analysis.statistics.rule import Rule
+from h123.analysis.trials import Trials
+from h123.analysis.verdicts.verdict import judge
+from h123.study import METRICS, Plan
+
+PARTS = ("total", "protocol", "processing")
+Own = TypeVar("Own", Tested, Compared, CostRow)
+
+
+@dataclass(frozen=True)
+class Clocks:
+    """The factor whose levels are the two clocks and nothing else."""
+
+    factor: str
+    wall: str
+    virtual: str
+    """Names of the levels."""
+
+
+def clocks(plan: Plan) -> Clocks | None:
+    """The plan's two clocks; None where they are not crossed with the compared factor."""
+    for factor, levels in plan.study.factors.items():
+        planned = {trial.cell[factor] for trial in plan.blocks[0]}
+        named = {values.get("clock"): name for name, values in levels.items() if name in planned and len(values) == 1}
+        if factor != plan.study.compare.factor and {"wall", "virtual"} <= named.keys():
+            return Clocks(factor, named["wall"], named["virtual"])
+    return None
+
+
+def decomposition(trials: Trials, plan: Plan, rule: Rule, exclusions: Exclusions) -> PartsOfTime | None:
+    """The `parts` of verdicts.json, of the networks that are emulated; None where the study has not both clocks."""
+    found = clocks(plan)
+    if found is None:
+        return None
+    emulated = [attempt for attempt in trials.attempts if attempt.link.kind == "emulated"]
+    values = Values(Trials(emulated, trials.failed))
+    rows = [_parts(row, found, values, plan) for row in _asked(plan, found)]
+    by_part = zip(*(row for row in rows if row[0].pairs), strict=True)
+    # Each part by itself: what repeats an observation does so in the same part.
+    judged = zip(*(judge(part, rule, exclusions) for part in by_part), strict=True)
+    costs = [_cpu(row, found, values, plan) for row in _bare(plan, found)]
+    return {
+        "clock": {"factor": found.factor, "wall": found.wall, "virtual": found.virtual},
+        "rows": [_row(row) for row in judged],
+        "cpu": [_estimate(row) for row in judge([row for row in costs if row.pairs], rule, exclusions)],
+    }
+
+
+def _bare(plan: Plan, found: Clocks) -> Iterator[Comparison]:
+    """What the study compares in the cells of the other factors: of CPU, without values."""
+    cells = [{name: level for name, level in cell.items() if name != found.factor} for cell in other_cells(plan)]
+    distinct = [cell for place, cell in enumerate(cells) if cell not in cells[:place]]
+    for cell, pair in itertools.product(distinct, plan.pairs):
+        a, b = pair.split("/")
+        label = workload(plan.study, {**cell, found.factor: found.wall}, a, b)
+        yield Comparison(cell, label, "cpu", a, b, False, Membership("cpu", "none"), [], 0)
+
+
+def _asked(plan: Plan, found: Clocks) -> Iterator[Comparison]:
+    """By the metrics of time, what the study's families ask under the wall clock; without values. Processor time is not
+    split: it is the processing, and none under the virtual clock."""
+    families = plan.study.compare.families
+    metrics = dict.fromkeys(metric for family in families for metric in family.metrics)
+    timed = [metric for metric in metrics if METRICS[metric].of_requests]
+    for metric, row in itertools.product(timed, _bare(plan, found)):
+        if family := membership(families, metric, (row.a, row.b), {**row.cell, found.factor: found.wall}):
+            same = observed_by(plan, metric, {**row.cell, found.factor: found.wall}, row.a, row.b)
+            yield replace(row, metric=metric, family=family, repeats=same)
+
+
+def _parts(row: Comparison, found: Clocks, values: Values, plan: Plan) -> list[Comparison]:
+    """Total, protocol and processing part over the blocks that have all four values.
+
+    A part is corrected together with the same part of the other comparisons of its family.
+    """
+    wall, virtual = (_under(clock, row, found, values, plan) for clock in (found.wall, found.virtual))
+    blocks = [block for block in wall if block in virtual and _divisible(wall[block], virtual[block])]
+    pairs = {
+        "total": [wall[k] for k in blocks],
+        "protocol": [virtual[k] for k in blocks],
+        "processing": [Pair(k, wall[k].a / virtual[k].a, wall[k].b / virtual[k].b) for k in blocks],
+    }
+    families = {part: replace(row.family, name=f"{row.family.name}/{part}") for part in PARTS}
+    return [replace(row, family=families[part], pairs=pairs[part]) for part in PARTS]
+
+
+def _divisible(wall: Pair, virtual: Pair) -> bool:
+    """Whether the wall clock's values can be divided by the virtual clock's: none is zero, and no side failed."""
+    return all(0 < value < math.inf for pair in (wall, virtual) for value in (pair.a, pair.b))
+
+
+def _cpu(row: Comparison, found: Clocks, values: Values, plan: Plan) -> Comparison:
+    """CPU per request under the wall clock, to stand beside the parts."""
+    return replace(row, pairs=list(_under(found.wall, row, found, values, plan).values()))
+
+
+def _under(clock: str, row: Comparison, found: Clocks, values: Values, plan: Plan) -> dict[int, Pair]:
+    """The comparison's pairs under one clock, by block."""
+    filled = fill(replace(row, cell={**row.cell, found.factor: clock}), values, plan)
+    return {pair.block: pair for pair in filled.pairs}
+
+
+def _row(judged: Sequence[Judged]) -> PartsRow:
+    """What its parts have in common, and each part's own."""
+    total, protocol, processing = (_own(part, Tested) for part in judged)
+    return {**_own(judged[0], Compared), "total": total, "protocol": protocol, "processing": processing}
+
+
+def _estimate(judged: Judged) -> CostRow:
+    """Nobody asked for a verdict on these."""
+    return _own(judged, CostRow)
+
+
+def _own(judged: Judged, row: type[Own]) -> Own:
+    """What such a row has of a comparison."""
+    names = get_type_hints(row)
+    return cast(Own, {name: value for name, value in judged.items() if name in names})

@@ -1,0 +1,63 @@
+"""What disturbed trials do to the answers: how many there are, and what the answers would be without them
+(docs/disturbances.md)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from h123.analysis.audits.exclusions import Exclusions
+from h123.analysis.comparisons.comparison import compare
+from h123.analysis.document import DisturbancesFound, Judged, WithoutDisturbed
+from h123.analysis.statistics.rule import Rule
+from h123.analysis.trials import Trials
+from h123.analysis.verdicts.verdict import judge
+from h123.study import Plan
+
+
+def disturbances(
+    trials: Trials, plan: Plan, rule: Rule, judged: Sequence[Judged], exclusions: Exclusions
+) -> DisturbancesFound:
+    """The `disturbances` of verdicts.json; `judged` are the comparisons with all trials."""
+    disturbed = [attempt for attempt in trials.attempts if attempt.disturbed]
+    return {
+        "tolerated": rule.margin / 2,
+        "trials": len(disturbed),
+        "of": len(trials.attempts),
+        "typical": float(np.median([a.disturbance or 0.0 for a in disturbed])) if disturbed else None,
+        "without": _without(trials, plan, rule, judged, exclusions) if disturbed else [],
+    }
+
+
+def _without(
+    trials: Trials, plan: Plan, rule: Rule, judged: Sequence[Judged], exclusions: Exclusions
+) -> list[WithoutDisturbed]:
+    """The answers to the study's question from undisturbed trials alone, beside those from all."""
+    undisturbed = Trials([attempt for attempt in trials.attempts if not attempt.disturbed], trials.failed)
+    clean = judge(compare(undisturbed, plan), rule, exclusions)
+    first = plan.study.compare.families[0].name
+    answers = [
+        (with_all, without)
+        for with_all, without in zip(judged, clean, strict=True)
+        if with_all["family"].partition("/")[0] == first and with_all["blocks"] != without["blocks"]
+    ]
+    return [_row(without, with_all["verdict"]) for with_all, without in answers]
+
+
+def _row(without: Judged, verdict_of_all: str) -> WithoutDisturbed:
+    return {
+        "cell": without["cell"],
+        "workload": without["workload"],
+        "metric": without["metric"],
+        "a": without["a"],
+        "b": without["b"],
+        "blocks": without["blocks"],
+        "ratio": without["ratio"],
+        "low": without["low"],
+        "high": without["high"],
+        "confidence": without["confidence"],
+        "verdict": without["verdict"],
+        "small": without["small"],
+        "withheld": without["withheld"],
+        "failed": without["failed"],
+        "all": verdict_of_all,
+    }

@@ -1,0 +1,85 @@
+"""Treatments each by itself: a campaign's values block by block, for who sets them beside another campaign's."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from h123.analysis.case import Case
+from h123.analysis.comparisons.answers import Sent, most_unlike, said
+from h123.analysis.comparisons.comparison import TWINS, Cell, Comparison, Pair, Values, compare, in_blocks
+from h123.analysis.statistics.precision import FEWEST
+from h123.study import METRICS, Parameters
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """A cell of all factors."""
+
+    cell: Cell
+    parameters: Parameters
+    metrics: Mapping[str, "Measured"]
+    """By name, those that the study asks for."""
+    failed: float
+    """Share of its requests that failed, over the trials."""
+    answers: Mapping[int, Sent]
+    """What its requests were answered, where nothing states it."""
+
+    def other_answers(self, before: "Treatment") -> str | None:
+        """In what it answers otherwise than the same treatment of another campaign, in words."""
+        found = most_unlike(before.answers, self.answers)
+        return said(found, "before", "after") if found else None
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A metric of a treatment."""
+
+    logs: Mapping[int, float]
+    """Logarithms of the values, by block; infinite where the trial failed."""
+    withheld: str | None
+    """Why nothing is to be concluded from them."""
+
+
+def treatments(case: Case) -> Iterator[Treatment]:
+    """All that were planned, in the study's order; twins are left out, which would count a treatment twice."""
+    study, values = case.plan.study, Values(case.trials)
+    metrics = dict.fromkeys(metric for family in study.compare.families for metric in family.metrics)
+    places = {factor: list(levels) for factor, levels in study.factors.items()}
+    planned = [trial for trial in case.plan.blocks[0] if not trial.twin]
+    for trial in sorted(planned, key=lambda trial: [places[factor].index(at) for factor, at in trial.cell.items()]):
+        clock = trial.parameters.clock
+        had = {name: _measured(case, values, trial.cell, name) for name in metrics if clock in METRICS[name].clocks}
+        yield Treatment(trial.cell, trial.parameters, had, _failed(case, trial.cell), case.answers.of(trial.cell))
+
+
+def _measured(case: Case, values: Values, cell: Cell, metric: str) -> Measured:
+    """What speaks against judging a comparison of the treatment with itself speaks against the treatment."""
+    known = {trial: values.of(trial, metric) for trial in in_blocks(case.plan, cell)}
+    had = {trial.block: value for trial, value in known.items() if value is not None}
+    pairs = [Pair(at.block, v, v, values.share(at, metric)) for at, v in known.items() if v is not None]
+    compared = case.plan.study.compare.factor
+    others, level = {name: at for name, at in cell.items() if name != compared}, cell[compared]
+    exclusion = case.exclusions.against(Comparison(others, "", metric, level, level, False, TWINS, pairs, 0))
+    logs = {block: math.log(value) if value > 0 else -math.inf for block, value in had.items()}
+    return Measured(logs, exclusion.why if exclusion else None)
+
+
+def _failed(case: Case, cell: Cell) -> float:
+    compared = case.plan.study.compare.factor
+    others = {name: at for name, at in cell.items() if name != compared}
+    pairs = case.shares.pairs(others, cell[compared], cell[compared])
+    return float(np.mean([share for share, _ in pairs])) if pairs else 0.0
+
+
+def by_pairing(case: Case) -> Iterator[float]:
+    """Of each comparison: the spread of two independent samples beside that of their pairs. That many times as wide the
+    interval would be if its sides were not measured in the same blocks."""
+    for one in compare(case.trials, case.plan):
+        pairs = [pair for pair in one.pairs if pair.whole]
+        if one.twin or len(pairs) < FEWEST:
+            continue
+        a, b = np.log([pair.a for pair in pairs]), np.log([pair.b for pair in pairs])
+        if paired := float(np.std(a - b, ddof=1)):
+            yield math.sqrt(np.var(a, ddof=1) + np.var(b, ddof=1)) / paired

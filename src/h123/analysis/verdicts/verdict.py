@@ -1,0 +1,246 @@
+"""Verdicts: from paired values to an estimate, its p values, corrected within families, and one of four words.
+
+A comparison is not judged where an exclusion speaks against it (exclusions.py); it keeps its place in its family.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from h123.analysis.audits.exclusions import Exclusion, Exclusions, named
+from h123.analysis.comparisons.comparison import Comparison
+from h123.analysis.document import Judged
+from h123.analysis.statistics.families import adjust, smallest_adjusted
+from h123.analysis.statistics.rule import Rule
+from h123.analysis.statistics.signedrank import CONFIDENCE, Estimate, SignedRank, attainable, ratio_of
+from h123.analysis.statistics.symmetry import LEVEL, SignTest, symmetry
+from h123.study import METRICS
+
+FASTER, SLOWER, EQUIVALENT, INCONCLUSIVE = "faster", "slower", "equivalent", "inconclusive"
+ENOUGH_FOR_INTERVAL = 6
+_NAMES = {"holm": "Holm", "bh": "Benjamini-Hochberg"}
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A comparison with its estimate (of the log-ratio) and its p values; None where there is nothing to test."""
+
+    comparison: Comparison
+    estimate: Estimate | None
+    p: float | None
+    p_equivalent: float | None
+    symmetric: float | None = None
+    """p of symmetric differences; None where that is not known."""
+    test: str | None = None
+    """`signed-rank`, or `sign` where the differences are not symmetric."""
+    exclusion: Exclusion | None = None
+    """For which it is not judged."""
+    qualified: Sequence[str] = ()
+    """Audits that it failed and that leave it a verdict."""
+    p_adjusted: float | None = None
+    p_equivalent_adjusted: float | None = None
+    family_size: int = 0
+
+
+def judge(comparisons: Sequence[Comparison], rule: Rule, exclusions: Exclusions | None = None) -> list[Judged]:
+    """The `comparisons` of verdicts.json, in the same order; those that exclusions speak against are not judged."""
+    tested = [_test(comparison, rule) for comparison in comparisons]
+    if exclusions:
+        tested = [
+            replace(one, exclusion=exclusions.against(one.comparison), qualified=exclusions.qualified(one.comparison))
+            for one in tested
+        ]
+    return [_document(one, rule) for one in _correct(tested)]
+
+
+def _test(comparison: Comparison, rule: Rule) -> Tested:
+    if not comparison.pairs:
+        return Tested(comparison, None, None, None)
+    differences = [pair.log_ratio for pair in comparison.pairs]
+    symmetric = symmetry(differences)
+    lopsided = symmetric is not None and symmetric <= LEVEL
+    found = SignTest(differences) if lopsided else SignedRank(differences)
+    return Tested(
+        comparison,
+        found.estimate(rule.confidence),
+        found.p(),
+        found.p_equivalent(rule.margin),
+        symmetric,
+        "sign" if lopsided else "signed-rank",
+    )
+
+
+def _correct(tested: list[Tested]) -> list[Tested]:
+    """Adjust p values within families; the twins' stay as they are. A comparison without data is in no family.
+
+    One that repeats another's observation is corrected in its place, and has no smaller p than that one has.
+    """
+    counted, repeats = (_families(tested, repeating) for repeating in (False, True))
+    corrected = list(tested)
+    for places in counted.values():
+        for place, one in zip(places, _adjusted([tested[i] for i in places]), strict=True):
+            corrected[place] = one
+    originals = {_observed(corrected[place]): place for places in counted.values() for place in places}
+    for name, places in repeats.items():
+        instead = {originals.get(_observed(tested[place])): place for place in places}
+        others = [tested[i] for i in counted.get(name, []) if i not in instead]
+        for place, one in zip(places, _adjusted([*(tested[i] for i in places), *others]), strict=False):
+            original = originals.get(_observed(one))
+            corrected[place] = one if original is None else _no_surer(one, corrected[original])
+    return corrected
+
+
+def _families(tested: Sequence[Tested], repeating: bool) -> dict[str, list[int]]:
+    """Places by family, of those that do, or do not, repeat another's observation."""
+    families: dict[str, list[int]] = defaultdict(list)
+    for place, one in enumerate(tested):
+        if one.p is not None and bool(one.comparison.repeats) is repeating:
+            families[one.comparison.family.name].append(place)
+    return families
+
+
+def _adjusted(family: Sequence[Tested]) -> list[Tested]:
+    correction = family[0].comparison.family.correction
+    p, p_equivalent = [one.p or 0.0 for one in family], [one.p_equivalent or 0.0 for one in family]
+    if correction != "none":
+        p, p_equivalent = adjust(p, correction), adjust(p_equivalent, correction)
+    return [
+        replace(one, p_adjusted=p[row], p_equivalent_adjusted=p_equivalent[row], family_size=len(family))
+        for row, one in enumerate(family)
+    ]
+
+
+def _observed(one: Tested) -> tuple[Any, ...]:
+    """What a comparison and the one that repeats it have in common."""
+    c = one.comparison
+    return (tuple(c.cell.items()), c.repeats or c.metric, c.a, c.b, c.twin)
+
+
+def _no_surer(one: Tested, original: Tested) -> Tested:
+    p, p_equivalent = (
+        max(mine or 0.0, other or 0.0)
+        for mine, other in (
+            (one.p_adjusted, original.p_adjusted),
+            (one.p_equivalent_adjusted, original.p_equivalent_adjusted),
+        )
+    )
+    return replace(one, p_adjusted=p, p_equivalent_adjusted=p_equivalent)
+
+
+def _verdict(tested: Tested, rule: Rule) -> str:
+    if tested.exclusion or tested.p_adjusted is None or tested.p_equivalent_adjusted is None:
+        return INCONCLUSIVE
+    if tested.p_equivalent_adjusted <= rule.level and len(tested.comparison.pairs) >= ENOUGH_FOR_INTERVAL:
+        return EQUIVALENT
+    return _direction(tested, rule) or INCONCLUSIVE
+
+
+def _direction(tested: Tested, rule: Rule) -> str | None:
+    """Faster or slower, where that is sure, be it by ever so little."""
+    if tested.exclusion or tested.estimate is None or tested.p_adjusted is None or tested.p_adjusted > rule.level:
+        return None
+    better = (tested.estimate.centre < 0) == (METRICS[tested.comparison.metric].better == "lower")
+    return FASTER if better else SLOWER
+
+
+def _notes(tested: Tested, verdict: str, rule: Rule) -> list[str]:
+    comparison, blocks = tested.comparison, len(tested.comparison.pairs)
+    same = [f"in a closed loop one observation with {comparison.repeats}, counted once"] if comparison.repeats else []
+    notes = same + [
+        f"{level} failed in {_count(len(where))}, which counts as its loss"
+        for level, where in zip((comparison.a, comparison.b), comparison.failed.values(), strict=True)
+        if where
+    ]
+    if comparison.one_sided:
+        notes.append(f"left out because only one side has a value: {_count(comparison.one_sided)}")
+    if tested.estimate is None:
+        return [*notes, f"no block has a value of {comparison.metric} for both sides"]
+    if blocks < ENOUGH_FOR_INTERVAL:
+        notes.append(
+            f"the interval holds with {100 * tested.estimate.confidence:.3g} % confidence from {_count(blocks)}: "
+            f"{100 * CONFIDENCE:.0f} % needs {ENOUGH_FOR_INTERVAL}"
+        )
+    if tested.test == "sign":
+        notes.append("some blocks are far off to one side, so the answer is about the median block (sign test)")
+    if tested.exclusion:
+        return [*notes, f"not judged: {tested.exclusion.why}"]
+    if verdict != INCONCLUSIVE:
+        return [*notes, f"failed in some of its trials: {named(tested.qualified)}"] if tested.qualified else notes
+    size, correction = tested.family_size, comparison.family.correction
+    if smallest_adjusted(blocks, size, correction) > rule.level:
+        notes.append(_too_few(blocks, size, correction, rule))
+    elif not comparison.twin and tested.p is not None and tested.p <= attainable(blocks) * (1 + 1e-9):
+        notes.append(_as_clear_as_can_be(blocks, size, correction, rule))
+    return notes
+
+
+def _count(blocks: int) -> str:
+    return f"{blocks} block" if blocks == 1 else f"{blocks} blocks"
+
+
+def _too_few(blocks: int, size: int, correction: str, rule: Rule) -> str:
+    reached = f"{_count(blocks)}: p cannot fall below {attainable(blocks):.2g}"
+    over = f"{_NAMES[correction]} over {size}" if correction == "holm" else f"a level of {rule.level:.3g}"
+    return f"{reached}, too much for {over}"
+
+
+def _as_clear_as_can_be(blocks: int, size: int, correction: str, rule: Rule) -> str:
+    """The data could not speak more clearly, but too few of the family's other comparisons are as clear."""
+    above = f"{_NAMES[correction]} over {size} puts it above {rule.level:.3g}"
+    return f"no p from {_count(blocks)} is smaller, but {above}"
+
+
+def _undecided(tested: Tested, verdict: str, rule: Rule) -> str | None:
+    """Why there is no verdict though the interval lies on one side of no difference."""
+    estimate, blocks = tested.estimate, len(tested.comparison.pairs)
+    if verdict != INCONCLUSIVE or tested.exclusion or estimate is None or estimate.low <= 0 <= estimate.high:
+        return None
+    if attainable(blocks) > rule.level:
+        return f"{_count(blocks)} {'is' if blocks == 1 else 'are'} too few to rule out chance"
+    said = f"p = {tested.p_adjusted:.2g}, and at most {rule.level:.2g} counts"
+    if tested.family_size > 1:
+        return f"one of {tested.family_size} comparisons may look so by chance (adjusted {said})"
+    return f"that may be chance ({said})"
+
+
+def _document(tested: Tested, rule: Rule) -> Judged:
+    comparison, estimate = tested.comparison, tested.estimate
+    verdict, direction = _verdict(tested, rule), _direction(tested, rule)
+    notes, whole = _notes(tested, verdict, rule), [pair for pair in comparison.pairs if pair.whole]
+    return {
+        "cell": comparison.cell,
+        "workload": comparison.workload,
+        "metric": comparison.metric,
+        "a": comparison.a,
+        "b": comparison.b,
+        "twin": comparison.twin,
+        "repeats": comparison.repeats,
+        "blocks": len(comparison.pairs),
+        "a_median": float(np.median([pair.a for pair in whole])) if whole else None,
+        "b_median": float(np.median([pair.b for pair in whole])) if whole else None,
+        "ratio": ratio_of(estimate.centre) if estimate else None,
+        "low": ratio_of(estimate.low) if estimate else None,
+        "high": ratio_of(estimate.high) if estimate else None,
+        "confidence": estimate.confidence if estimate else None,
+        "test": tested.test,
+        "symmetric": tested.symmetric,
+        "p": tested.p,
+        "p_attainable": attainable(len(comparison.pairs)),
+        "p_adjusted": tested.p_adjusted,
+        "p_equivalent": tested.p_equivalent,
+        "p_equivalent_adjusted": tested.p_equivalent_adjusted,
+        "family": comparison.family.name,
+        "family_size": tested.family_size,
+        "correction": comparison.family.correction,
+        "verdict": verdict,
+        "small": direction if verdict == EQUIVALENT else None,
+        "withheld": {"kind": tested.exclusion.kind, "why": tested.exclusion.why} if tested.exclusion else None,
+        "undecided": _undecided(tested, verdict, rule),
+        "note": "; ".join(notes) or None,
+        "qualified": list(tested.qualified),
+        "failed": comparison.failed,
+        "pairs": [{"block": p.block, "a": p.a, "b": p.b, "ratio": ratio_of(p.log_ratio)} for p in whole],
+    }

@@ -1,0 +1,71 @@
+"""The width rule (`h123 run --width`): a campaign ends when every interval of its answer is narrow enough.
+
+The rule sees widths alone. Where blocks vary symmetrically, a width says nothing of the sign of the error that the
+estimate makes (Hogg, J. Am. Stat. Assoc. 55, 1960), so measuring it is no look, and may be done as often as one likes.
+What the rule does favour are samples that happen to vary less than they should, whose intervals are too short: up to a
+hundredth of them misses the truth that would not otherwise (Chow and Robbins, Ann. Math. Stat. 36, 1965). The level of
+looks.py makes up for it; bench/calibration.py shows that it does.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from h123.analysis.document import Judged
+from h123.analysis.statistics.families import headline
+from h123.analysis.statistics.precision import LIMIT, blocks_for, spread, width
+from h123.analysis.statistics.rule import Rule
+from h123.analysis.verdicts.verdict import ENOUGH_FOR_INTERVAL
+
+FIRST = 10
+"""Blocks: of fewer the spread is so little known that one would too often stop by luck."""
+_GROWTH = 1.5
+"""Between one measurement and the next at most: what few blocks say of the spread is too little to go all the way."""
+
+
+@dataclass(frozen=True)
+class Reached:
+    """How far a campaign has come."""
+
+    narrow: bool
+    """Whether every interval has the width that is wanted."""
+    widest: float | None
+    """Half of the widest one's, relative; None where one has no bound, or there is none."""
+    blocks: int | None
+    """The number that is likely to be enough; None: more than is practical, or nothing to measure."""
+
+
+def reached(judged: Sequence[Judged], wanted: float, planned: int, rule: Rule) -> Reached:
+    """Of the first family's comparisons, as far as they can be judged. `planned`: blocks."""
+    asked = [c for c in headline(judged) if not c["withheld"]] if judged else []
+    if not asked:
+        return Reached(narrow=False, widest=None, blocks=None)
+    ends = [(c["low"], c["high"]) for c in asked if c["low"] and c["high"] is not None]
+    if len(ends) < len(asked):
+        more = math.ceil(_GROWTH * planned)  # how many would be enough, nobody can say
+        return Reached(narrow=False, widest=None, blocks=more if more <= LIMIT else None)
+    widest = max(width(low, high) for low, high in ends)
+    narrow = widest <= wanted and all(c["blocks"] >= ENOUGH_FOR_INTERVAL for c in asked)
+    wide = [(end, c["blocks"]) for end, c in zip(ends, asked, strict=True) if width(*end) > wanted]
+    needed = [_needed(end, blocks, wanted, planned, rule) for end, blocks in wide]
+    known = [blocks for blocks in needed if blocks]
+    return Reached(narrow, widest, None if narrow or len(known) < len(needed) else max(known, default=planned + 1))
+
+
+def next_blocks(found: Reached, now: int, at_most: int | None) -> int | None:
+    """The number of blocks to go on to; None where the campaign ends: it is narrow enough, or nothing practical helps.
+
+    Whoever says `at_most` wants as many if even they are not enough.
+    """
+    enough = found.blocks or at_most
+    if found.narrow or not enough or (found.widest is None and found.blocks is None):
+        return None
+    going = min(enough, at_most or LIMIT, math.ceil(_GROWTH * now))
+    return going if going > now else None
+
+
+def _needed(ends: tuple[float, float], blocks: int, wanted: float, planned: int, rule: Rule) -> int | None:
+    """Blocks in all: those without a value for both sides help nobody."""
+    level = rule.looks.level(rule.alpha)
+    needed = blocks_for(wanted, spread(*ends, blocks, level), level)
+    return None if needed is None else max(needed, blocks + 1) + planned - blocks
