@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from h123.catalogue import Subject, catalogue
-from h123.catalogue.subject import Client
+from h123.catalogue.manifest import Client
 from h123.store import Sample
 from h123.verification.client_cases import FAR, SPOILED, Assignment, assignments
 from h123.verification.clients.client_checks import faults_of

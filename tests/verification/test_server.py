@@ -7,7 +7,7 @@ import pytest
 
 from h123.base.transport import SETTINGS
 from h123.catalogue import Subject, catalogue, install, prefix, read_subject
-from h123.catalogue.subject import Limits
+from h123.catalogue.manifest import Limits
 from h123.execution import Engine, LocalPool
 from h123.verification.result import Result
 from h123.verification.server import verify_server

@@ -3,16 +3,7 @@
 from h123.catalogue.batch import check_failures, install_each
 from h123.catalogue.bodies import block_file, files_folder, make_bodies, make_documents
 from h123.catalogue.commands import (
-    ALT_SVC,
-    FULL,
-    HTTPS_RECORD,
-    OWN,
-    Announcement,
-    Demand,
-    Role,
     backend_command,
-    check_metrics,
-    check_supported,
     client_command,
     controller,
     controllers,
@@ -29,6 +20,7 @@ from h123.catalogue.commands import (
     spoiler_command,
 )
 from h123.catalogue.declared import Declared, declared
+from h123.catalogue.demand import ALT_SVC, FULL, HTTPS_RECORD, OWN, Announcement, Demand, Role
 from h123.catalogue.install import (
     MANIFEST,
     Installation,
@@ -42,6 +34,7 @@ from h123.catalogue.install import (
     prefix,
     remove,
 )
+from h123.catalogue.manifest import LEAST_IDLE_NS, NEWEST_TLS, PROTOCOLS, QUIC, Ability, Client, Limits, Reach, Server
 from h123.catalogue.own import OwnServer, OwnSubject, own_subjects
 from h123.catalogue.registry import (
     Catalogue,
@@ -53,18 +46,8 @@ from h123.catalogue.registry import (
     unknown_subject,
 )
 from h123.catalogue.rejected import Rejected, rejected
-from h123.catalogue.subject import (
-    LEAST_IDLE_NS,
-    NEWEST_TLS,
-    PROTOCOLS,
-    QUIC,
-    Ability,
-    Client,
-    Limits,
-    Reach,
-    Server,
-    Subject,
-)
+from h123.catalogue.subject import Subject
+from h123.catalogue.support import check_metrics, check_supported
 
 __all__ = [
     "ALT_SVC",

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from h123.base.strict import Strict
+from h123.catalogue.manifest import OneOrMore, Protocol
 from h123.catalogue.registry import subjects_folder
-from h123.catalogue.subject import OneOrMore, Protocol
 from h123.catalogue.toml_file import TomlFile
 
 Line = Annotated[str, StringConstraints(pattern=r"^[\w./-]+:[1-9][0-9]*$")]

@@ -13,8 +13,9 @@ from h123.base.errors import UserError
 from h123.base.files.installing import alone, made_whole, remove_installation, run_logged, size_of
 from h123.base.files.textfile import kept
 from h123.base.paths import cache_folder
+from h123.catalogue.manifest import PLACEHOLDER
 from h123.catalogue.own import OwnSubject
-from h123.catalogue.subject import PLACEHOLDER, Subject
+from h123.catalogue.subject import Subject
 
 STAMP = ".h123-installed"
 MANIFEST = "subject.toml"

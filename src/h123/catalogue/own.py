@@ -26,7 +26,8 @@ from h123.base.paths import real
 from h123.base.strict import Strict
 from h123.base.units import parse_duration
 from h123.catalogue.container import check_container
-from h123.catalogue.subject import QUIC, Install, OneOrMore, Protocol, Server, Subject
+from h123.catalogue.manifest import QUIC, Install, OneOrMore, Protocol, Server
+from h123.catalogue.subject import Subject
 
 HTTPS = 443
 _HOST = r"^[A-Za-z0-9_:]([A-Za-z0-9._:-]*[A-Za-z0-9_:])?$"

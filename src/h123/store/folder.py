@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import shutil
-import unicodedata
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -24,14 +23,12 @@ from h123.documents.campaign_file import Campaign, MachineFacts, Origin, Subject
 from h123.documents.events import Entry, Event, Happening, Possible, TrialEvent, Tried, check_trials
 from h123.documents.reading import held, read_content, read_document, write_document
 from h123.store import seal
+from h123.store.new_folder import check_name, check_new, refuse_occupied
 from h123.study import Study, networks_from_resolved
 from h123.study.networks.network import Resolved
 
 PARTIAL = ".partial"
 ENTRY = "event.json"
-LONGEST_PATH = 3800
-"""Bytes of a folder's path: Linux has 4096, and what is in it needs some."""
-_OWN_NAMES = {"study.yaml", "study.yaml.tmp", "tls", "uploads", "trials", "campaign.json.tmp"}
 
 
 class CampaignFolder:
@@ -86,7 +83,7 @@ class CampaignFolder:
         }
         folder = cls(path, content)
         with sole_user(path, f"a campaign in {path}"):
-            _refuse_occupied(path)  # by who was faster
+            refuse_occupied(path)  # by who was faster
             _make(folder.trials, private=private)
             if private:
                 (path / "journal.jsonl").touch(PRIVATE)
@@ -403,47 +400,3 @@ def _damage_of(attempt: tuple[Path, Tried]) -> str | None:
 
 def _digest(content: Resolved) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-def check_new(path: Path) -> None:
-    """Raises UserError where no campaign can be begun."""
-    check_name(path)
-    there = next(place for place in (path.absolute(), *path.absolute().parents) if os.path.lexists(place))
-    if not there.is_dir():
-        raise UserError(f"{there} is a file, or a link that leads nowhere; a campaign needs a folder")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise UserError(f"{there} cannot be written to", remedy="name another folder with --out")
-    check_tree(path)
-    _refuse_occupied(path)
-
-
-def check_name(path: Path) -> None:
-    """Raises UserError where a folder's path is not for results.
-
-    Readers of JSON and Parquet take text alone, and some characters for patterns, which other campaigns may match; a
-    terminal should get no control characters.
-    """
-    whole = str(path.absolute())
-    if any(character in "*?[" or unicodedata.category(character) in ("Cc", "Cs") for character in whole):
-        raise UserError(
-            f"{whole!r} cannot hold results: its path has control characters, one of * ? [, or bytes that are not "
-            "UTF-8",
-            remedy="name another folder, or rename this one",
-        )
-    if len(os.fsencode(whole)) > LONGEST_PATH:
-        raise UserError(f"the folder's path is longer than {LONGEST_PATH} bytes", remedy="name another folder")
-
-
-def _refuse_occupied(path: Path) -> None:
-    if not (path / "campaign.json").exists() and (finished := [*path.glob("trials/*/seal.json")]):
-        raise UserError(
-            f"{path} holds {len(finished)} finished trials, and no campaign.json that they are of",
-            remedy="restore campaign.json from a copy, or name another folder with --out",
-        )
-    if (path / "campaign.json").exists():
-        raise UserError(
-            f"{path} already holds a campaign", remedy="resume it (`h123 run --out`), or name another folder"
-        )
-    foreign = sorted(p.name for p in path.iterdir() if p.name not in _OWN_NAMES) if path.exists() else []
-    if foreign:
-        raise UserError(f"{path} is not empty ({foreign[0]} is in it)", remedy="name a new folder with --out")

@@ -18,8 +18,9 @@ from h123.base.files.textfile import opened
 from h123.documents.events import Tried
 from h123.documents.reading import write_document
 from h123.documents.trial_files import Client, Link, Tls, Trial
-from h123.store.folder import PARTIAL, CampaignFolder, check_new
+from h123.store.folder import PARTIAL, CampaignFolder
 from h123.store.foreign.samples import Place, Request, read_requests
+from h123.store.new_folder import check_new
 from h123.store.samples import SCHEMA, write_samples
 from h123.study import Schema
 

@@ -1,0 +1,362 @@
+"""The parts of a subject.toml: how a subject is installed and started, and what it declares that it can do."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    StrictBool,
+    StrictInt,
+    ValidationInfo,
+    field_validator,
+)
+
+from h123.base.strict import Strict, choose, shown
+from h123.base.transport import SETTINGS
+from h123.base.units import parse_duration, parse_size
+
+PROTOCOLS = ("h1", "h2", "h3")
+QUIC = "h3"
+"""The one protocol whose packets, and so whose congestion control, are a subject's own."""
+CONTROLLERS = ("cubic", "reno", "bbr")
+FIXED = "fixed"
+"""Instead of a controller: something narrower holds the sender back, so that losses change nothing."""
+PLACEHOLDER = re.compile(r"\{(\w+)\}", re.ASCII)
+Item = TypeVar("Item")
+Ability = Literal["ttfb", "cold", "process"]
+"""A feature of a client that a metric may need."""
+Tls = Literal["1.2", "1.3"]
+NEWEST_TLS: Tls = "1.3"
+"""QUIC's only one."""
+LEAST_IDLE_NS = 60 * 10**9
+"""In which the contract lets no server end a connection that is idle, but for those that say so."""
+
+
+def _known(word: str, allowed: Sequence[str]) -> str:
+    if word not in allowed:
+        raise ValueError(f"{word!r} is not allowed; {choose(word, allowed)}")
+    return word
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # such as a name that no folder can have
+        return False
+
+
+def _once_each(items: list[Item]) -> list[Item]:
+    for index, item in enumerate(items):
+        if item in items[:index]:
+            raise ValueError(f"{item!r} is listed twice")
+    return items
+
+
+def _controllers(given: Any) -> Any:
+    """Told in one sentence, which pydantic has not for a word or a list of some."""
+    if given == "kernel":
+        return given
+    if not isinstance(given, list) or not given:
+        raise ValueError(f'{given!r} is not valid; write "kernel", or a list of {", ".join(CONTROLLERS)}')
+    if FIXED in given and len(given) > 1:
+        raise ValueError(f"{FIXED} must be the only entry: such a subject has no controller to choose")
+    return _once_each([_known(name, (*CONTROLLERS, FIXED)) for name in given])
+
+
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
+Command = Annotated[list[str], Field(min_length=1)]
+Protocol = Annotated[str, AfterValidator(lambda name: _known(name, PROTOCOLS))]
+Multiplexed = Annotated[str, AfterValidator(lambda name: _known(name, PROTOCOLS[1:]))]
+"""A protocol that has many requests on a connection at once."""
+OneOrMore = Annotated[list[Item], Field(min_length=1), AfterValidator(_once_each)]
+Controllers = Annotated[Literal["kernel"] | list[str], BeforeValidator(_controllers)]
+
+
+def _known_placeholders(allowed: set[str]) -> AfterValidator:
+    def check(command: list[str]) -> list[str]:
+        for name in PLACEHOLDER.findall(" ".join(command)):
+            if name not in allowed:
+                known = ", ".join(f"{{{each}}}" for each in sorted(allowed))
+                raise ValueError(f"unknown placeholder {{{name}}}; the choices are {known}")
+        return command
+
+    return AfterValidator(check)
+
+
+class Install(Strict):
+    """How the subject gets into the cache."""
+
+    needs: list[str] = Field(default=[])
+    """Commands that must be on PATH."""
+    needs_help: str = ""
+    """How to get them."""
+    build: Annotated[Command, _known_placeholders({"prefix"})]
+    """Run in the subject's folder; `{prefix}` is where the result belongs."""
+    part_of: Name | None = None
+    """Another subject, whose installation is this one's too; then all else here is what that one says."""
+    embedded: StrictBool = False
+    """Part of the project itself."""
+    sources: list[str] = Field(default=[])
+    """Other folders that it is built from, relative to its own: a change there makes it stale too."""
+
+    @field_validator("sources")
+    @classmethod
+    def _are_there(cls, sources: list[str], info: ValidationInfo) -> list[str]:
+        folder = info.context
+        assert isinstance(folder, Path)
+        for source in sources:
+            if not _is_folder(folder / source):
+                raise ValueError(
+                    f'there is no folder {shown(source)} next to the subject\'s own; write it as "../NAME"'
+                )
+        return sources
+
+
+def _idle(given: object) -> int:
+    """Nanoseconds, less than anybody may have unasked."""
+    if not 10**9 <= (span := parse_duration(given)) < LEAST_IDLE_NS:
+        raise ValueError(
+            f"{shown(given)} is not valid; write 1s or more, and less than a minute: that need not be declared"
+        )
+    return span
+
+
+class Limits(Strict):
+    """What the program itself allows no more of, whatever it is told."""
+
+    streams: dict[Multiplexed, Annotated[StrictInt, Field(ge=1)]] = Field(default={})
+    """By protocol, the requests of a connection that it has under way at once. Absent: at least as many as the contract
+    asks for."""
+    idle: dict[Protocol, Annotated[int, BeforeValidator(_idle)]] = Field(default={})
+    """By protocol, after how many nanoseconds it ends a connection that is idle. Absent: not before a minute."""
+
+
+class Server(Strict):
+    """The subject as a server."""
+
+    command: Annotated[
+        Command,
+        _known_placeholders(
+            {"prefix", "address", "port", "protocol", "cert", "key", "congestion", *SETTINGS, "qlog", "tls"}
+            | {"store", "backend", "seed_bytes", "block", "files", "documents", "upstream", "alt_svc"}
+        ),
+    ]
+    protocols: OneOrMore[Protocol]
+    methods: OneOrMore[Literal["GET", "POST"]] = Field(default=["GET"])
+    listens: dict[Protocol, OneOrMore[Literal["tcp", "udp"]]]
+    """By protocol, the sockets that must be listening before the client starts."""
+    in_turn: Annotated[list[Literal["h2", "h3"]], AfterValidator(_once_each)] = Field(default=[])
+    """Where it sends the answers on a connection one after another: one that is not read holds up the others."""
+    stores: OneOrMore[Literal["memory", "gcs"]] = Field(default=["memory"])
+    """Where it can keep the bodies."""
+    edge: StrictBool = False
+    """Passes all requests on where `{files}` is empty. What has an `{upstream}` and no `{files}` always does."""
+    limits: Limits = Limits()
+
+    @field_validator("limits")
+    @classmethod
+    def _limit_its_protocols(cls, limits: Limits, info: ValidationInfo) -> Limits:
+        cls._is_about_its_protocols({**limits.streams, **limits.idle}, info)
+        return limits
+
+    @field_validator("listens")
+    @classmethod
+    def _says_what_ready_means(cls, listens: dict[str, list[str]], info: ValidationInfo) -> dict[str, list[str]]:
+        protocols = info.data.get("protocols", [])
+        if silent := [protocol for protocol in protocols if protocol not in listens]:
+            raise ValueError(f"does not say whether {', '.join(silent)} listens on tcp or udp")
+        for protocol, sockets in listens.items():
+            needed = "udp" if protocol == "h3" else "tcp"
+            if needed not in sockets:
+                raise ValueError(f'{protocol} is spoken over {needed}: {protocol} = ["{needed}"] is wanted')
+        return listens
+
+    @field_validator("listens", "in_turn")
+    @classmethod
+    def _is_about_its_protocols(cls, told: Any, info: ValidationInfo) -> Any:
+        if idle := [protocol for protocol in told if protocol not in info.data.get("protocols", [])]:
+            raise ValueError(f"{idle[0]} is not one of the server's protocols")
+        return told
+
+
+class Backend(Strict):
+    """The subject as what stands behind a server and keeps its objects. It listens on TCP."""
+
+    command: Annotated[Command, _known_placeholders({"prefix", "address", "port"})]
+    stores: OneOrMore[Literal["gcs"]]
+    """Whose protocol it speaks."""
+
+
+class Origin(Strict):
+    """The subject as what stands behind a server that only passes requests on: all that servers answer, over HTTP/1.1
+    without TLS."""
+
+    command: Annotated[Command, _known_placeholders({"prefix", "address", "port", "documents"})]
+
+
+class Probe(Strict):
+    """The subject as what asks servers for all that the contract promises (docs/contracts/verifications.md)."""
+
+    command: Annotated[Command, _known_placeholders({"prefix", "plan", "checks"})]
+
+
+class Scout(Strict):
+    """The subject as what finds out about servers of which nothing is known (docs/contracts/scout.md)."""
+
+    command: Annotated[Command, _known_placeholders({"prefix", "plan", "found"})]
+
+
+class Spoiler(Strict):
+    """The subject as a server whose bodies have the right size and wrong bytes, which clients must notice."""
+
+    command: Annotated[Command, _known_placeholders({"prefix", "body", "address", "port", "protocol", "cert", "key"})]
+
+
+class Reach(Strict):
+    """What a client itself allows no more of, whatever it is told."""
+
+    streams: dict[Literal["h3"], Annotated[StrictInt, Field(ge=1)]] = Field(default={})
+    """The requests of a connection that it has open at once; others wait. Absent: as many as are asked for."""
+    windows: dict[Literal["h3"], Annotated[int, BeforeValidator(parse_size)]] = Field(default={})
+    """The most bytes of a download that it lets a server send ahead of what has arrived. Absent: nobody has told."""
+
+
+class Client(Strict):
+    """The subject as a client."""
+
+    command: Annotated[
+        Command, _known_placeholders({"prefix", "workload", "samples", "facts", "congestion", *SETTINGS})
+    ]
+    protocols: OneOrMore[Protocol]
+    methods: OneOrMore[Literal["GET", "POST"]] = Field(default=["GET"])
+    kinds: OneOrMore[str] = Field(default=["requests"])
+    """Of workloads, that it can carry out."""
+    documents: StrictBool = False
+    """Loads pages as a browser does: what asks for what it learns from documents, so these must be real."""
+    headers: StrictBool = False
+    """Sends the request headers that a workload names."""
+    ttfb: StrictBool = False
+    """Writes first_byte_ns."""
+    open_loop: StrictBool = False
+    """Can send at a given rate."""
+    arrivals: StrictBool = False
+    """Can be told when each request is due."""
+    per_connection: StrictBool = False
+    """And on which connection."""
+    abandons: StrictBool = False
+    """Gives requests up that it is told to, and no others with them."""
+    retries: StrictBool = False
+    """Makes requests again, as often and as late as it is told to."""
+    compares: StrictBool = False
+    """Holds every byte of a download against the block; else it counts them."""
+    cold: StrictBool = True
+    """Can make a cold request on each connection first, and tell when the connection was ready."""
+    process: StrictBool = False
+    """Has another program make the requests, and tells when that began and ended."""
+    at_once: dict[Protocol, Annotated[StrictInt, Field(ge=1)]] = Field(default={})
+    """By protocol, the most users that it can have ask at once. Absent: as many as are asked for."""
+    reopens: StrictBool = False
+    """Over HTTP/1.1 it closes connections that are idle for a moment, and opens others: more come to the server than
+    are open at once."""
+    any_server: StrictBool = False
+    """Asks servers that are no subjects, and so have names, certificates and answers of their own."""
+    limits: Reach = Reach()
+    sessions: dict[Literal["resumed", "fast-open", "early"], OneOrMore[Protocol]] = Field(default={})
+    """Over which protocols the connections of cold requests can resume sessions, what TLS begins with goes out with
+    TCP's first packet, and their requests go out as early data. Absent: every handshake is a full one."""
+    false_start: StrictBool = False
+    """Over TLS 1.2 its first request does not wait for the server to end the handshake (RFC 7918)."""
+    fallback: StrictBool = False
+    """Asked for HTTP/3, it takes HTTP/2 at the same address where UDP does not come through."""
+    remembers: StrictBool = False
+    """Over HTTP/3 or HTTP/2, as it finds: it learns of HTTP/3 from the DNS (HTTPS records) or, having begun over TCP,
+    from the server's answers (Alt-Svc), and keeps that, and sessions, for later visits of a page."""
+    connections: OneOrMore[Literal["shared", "per-user", "number"]] = Field(default=["shared", "per-user", "number"])
+    """Ways in which it can spread users over connections."""
+    verified_with: Name = "go"
+    """The server that it is verified against, where the embedded one will not do."""
+
+    @field_validator("at_once")
+    @classmethod
+    def _limits_its_protocols(cls, at_once: dict[str, int], info: ValidationInfo) -> dict[str, int]:
+        if idle := [protocol for protocol in at_once if protocol not in info.data.get("protocols", [])]:
+            raise ValueError(f"{idle[0]} is not one of the client's protocols")
+        return at_once
+
+    @field_validator("per_connection")
+    @classmethod
+    def _is_told(cls, per_connection: bool, info: ValidationInfo) -> bool:
+        if per_connection and not info.data.get("arrivals"):
+            raise ValueError("arrivals is false: a client that is told on which connection is told when")
+        return per_connection
+
+    @field_validator("sessions")
+    @classmethod
+    def _resumes_what_it_speaks(cls, told: dict[str, list[str]], info: ValidationInfo) -> dict[str, list[str]]:
+        spoken = info.data.get("protocols", [])
+        if idle := [protocol for protocols in told.values() for protocol in protocols if protocol not in spoken]:
+            raise ValueError(f"{idle[0]} is not one of the client's protocols")
+        for way in ("fast-open", "early"):
+            if hasty := [protocol for protocol in told.get(way, []) if protocol not in told.get("resumed", [])]:
+                raise ValueError(f"{hasty[0]} is {way} but not resumed: that is of a session that is resumed")
+        if QUIC in told.get("fast-open", []):
+            raise ValueError(f"{QUIC} is fast-open, which is TCP's")
+        return told
+
+    @field_validator("fallback")
+    @classmethod
+    def _has_both(cls, fallback: bool, info: ValidationInfo) -> bool:
+        if fallback and not {QUIC, "h2"} <= {*info.data.get("protocols", [])}:
+            raise ValueError("a fallback is from h3 to h2: the client needs both among its protocols")
+        return fallback
+
+    @field_validator("remembers")
+    @classmethod
+    def _visits_over_both(cls, remembers: bool, info: ValidationInfo) -> bool:
+        able = {*info.data.get("protocols", []), *info.data.get("kinds", [])}
+        if remembers and not {QUIC, "h2", "page"} <= able:
+            raise ValueError("what a client remembers of HTTP/3 shows in visits: it needs the kind page, h2 and h3")
+        return remembers
+
+
+class Features(Strict):
+    """What else can be chosen."""
+
+    congestion: dict[Protocol, Controllers] = Field(default={})
+    """By protocol: "kernel", whatever the lab sets, or those that the subject offers, first the one that it has by
+    itself; or "fixed" alone. Absent: "kernel"; over h3 whoever sends bodies has a list."""
+    initial_window: list[Literal["h3"]] = Field(default=[], max_length=1)
+    """Where a sender takes the number of packets that it begins with. TCP's settings are the lab's."""
+    pacing: list[Literal["h3"]] = Field(default=[], max_length=1)
+    """Where a sender can be told to send what its window allows at once."""
+    max_datagram: list[Literal["h3"]] = Field(default=[], max_length=1)
+    """Where a sender takes the size of its packets, and looks for no other."""
+    clocks: OneOrMore[Literal["wall", "virtual"]] = Field(default=["wall"])
+    """Under which it has been seen to run; a program that waits by spinning stops the virtual one."""
+    tls: OneOrMore[Tls] = Field(default=["1.3"])
+    """Versions that can be asked of it, 1.2 over h1 and h2 alone."""
+    resumption: Annotated[list[Protocol], AfterValidator(_once_each)] = Field(default=[])
+    """Where the server resumes TLS sessions."""
+    zero_rtt: list[Literal["h3"]] = Field(default=[], max_length=1)
+    """Where the server accepts a request in the first flight of a resumed session; what TCP has of it is not asked."""
+    qlog: list[Literal["h3"]] = Field(default=[], max_length=1)
+    """Where the server can write qlog files."""
+
+    @field_validator("clocks")
+    @classmethod
+    def _have_the_wall(cls, clocks: list[str]) -> list[str]:
+        if "wall" not in clocks:
+            raise ValueError("wall is missing; every subject runs under it")
+        return clocks
+
+
+class Part(Strict):
+    """Something that others made and that the installation contains."""
+
+    name: str
+    version: str
+    licence: str

@@ -1,0 +1,260 @@
+"""Whether a subject can do what a trial asks of it. If it cannot, the error says what else would do."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from h123.base.errors import UserError
+from h123.base.transport import SETTINGS
+from h123.base.units import format_seconds
+from h123.catalogue.commands import can_be_edge, controllers, manifest_of, server_uses, serves_documents, settable
+from h123.catalogue.demand import ALT_SVC, FULL, OWN, Demand, Role
+from h123.catalogue.manifest import (
+    FIXED,
+    NEWEST_TLS,
+    QUIC,
+    Ability,
+    Backend,
+    Client,
+    Origin,
+    Probe,
+    Scout,
+    Server,
+    Spoiler,
+)
+from h123.catalogue.subject import Subject
+
+
+def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
+    """Raises UserError if the subject cannot play the role under these parameters, and says what it can."""
+    part = manifest_of(subject, role)
+    if parameters.clock not in subject.features.clocks:
+        raise _cannot(subject, role, "clock", parameters.clock, list(subject.features.clocks))
+    if isinstance(part, Server | Backend) and parameters.store not in part.stores:
+        raise _cannot(subject, role, "store", parameters.store, list(part.stores))
+    if isinstance(part, Backend | Origin | Probe | Scout | Spoiler):
+        return
+    if parameters.protocol not in part.protocols:
+        raise _cannot(subject, role, "protocol", parameters.protocol, part.protocols)
+    _check_tls(subject, role, parameters)
+    for method in parameters.workload.methods():
+        if method not in part.methods:
+            raise _cannot(subject, role, "method", method, list(part.methods))
+    offered = controllers(subject, parameters.protocol)
+    if _sends(role, parameters) and offered is not None and parameters.congestion not in [OWN, *offered]:
+        askable = [*(name for name in offered if name != FIXED), OWN]
+        raise _cannot(subject, role, f"congestion for {parameters.protocol}", parameters.congestion, askable)
+    if _sends(role, parameters):
+        _check_settings(subject, role, parameters)
+    if isinstance(part, Server):
+        _check_server(subject, part, parameters)
+    else:
+        _check_client(subject, part, parameters)
+
+
+def _check_tls(subject: Subject, role: Role, parameters: Demand) -> None:
+    if parameters.tls not in subject.features.tls:
+        raise _cannot(subject, role, "TLS", parameters.tls, list(subject.features.tls))
+    if parameters.tls == NEWEST_TLS:
+        return
+    if parameters.protocol == QUIC:
+        raise UserError(
+            f"there is no HTTP/3 over TLS {parameters.tls}: QUIC has TLS {NEWEST_TLS} in it (RFC 9001)",
+            remedy=f"compare with HTTP/3 over {NEWEST_TLS}: give `tls` to the levels of h1 and h2 alone",
+        )
+    if parameters.sessions != FULL:
+        raise UserError(
+            f"sessions are resumed over TLS {NEWEST_TLS} alone here, and the study asks for {parameters.tls}",
+            remedy=f"write `sessions: {FULL}`, or leave `tls` out",
+        )
+
+
+def _check_settings(subject: Subject, role: Role, parameters: Demand) -> None:
+    """Of those that are asked for by themselves, not for a match, which names what it cannot have."""
+    asked = [one for one in SETTINGS.values() if parameters.setting(one.name) is not None]
+    if brought := [one for one in asked if one.brought_by == parameters.congestion]:
+        raise UserError(
+            f"{role} {subject.name} cannot change its {brought[0].title}: {parameters.congestion} brings its own",
+            remedy=f"leave `{brought[0].name}` out there, or choose another congestion controller",
+        )
+    if parameters.transport == "matched" or parameters.protocol != QUIC:
+        return
+    if fixed := [one for one in asked if role not in settable(subject)[one.name]]:
+        raise UserError(
+            f"subject {subject.name} as a {role} does not let its {fixed[0].title} over {QUIC} be chosen",
+            remedy=f"leave `{fixed[0].name}` out there, or choose a subject that lists it in [features]",
+        )
+
+
+def _check_server(subject: Subject, server: Server, parameters: Demand) -> None:
+    _check_streams(subject, server, parameters)
+    _check_idleness(subject, server, parameters)
+    if parameters.backend_network is not None and parameters.store == "memory" and not can_be_edge(subject):
+        raise UserError(
+            f"nothing is behind the server {subject.name} that a `backend_network` could lead to",
+            remedy="choose a server that can pass all requests on, such as envoy, or leave `backend_network` out",
+        )
+    if parameters.workload.documents() and not serves_documents(subject, parameters):
+        raise UserError(
+            f"server {subject.name} does not serve a page's own documents (`documents: true`)",
+            remedy="choose go, or a server that passes all requests on, such as envoy",
+        )
+    features = subject.features
+    # The server's kernel does it by itself, whatever listens.
+    tcp = [protocol for protocol in features.resumption if protocol != QUIC]
+    able: dict[str, Sequence[str]] = {"resumed": features.resumption, "fast-open": tcp, "early": features.zero_rtt}
+    _check_sessions(subject, "server", able, parameters)
+    _check_second(subject, server, parameters)
+    # Other protocols have no such log, so there is none to miss.
+    if parameters.qlog and parameters.protocol == "h3" and "h3" not in features.qlog:
+        raise UserError(f"server {subject.name} cannot write qlog files: leave `qlog` out of the study")
+
+
+def _check_streams(subject: Subject, server: Server, parameters: Demand) -> None:
+    """Requests beyond a limit wait at the client for those before them, so that something else would be measured."""
+    allowed = server.limits.streams.get(parameters.protocol)
+    asked = parameters.workload.most_on_connection()
+    if allowed is not None and asked is not None and asked > allowed:
+        raise UserError(
+            f"server {subject.name} has at most {allowed} requests of a connection under way at once over "
+            f"{parameters.protocol}, and the study has {asked} users on one",
+            remedy=f"write `connections: per-user`, or a number of connections with at most {allowed} users on each; "
+            "or have fewer users; or choose another server",
+        )
+
+
+def _check_idleness(subject: Subject, server: Server, parameters: Demand) -> None:
+    """A request on a connection that was ended meanwhile fails, or is made on a new one, which takes longer."""
+    allowed = server.limits.idle.get(parameters.protocol)
+    if allowed is not None and (silence := parameters.workload.longest_silence_ns()) >= allowed:
+        why = (
+            "requests come so rarely at its `rate`"
+            if parameters.workload.open_loop
+            else "its users `think` or `pause` so long"
+        )
+        raise UserError(
+            f"server {subject.name} ends connections over {parameters.protocol} that are idle for "
+            f"{format_seconds(allowed / 1e9)}, and in the study one can be for {format_seconds(silence / 1e9)}: {why}",
+            remedy="have a higher `rate`, or fewer connections"
+            if parameters.workload.open_loop
+            else "have them `think` or `pause` less long",
+        )
+
+
+def _check_second(subject: Subject, server: Server, parameters: Demand) -> None:
+    """What a client may fall back to is a second process of the same server."""
+    other = parameters.workload.fallback
+    if other and other not in server.protocols:
+        raise _cannot(subject, "server", "a fallback to", other, server.protocols)
+    if other and parameters.store != "memory":
+        raise UserError(f"a server that stores bodies ({parameters.store}) has no second one to fall back to")
+    if parameters.workload.found == ALT_SVC and not server_uses(subject, "alt_svc"):
+        raise UserError(
+            f"server {subject.name} does not announce HTTP/3 (Alt-Svc), so that no client finds it",
+            remedy="choose one that does, such as caddy, nginx or envoy, or write `announced: https-record`",
+        )
+
+
+def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
+    if parameters.kind not in client.kinds:
+        raise _cannot(subject, "client", "workloads of kind", parameters.kind, list(client.kinds))
+    if parameters.kind == "page" and client.documents and not parameters.workload.documents():
+        raise UserError(
+            f"client {subject.name} loads only pages made of real documents",
+            remedy="write `documents: true` in the study",
+        )
+    if parameters.workload.has_headers and not client.headers:
+        raise UserError(f"client {subject.name} cannot send request headers: leave `headers` out of the study")
+    if parameters.workload.open_loop and not client.open_loop:
+        raise UserError(
+            f"client {subject.name} cannot send at a given rate (open loop)",
+            remedy="leave `rate` and `arrivals` out of the study",
+        )
+    if parameters.workload.tells_arrivals and not client.arrivals:
+        raise UserError(
+            f"client {subject.name} cannot send at rates that change",
+            remedy="write one `rate` instead of `arrivals` in the study",
+        )
+    if parameters.workload.tells_connections and not client.per_connection:
+        raise UserError(
+            f"client {subject.name} cannot send at a rate of each connection",
+            remedy="leave `per: connection` out of the study's `arrivals`, or choose a client that declares it",
+        )
+    if parameters.workload.abandons and not client.abandons:
+        raise UserError(
+            f"client {subject.name} cannot abandon requests",
+            remedy="leave `abandon` out of the study, or choose a client that declares it",
+        )
+    if parameters.workload.retries and not client.retries:
+        raise UserError(
+            f"client {subject.name} cannot make requests again",
+            remedy="leave `retry` out of the study, or choose a client that declares `retries`",
+        )
+    if parameters.cold and not client.cold:
+        raise UserError(f"client {subject.name} cannot make cold requests: write `cold: false` in the study")
+    way = parameters.connections if isinstance(parameters.connections, str) else "number"
+    if way not in client.connections:
+        raise _cannot(subject, "client", "connections", str(parameters.connections), list(client.connections))
+    most, asked = client.at_once.get(parameters.protocol), parameters.workload.most_in_flight()
+    if most is not None and asked is not None and asked > most:
+        raise UserError(
+            f"client {subject.name} has at most {most} requests at once over {parameters.protocol}, not {asked}",
+            remedy="have fewer `users`, or exclude these trials with --only",
+        )
+    _check_sessions(subject, "client", client.sessions, parameters)
+    _check_memory(subject, client, parameters)
+
+
+def _check_memory(subject: Subject, client: Client, parameters: Demand) -> None:
+    """What a client takes by itself, of which it is told, or which it has learnt."""
+    work = parameters.workload
+    if (work.found or work.repeats) and not client.remembers:
+        asked = "finds no HTTP/3 by itself" if work.found else "makes no repeat visits"
+        raise UserError(
+            f"client {subject.name} {asked}",
+            remedy="choose a browser that does, such as chromium, or leave `fallback` and `visit` out of the study",
+        )
+    if work.fallback and not work.found and not client.fallback:
+        raise UserError(
+            f"client {subject.name} has no fallback from HTTP/3 to HTTP/2",
+            remedy="leave `fallback` out of the study, or choose a client that declares it",
+        )
+
+
+def _check_sessions(subject: Subject, role: Role, able: Mapping[Any, Sequence[str]], parameters: Demand) -> None:
+    """One that would make a full handshake where another is asked for measures something else."""
+    asked, protocol = parameters.sessions, parameters.protocol
+    if asked == FULL or protocol in (over := able.get(asked, ())):
+        return
+    cannot = {
+        "resumed": "does not resume sessions",
+        "fast-open": "has no TCP Fast Open",
+        "early": "has no early data (0-RTT)",
+    }[asked]
+    raise UserError(
+        f"subject {subject.name} as a {role} {cannot} over {protocol}"
+        + (f", only over {', '.join(over)}" * bool(over)),
+        remedy=f"write `sessions: {FULL}` for {protocol}, or choose a subject that declares it",
+    )
+
+
+def check_metrics(subject: Subject, needed: Mapping[str, Sequence[Ability]]) -> None:
+    """Raises UserError if the subject as the client cannot do what is `needed` for one of these metrics."""
+    client = manifest_of(subject, "client")
+    for metric, abilities in needed.items():
+        if not all(getattr(client, ability) for ability in abilities):
+            raise UserError(
+                f"subject {subject.name} as a client does not measure {metric}",
+                remedy=f"choose another client, or remove {metric} from the study's `compare.families`",
+            )
+
+
+def _cannot(subject: Subject, role: Role, what: str, asked: str, offered: list[str]) -> UserError:
+    return UserError(
+        f"subject {subject.name} as a {role} does not support {what} {asked}; it supports {', '.join(offered)}",
+        remedy="change the study, or exclude these trials with --only",
+    )
+
+
+def _sends(role: Role, parameters: Demand) -> bool:
+    """Whether bodies go out from there, so that the congestion control is that role's."""
+    return role in parameters.workload.senders()

@@ -1,0 +1,57 @@
+"""Where a new folder for results can be: what its path may have in it, and what must not be there yet."""
+
+import os
+import unicodedata
+from pathlib import Path
+
+from h123.base.errors import UserError
+from h123.base.files.tree import check_tree
+
+LONGEST_PATH = 3800
+"""Bytes of a folder's path. Linux has 4096, and the files in it need some."""
+_OWN_NAMES = {"study.yaml", "study.yaml.tmp", "tls", "uploads", "trials", "campaign.json.tmp"}
+
+
+def check_new(path: Path) -> None:
+    """Raises UserError where no campaign can be begun."""
+    check_name(path)
+    there = next(place for place in (path.absolute(), *path.absolute().parents) if os.path.lexists(place))
+    if not there.is_dir():
+        raise UserError(f"{there} is a file, or a link that leads nowhere; a campaign needs a folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UserError(f"{there} cannot be written to", remedy="name another folder with --out")
+    check_tree(path)
+    refuse_occupied(path)
+
+
+def check_name(path: Path) -> None:
+    """Raises UserError where a folder's path is not for results.
+
+    Readers of JSON and Parquet take text alone, and some characters for patterns, which other campaigns may match; a
+    terminal should get no control characters.
+    """
+    whole = str(path.absolute())
+    if any(character in "*?[" or unicodedata.category(character) in ("Cc", "Cs") for character in whole):
+        raise UserError(
+            f"{whole!r} cannot hold results: its path has control characters, one of * ? [, or bytes that are not "
+            "UTF-8",
+            remedy="name another folder, or rename this one",
+        )
+    if len(os.fsencode(whole)) > LONGEST_PATH:
+        raise UserError(f"the folder's path is longer than {LONGEST_PATH} bytes", remedy="name another folder")
+
+
+def refuse_occupied(path: Path) -> None:
+    """Raises UserError where a campaign is there, trials of one, or anything else."""
+    if not (path / "campaign.json").exists() and (finished := [*path.glob("trials/*/seal.json")]):
+        raise UserError(
+            f"{path} holds {len(finished)} finished trials, and no campaign.json that they are of",
+            remedy="restore campaign.json from a copy, or name another folder with --out",
+        )
+    if (path / "campaign.json").exists():
+        raise UserError(
+            f"{path} already holds a campaign", remedy="resume it (`h123 run --out`), or name another folder"
+        )
+    foreign = sorted(p.name for p in path.iterdir() if p.name not in _OWN_NAMES) if path.exists() else []
+    if foreign:
+        raise UserError(f"{path} is not empty ({foreign[0]} is in it)", remedy="name a new folder with --out")
