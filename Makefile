@@ -40,7 +40,7 @@ test: setup $(VENV)/dev.stamp ## all tests that fit in a few minutes
 	@cd lab && cargo test --workspace --release --locked --quiet
 	@cd subjects/go && go test ./...
 	@PYTHONPATH=src $(PY) -m pytest -m "not heavy" --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
-	@PYTHONPATH=src $(PY) bench/torture --rounds 6
+	@PYTHONPATH=src $(PY) tools/torture --rounds 6
 
 test-all: test ## also the long and heavy ones, every subject that installs within five minutes, and clippy of Rust subjects
 	@cd subjects/go-rest && go vet ./... && go test ./...
@@ -53,9 +53,9 @@ test-all: test ## also the long and heavy ones, every subject that installs with
 	done
 
 torture: setup ## break campaigns 1000 times, and try special files and strange texts everywhere: about two hours
-	@PYTHONPATH=src $(PY) bench/torture
-	@PYTHONPATH=src $(PY) bench/strange
-	@PYTHONPATH=src $(PY) bench/fuzz forged --cases 1000000
+	@PYTHONPATH=src $(PY) tools/torture
+	@PYTHONPATH=src $(PY) tools/strange
+	@PYTHONPATH=src $(PY) tools/fuzz forged --cases 1000000
 
 bench: setup ## the figures the documentation states: link accuracy, virtual clock, overhead, evidence, lanes, analysis speed
 	@status=0; \

@@ -18,7 +18,7 @@ from h123.base.files.output import check_output, write_output
 from h123.base.files.tree import check_tree, drop_specials
 from h123.base.paths import project_root
 
-sys.path.append(str(project_root() / "bench/torture"))  # programs, not a package
+sys.path.append(str(project_root() / "tools/torture"))  # programs, not a package
 
 import box
 

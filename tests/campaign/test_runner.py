@@ -318,7 +318,7 @@ def test_a_trial_whose_files_are_gone_or_changed_is_run_again_and_no_other(
 
 @pytest.mark.parametrize("parameter", ["size", "timeout", "trial_timeout"])
 def test_a_damaged_study_with_a_huge_number_is_refused(tmp_path: Path, parameter: str) -> None:
-    """It passed, and estimates overflowed (found by bench/fuzz)."""
+    """It passed, and estimates overflowed (found by tools/fuzz)."""
     resolved = start(tmp_path).plan.study.resolved()
     resolved["settings"][parameter] = 10**400
     with pytest.raises(UserError, match="the campaign's study is not as h123 writes it"):

@@ -7,7 +7,7 @@ from h123.base.paths import project_root
 
 
 def _bench() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("node_article", project_root() / "bench/node_article.py")
+    spec = importlib.util.spec_from_file_location("node_article", project_root() / "tools/node_article.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)

@@ -57,11 +57,11 @@ def test_the_picture_shows_the_declared_flow() -> None:
     picture = _picture()
     page = picture.PAGE.read_text("utf-8")
     assert all(room in page for layer in picture.layers() for room in layer)
-    assert page == picture.drawn(page), "bench/rooms.py draws it again"
+    assert page == picture.drawn(page), "tools/rooms.py draws it again"
 
 
 def _picture() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("rooms", ROOT / "bench/rooms.py")
+    spec = importlib.util.spec_from_file_location("rooms", ROOT / "tools/rooms.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)

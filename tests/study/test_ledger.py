@@ -25,7 +25,7 @@ def test_the_ledgers_that_come_with_h123() -> None:
 
 
 def test_no_quotation_is_changed_since_it_was_compared_with_its_source() -> None:
-    """The sources do not come with h123: bench/quotations.py compares, and keeps what it found."""
+    """The sources do not come with h123: tools/quotations.py compares, and keeps what it found."""
     found = {
         path.stem: {
             claim.id: hashlib.sha256(" ".join(claim.quotation.split()).encode()).hexdigest()[:16]

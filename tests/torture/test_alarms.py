@@ -19,7 +19,7 @@ from h123.report import write_report
 from h123.store import CampaignFolder
 from synthetic import Scenario, make_campaign
 
-sys.path.append(str(project_root() / "bench/torture"))  # programs, not a package
+sys.path.append(str(project_root() / "tools/torture"))  # programs, not a package
 
 import box
 import traces

@@ -9,7 +9,7 @@ import pytest
 
 from h123.base.paths import lab_binary, project_root
 
-sys.path.append(str(project_root() / "bench/torture"))  # programs, not a package
+sys.path.append(str(project_root() / "tools/torture"))  # programs, not a package
 
 import box
 import scarcity

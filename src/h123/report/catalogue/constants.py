@@ -16,7 +16,7 @@ _HEAD = """\
 
 Written by `h123 publish` from [subjects/constants.toml](../subjects/constants.toml), where the lines of each stack's
 source are listed, and from the records in [verified/](verified); not to be edited. `h123 verify NAME` measures the
-constants on your machine, `python bench/sources.py SOURCE VERSION FOLDER` prints the lines of a source that you have
+constants on your machine, `python tools/sources.py SOURCE VERSION FOLDER` prints the lines of a source that you have
 unpacked."""
 _RULES = """\
 What counts as the same:

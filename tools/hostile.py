@@ -1,6 +1,6 @@
 """What clients make of a hostile server, and servers of a hostile client: the tables of docs/hostile.md.
 
-    PYTHONPATH=src:tests .venv/bin/python bench/hostile.py [SUBJECT...] [--attack NAME...] [--save]
+    PYTHONPATH=src:tests .venv/bin/python tools/hostile.py [SUBJECT...] [--attack NAME...] [--save]
 
 Every attack that tests/adversary/peer knows, or those named, on each of the subjects, all that are installed if none
 are named; --save writes docs/hostile.md, which has all attacks. In a cell: how the requests ended, seconds that the
@@ -40,7 +40,7 @@ _MACHINE = machine_facts()
 _HEAD = f"""\
 # Hostile servers and clients
 
-Written by `PYTHONPATH=src:tests .venv/bin/python bench/hostile.py --save` on {_MACHINE["cpus_usable"]} processors,
+Written by `PYTHONPATH=src:tests .venv/bin/python tools/hostile.py --save` on {_MACHINE["cpus_usable"]} processors,
 Linux {_MACHINE["kernel"].split("-")[0]}, {_MACHINE["distribution"]}, {AT_ONCE} trials at once. What each attack is, and
 what is judged, is in `tests/adversary/`; subjects that were not installed are not here.
 
@@ -54,7 +54,7 @@ ends what has not ended after {TRIAL_S} s. A client that only counts bytes (no `
 
 ## Folders, files and names of others
 
-A campaign's folder, a study, a recording or a file of samples may come from somebody else. `bench/strange` tries every
+A campaign's folder, a study, a recording or a file of samples may come from somebody else. `tools/strange` tries every
 option that takes a file or folder, and every name in a campaign's folder, as each of eleven kinds of special file; and
 every text that others may have written with control characters, bidirectional and invisible characters, HTML, Markdown,
 formulas and commands to a build service. `make torture` runs all of it; `make test` runs a slice.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/architecture.md"
-_DRAWN = re.compile(r"(?<=<!-- drawn by bench/rooms.py -->\n```\n).*?(?=```\n)", re.DOTALL)
+_DRAWN = re.compile(r"(?<=<!-- drawn by tools/rooms.py -->\n```\n).*?(?=```\n)", re.DOTALL)
 _WIDTH, _GAP = 76, 3
 
 

@@ -3,7 +3,7 @@
 The sources belong to others and do not come with h123. Whoever has their texts compares them here; then
 tests/study/test_ledger.py holds each quotation to what was compared, so that none is changed or added unseen.
 
-    python bench/quotations.py claims/rest-api.yaml paper.txt
+    python tools/quotations.py claims/rest-api.yaml paper.txt
 """
 
 import hashlib

@@ -56,7 +56,7 @@ def _outside(body: Callable[[], object], writing: int) -> NoReturn:
     """The process that waits for the box's first one: only its children are in the new PID namespace."""
     die_with_parent()
     if _LIBC.unshare(_NAMESPACES) != 0:
-        print(f"bench/torture needs root and namespaces: {os.strerror(ctypes.get_errno())}", file=sys.stderr)
+        print(f"tools/torture needs root and namespaces: {os.strerror(ctypes.get_errno())}", file=sys.stderr)
         os._exit(1)
     first = os.fork()
     if first:

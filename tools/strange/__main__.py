@@ -1,7 +1,7 @@
 """Strange files and strange texts, wherever the tool takes one: no command may hang, show a traceback, print a control
 character raw, write outside of the folder that it was given, or replace what is no file.
 
-    PYTHONPATH=src .venv/bin/python bench/strange [--cases N] [--seed S] [--only WORDS]
+    PYTHONPATH=src .venv/bin/python tools/strange [--cases N] [--seed S] [--only WORDS]
 
 All cases take minutes; N of them are drawn by the seed. It needs root: the cases are played in namespaces of their own,
 with devices of their own. Ends with status 1 if any went wrong.
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests"), str(ROOT / "bench/torture")]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests"), str(ROOT / "tools/torture")]
 
 import box  # noqa: E402
 import injection  # noqa: E402
@@ -46,7 +46,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="cases whose names have these words")
     asked = parser.parse_args()
     if os.geteuid() != 0:
-        print("bench/strange needs root, for namespaces and devices of its own", file=sys.stderr)
+        print("tools/strange needs root, for namespaces and devices of its own", file=sys.stderr)
         return 3
     seed = secrets.randbelow(2**32) if asked.seed is None else asked.seed
     drawn, began = random.Random(seed), time.monotonic()

@@ -1,6 +1,6 @@
 """The lines that subjects/constants.toml cites, printed from a source that you have unpacked.
 
-    PYTHONPATH=src .venv/bin/python bench/sources.py quinn-proto 0.11.19 ~/.cargo/registry/src/*/quinn-proto-0.11.19
+    PYTHONPATH=src .venv/bin/python tools/sources.py quinn-proto 0.11.19 ~/.cargo/registry/src/*/quinn-proto-0.11.19
 
 Whoever changes a subject's version looks here whether its source still says on those lines what is written there.
 """

@@ -1,6 +1,6 @@
 """The sentences of docs/results/node-article.md: what the ledger has of the Node.js article, with the verdicts.
 
-    PYTHONPATH=src .venv/bin/python bench/node_article.py
+    PYTHONPATH=src .venv/bin/python tools/node_article.py
 
 Verdicts of campaigns are those of the published `claims.txt` (docs/results), which `h123 claims --campaign` printed;
 the others are by arithmetic, or by documents that the claim names. Writes what stands below the page's mark anew.
@@ -22,7 +22,7 @@ from h123.study import list_claims, load_ledger  # noqa: E402
 
 RESULTS = ROOT / "docs/results"
 PAGE = RESULTS / "node-article.md"
-MARK = "<!-- Below: written by bench/node_article.py -->\n"
+MARK = "<!-- Below: written by tools/node_article.py -->\n"
 LEDGERS = "nodejs-*.yaml"
 _HEAD = re.compile(r"^  (?P<id>[A-Z]\d+[a-z]?) +(?P<verdict>confirmed|direction only|refuted|undecided)\b", re.M)
 _FIGURE = re.compile(r"measured: (?P<figure>without bound|[^(]+ %) \(\d+ %: (?P<low>[^)]+) to (?P<high>[^)]+)\)")

@@ -1,7 +1,7 @@
 """Does a campaign outlive whatever befalls it? `make torture`: 1000 rounds, about an hour.
 
-    PYTHONPATH=src .venv/bin/python bench/torture [--seed S] [--rounds N] [--first K]
-    PYTHONPATH=src .venv/bin/python bench/torture --seed S --round K
+    PYTHONPATH=src .venv/bin/python tools/torture [--seed S] [--rounds N] [--first K]
+    PYTHONPATH=src .venv/bin/python tools/torture --seed S --round K
 
 Each round has a campaign of a few trials in a box of its own (box.py), a mischief that the seed draws (mischiefs.py),
 and the campaign's resumption. Then nothing may be left on the machine (traces.py), the campaign must be whole
@@ -37,7 +37,7 @@ AT_ONCE = 2
 def main() -> int:
     asked = _arguments()
     if os.geteuid() != 0:
-        print("bench/torture needs root, as every lab does", file=sys.stderr)
+        print("tools/torture needs root, as every lab does", file=sys.stderr)
         return 3
     seed = int.from_bytes(os.urandom(6)) if asked.seed is None else asked.seed
     numbers = range(asked.first, asked.first + asked.rounds) if asked.round is None else [asked.round]

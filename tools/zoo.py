@@ -1,6 +1,6 @@
 """How soon `h123 verify` finds what is wrong with faulty servers, and what a trial tells of them: docs/zoo.md.
 
-    PYTHONPATH=src:tests .venv/bin/python bench/zoo.py [FAULT...] [--kept FILE] [--save]
+    PYTHONPATH=src:tests .venv/bin/python tools/zoo.py [FAULT...] [--kept FILE] [--save]
 
 Every fault that tests/adversary/peer/faults.go knows, or those named (such as zeros-h2), each of them alone. --kept
 keeps what came of each in a file, and does not ask again for what is there; --save writes docs/zoo.md, which has all.
@@ -123,7 +123,7 @@ protocols each: `h123 verify` finds each, {len(found)} in all, half of them with
 word in the journal or the samples of a campaign where the server was measured all the same, unverified; where a trial
 tells nothing, that too has its reason.{_missing(chosen, seen)}
 
-Written by `PYTHONPATH=src:tests .venv/bin/python bench/zoo.py --save` on {_MACHINE["cpus_usable"]} processors,
+Written by `PYTHONPATH=src:tests .venv/bin/python tools/zoo.py --save` on {_MACHINE["cpus_usable"]} processors,
 {_MACHINE["distribution"]}, Linux {_MACHINE["kernel"].split("-")[0]}, that had other work meanwhile. The servers are in
 `tests/adversary/peer/faults.go`, what is wanted of both in `tests/adversary`.
 

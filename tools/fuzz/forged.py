@@ -22,7 +22,7 @@ from tables import forged_tables
 from h123.base.errors import UserError
 from h123.store import seal
 
-STUDY = ROOT / "bench/torture/torture.yaml"
+STUDY = ROOT / "tools/torture/torture.yaml"
 _CHECKED = 0.05
 """Share of refused cases of which a command is asked too."""
 _DRAWN = 2

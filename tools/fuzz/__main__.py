@@ -1,6 +1,6 @@
 """Reads mutated files until something but an answer or a clear refusal comes of one. 10^5 cases take minutes.
 
-    PYTHONPATH=src .venv/bin/python bench/fuzz READER...|all [--cases 100000] [--seed S]
+    PYTHONPATH=src .venv/bin/python tools/fuzz READER...|all [--cases 100000] [--seed S]
 
 Prints the seed, the cases a second and each failure with the file of a small case that shows it; the status is then 1.
 A reader is a `Reader` in a module of this folder, named in `readers.py`.

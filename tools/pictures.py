@@ -1,6 +1,6 @@
 """The pictures of docs/statistics.md: campaigns of which the truth is known, drawn with the report's own tools.
 
-    PYTHONPATH=src .venv/bin/python bench/pictures.py [--campaigns 2000] [--seed 1]
+    PYTHONPATH=src .venv/bin/python tools/pictures.py [--campaigns 2000] [--seed 1]
 
 Writes docs/images/statistics-*.svg. One shows what a campaign's blocks say and how they are summed up, one which
 interval gives which word, one what repeated looks find where there is nothing.
