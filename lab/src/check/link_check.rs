@@ -115,14 +115,14 @@ pub fn courses(base: &Course) -> [Course; 2] {
 /// What of the link was not checked because its probes would have taken too long.
 fn omissions(what: &str, outcomes: &TrainOutcomes) -> Vec<String> {
     let too_long = WAYS.iter().zip(outcomes.too_long_ns);
-    let said = too_long.filter_map(|(way, takes_ns)| {
+    let messages = too_long.filter_map(|(way, takes_ns)| {
         Some(format!(
             "{way}: {what}: not checked, for the probes would take {:.0} s, the check waits at most {} s",
             takes_ns? as f64 / 1e9,
             LONGEST_NS / 1_000_000_000
         ))
     });
-    said.collect()
+    messages.collect()
 }
 
 impl DelayCheck {

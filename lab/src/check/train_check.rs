@@ -244,7 +244,7 @@ impl TrainOutcome {
         let mut spans: Vec<u64> = arrivals
             .iter()
             .zip(later)
-            .map(|(one, other)| other.at_ns.saturating_sub(one.at_ns))
+            .map(|(earlier, later)| later.at_ns.saturating_sub(earlier.at_ns))
             .collect();
         spans.sort_unstable();
         let ns_per_packet = *spans.get(spans.len() / 2)? as f64 / half.max(1) as f64;

@@ -97,7 +97,7 @@ fn start(file: &str, trial: &Trial, errand: &Errand) -> Result<Machine> {
     fs::copy("/proc/self/exe", &init).context("copying this program")?;
     fs::write(shared.join(TRIAL), file).context("writing the trial")?;
     errand.write()?;
-    let (heartbeats, told) = pipe().context("creating a pipe")?;
+    let (heartbeats, writer) = pipe().context("creating a pipe")?;
     let console = File::create(shared.join(CONSOLE))?;
     let mut command = Command::new(KERNEL);
     command
@@ -115,7 +115,7 @@ fn start(file: &str, trial: &Trial, errand: &Errand) -> Result<Machine> {
     let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
     let signals = SignalFd::with_flags(&mask, flags).context("creating a signalfd")?;
     let processor = SharedProcessor::choose();
-    let kernel = spawn(command, &told, processor.set()).context("starting it")?;
+    let kernel = spawn(command, &writer, processor.set()).context("starting it")?;
     Ok(Machine {
         kernel,
         processor,
@@ -147,8 +147,8 @@ fn kernel_arguments(trial: &Trial, init: &Path) -> Vec<String> {
 }
 
 /// The kernel has a session of its own: when it fails, it signals its whole group.
-fn spawn(mut command: Command, told: &OwnedFd, processor: CpuSet) -> Result<Child> {
-    let told = told.as_raw_fd();
+fn spawn(mut command: Command, writer: &OwnedFd, processor: CpuSet) -> Result<Child> {
+    let writer = writer.as_raw_fd();
     // SAFETY: only system calls; the descriptor stays open during the call to spawn.
     unsafe {
         command.pre_exec(move || {
@@ -160,7 +160,7 @@ fn spawn(mut command: Command, told: &OwnedFd, processor: CpuSet) -> Result<Chil
             confinement::confine(false)?;
             deny_random()?;
             std::mem::forget(dup2_raw(
-                std::os::fd::BorrowedFd::borrow_raw(told),
+                std::os::fd::BorrowedFd::borrow_raw(writer),
                 HEARTBEATS_FD,
             )?);
             SigSet::all().thread_unblock()?;
@@ -222,9 +222,9 @@ impl Machine {
                 PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
             ];
             poll(&mut events, PollTimeout::from(LOOK_MS as u16))?;
-            let [told, signalled] = events.map(|e| e.any().unwrap_or(false));
-            if told && let Some(heartbeat) = self.read_heartbeats(&mut unread)? {
-                watchdog.told(heartbeat);
+            let [readable, signalled] = events.map(|e| e.any().unwrap_or(false));
+            if readable && let Some(heartbeat) = self.read_heartbeats(&mut unread)? {
+                watchdog.hear(heartbeat);
             }
             if signalled && self.interrupted()? {
                 return Ok(End::Failed(Message::new(
@@ -286,9 +286,9 @@ fn ended(status: std::process::ExitStatus, now_ns: u64) -> End {
 
 /// The last five lines of a file in the shared folder.
 fn last_words(file: &str) -> Vec<String> {
-    let said = fs::read(Path::new(SHARED).join(file)).unwrap_or_default();
-    let said = String::from_utf8_lossy(&said);
-    let lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
+    let text = fs::read(Path::new(SHARED).join(file)).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let skipped = lines.clone().count().saturating_sub(5);
     lines.skip(skipped).map(String::from).collect()
 }

@@ -111,10 +111,10 @@ fn beat() -> std::io::Result<()> {
 
 /// What the kernel has received, in all its namespaces: the first word of each processor's line, hexadecimal.
 fn packets(received: &File) -> std::io::Result<u64> {
-    let mut told = [0; 2048];
-    let length = received.read_at(&mut told, 0)?;
-    let told = String::from_utf8_lossy(&told[..length]);
-    let counts = told
+    let mut buffer = [0; 2048];
+    let length = received.read_at(&mut buffer, 0)?;
+    let buffer = String::from_utf8_lossy(&buffer[..length]);
+    let counts = buffer
         .lines()
         .filter_map(|line| u64::from_str_radix(line.split_whitespace().next()?, 16).ok());
     Ok(counts.sum())

@@ -37,7 +37,7 @@ impl Watchdog {
         }
     }
 
-    pub fn told(&mut self, heartbeat: Heartbeat) {
+    pub fn hear(&mut self, heartbeat: Heartbeat) {
         self.last = heartbeat;
         self.alive = true;
     }
@@ -118,19 +118,19 @@ mod tests {
     #[test]
     fn work_with_signs_of_life_is_let_be() {
         let (mut watchdog, at) = (Watchdog::new(), Instant::now());
-        watchdog.told(heartbeat(100_000));
+        watchdog.hear(heartbeat(100_000));
         assert_eq!(
             watchdog.look(600 * SECOND_NS, at).ok(),
             Some(600 * SECOND_NS)
         );
-        watchdog.told(heartbeat(100_001));
+        watchdog.hear(heartbeat(100_001));
         assert_eq!(watchdog.look(601 * SECOND_NS, at).ok(), Some(SECOND_NS));
     }
 
     #[test]
     fn time_that_stands_still_is_told_by_processor_time() {
         let (mut watchdog, at) = (Watchdog::new(), Instant::now());
-        watchdog.told(heartbeat(10));
+        watchdog.hear(heartbeat(10));
         assert!(watchdog.look(SECOND_NS, at).is_ok());
         let later = at + Duration::from_secs(500);
         assert!(watchdog.look(31 * SECOND_NS, later).is_ok());
@@ -150,9 +150,9 @@ mod tests {
     #[test]
     fn time_that_crawls_is_told_by_processor_time_a_packet() {
         let (mut watchdog, at) = (Watchdog::new(), Instant::now());
-        watchdog.told(heartbeat(1000));
+        watchdog.hear(heartbeat(1000));
         assert!(watchdog.look(185 * SECOND_NS, at).is_ok());
-        watchdog.told(heartbeat(1000));
+        watchdog.hear(heartbeat(1000));
         let found = detail(watchdog.look(186 * SECOND_NS, at));
         assert!(
             found.contains("186 s of processor time for 1000 packets"),

@@ -41,7 +41,11 @@ pub fn exec(arguments: &Exec) -> Result<u8, Refusal> {
     for role in &mut trial.roles {
         role.env = BTreeMap::from([("H123_SERVER".into(), server.clone())]);
     }
-    let wanted = arguments.json.as_deref().map(Wanted::open).transpose()?;
+    let report_file = arguments
+        .json
+        .as_deref()
+        .map(ReportFile::open)
+        .transpose()?;
     tun::require()?;
     enclosure::run(arguments.die_with_parent, || {
         if let Err(error) = enclosure::cover_temporary() {
@@ -49,12 +53,12 @@ pub fn exec(arguments: &Exec) -> Result<u8, Refusal> {
             return NOT_RUN;
         }
         let report = run_trial(&trial, &Setting::Terminal, None);
-        finish(&report, wanted.as_ref())
+        finish(&report, report_file.as_ref())
     })
 }
 
-/// Where the report is wanted, open: what is written to the enclosure's own /tmp goes with it.
-struct Wanted<'a> {
+/// The place for the report, open: what is written to the enclosure's own /tmp goes with it.
+struct ReportFile<'a> {
     file: &'a Path,
     place: Place,
 }
@@ -66,7 +70,7 @@ enum Place {
     Stream(File),
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> ReportFile<'a> {
     fn open(file: &'a Path) -> Result<Self, Refusal> {
         let refuse = |why: &dyn std::fmt::Display| {
             Refusal::input(format!("cannot write {}: {why}", file.display()))
@@ -146,16 +150,16 @@ fn role(name: &str, kind: RoleKind, command: &str) -> Role {
 }
 
 /// Says what a person should know and returns the client's exit status.
-fn finish(report: &Report, wanted: Option<&Wanted>) -> u8 {
+fn finish(report: &Report, report_file: Option<&ReportFile>) -> u8 {
     // The client's own failure speaks for itself.
     let reasons = report.reasons.iter().filter(|r| r.code != "client-failed");
     for message in reasons.chain(&report.warnings) {
         eprintln!("h123-lab: {}: {}", message.code, visible(&message.detail));
     }
-    if let (Some(wanted), Some(link)) = (wanted, report.links.first())
-        && let Err(error) = wanted.write(link)
+    if let (Some(report_file), Some(link)) = (report_file, report.links.first())
+        && let Err(error) = report_file.write(link)
     {
-        let (file, cause) = (visible(&wanted.file.display()), error.root_cause());
+        let (file, cause) = (visible(&report_file.file.display()), error.root_cause());
         eprintln!("h123-lab: cannot write {file}: {cause}");
         return 3;
     }

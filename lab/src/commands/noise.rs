@@ -22,12 +22,12 @@ pub fn noise(ms: u64) -> u8 {
     let watch = Watch::begin();
     std::thread::sleep(Duration::from_millis(ms));
     let stalls = watch.end();
-    let seen = Machine::now().since(&before);
-    let whole = (seen.wall_ns * seen.cpus as u64) as f64;
+    let usage = Machine::now().since(&before);
+    let whole = (usage.wall_ns * usage.cpus as u64) as f64;
     let noise = Noise {
         stalled: stalls
             .map(|all| all.iter().map(|one| one.within(0, u64::MAX)).sum::<u64>() as f64 / whole),
-        busy: seen.busy_ns.saturating_sub(seen.lab_ns) as f64 / whole,
+        busy: usage.busy_ns.saturating_sub(usage.lab_ns) as f64 / whole,
     };
     println!(
         "{}",

@@ -23,7 +23,7 @@ const PRIORITY: u16 = 1;
 const LONGEST: usize = 4096;
 
 /// The name, and what is told of it.
-struct Known {
+struct Zone {
     name: Name<Vec<u8>>,
     /// Where its HTTPS record is: at a port other than 443 below a name of its own.
     service: Name<Vec<u8>>,
@@ -37,20 +37,20 @@ pub fn resolver(arguments: &Resolver) -> Result<u8, Refusal> {
 }
 
 fn serve(arguments: &Resolver) -> Result<()> {
-    let known = Known::new(arguments)?;
+    let zone = Zone::new(arguments)?;
     let socket =
         UdpSocket::bind(NAMESERVER).with_context(|| format!("listening at {NAMESERVER}"))?;
     let mut question = [0; LONGEST];
     loop {
         let (length, from) = socket.recv_from(&mut question)?;
-        if let Some(answer) = known.answer(&question[..length]) {
+        if let Some(answer) = zone.answer(&question[..length]) {
             // Who has gone meanwhile needs none.
             let _ = socket.send_to(&answer, from);
         }
     }
 }
 
-impl Known {
+impl Zone {
     fn new(arguments: &Resolver) -> Result<Self> {
         let named = |text: &str| {
             Name::from_str(text).with_context(|| format!("{text:?} is no name of the DNS"))
@@ -120,8 +120,8 @@ mod tests {
 
     use super::*;
 
-    fn known(port: u16) -> Known {
-        Known::new(&Resolver {
+    fn zone(port: u16) -> Zone {
+        Zone::new(&Resolver {
             name: "h123.test".into(),
             at: SocketAddrV4::new(Ipv4Addr::new(10, 1, 0, 2), port),
             alpn: vec!["h3".into(), "h2".into()],
@@ -141,7 +141,7 @@ mod tests {
 
     /// The code, and each record as zone files write it.
     fn told(port: u16, name: &str, wanted: Rtype) -> (Rcode, Vec<String>) {
-        let answer = known(port).answer(&question(name, wanted)).unwrap();
+        let answer = zone(port).answer(&question(name, wanted)).unwrap();
         let answer = Message::from_octets(answer).unwrap();
         assert!(answer.header().qr() && answer.header().id() == 7);
         let records = answer.answer().unwrap();
@@ -197,14 +197,14 @@ mod tests {
                 at: NAMESERVER,
                 alpn: vec![],
             };
-            assert!(Known::new(&arguments).is_err(), "{bad:?}");
+            assert!(Zone::new(&arguments).is_err(), "{bad:?}");
         }
     }
 
     proptest! {
         #[test]
         fn nothing_that_comes_ends_it(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
-            known(4443).answer(&bytes);
+            zone(4443).answer(&bytes);
         }
     }
 }

@@ -56,21 +56,21 @@ impl Discarded {
 
     pub fn message(mut self) -> Option<Message> {
         self.0.sort();
-        let mut said: Vec<_> = self
+        let mut texts: Vec<_> = self
             .0
             .iter()
             .take(SHOWN)
             .map(|path| path.display().to_string())
             .collect();
-        let more = self.0.len() - said.len();
+        let more = self.0.len() - texts.len();
         if more > 0 {
             let bound = if self.0.len() == MOST { " or more" } else { "" };
-            said.push(format!("{more}{bound} others"));
+            texts.push(format!("{more}{bound} others"));
         }
-        (!said.is_empty()).then(|| {
+        (!texts.is_empty()).then(|| {
             let detail = format!(
                 "written in the lab alone, and gone with it: {}",
-                said.join(", ")
+                texts.join(", ")
             );
             Message::new("files-discarded", detail)
         })

@@ -105,44 +105,44 @@ pub fn enter(kept: &[Kept]) -> anyhow::Result<Vec<Layer>> {
 }
 
 /// One file system; the layer that gets its changes, if it can be changed.
-fn carry(found: Mount, root: &Path, number: usize) -> anyhow::Result<Option<Layer>> {
-    let place = below(root, &found.place);
-    let kind = path_of(&found.root).metadata()?.file_type();
-    let is_in = |folder: &str| found.place.starts_with(folder);
+fn carry(original: Mount, root: &Path, number: usize) -> anyhow::Result<Option<Layer>> {
+    let place = below(root, &original.place);
+    let kind = path_of(&original.root).metadata()?.file_type();
+    let is_in = |folder: &str| original.place.starts_with(folder);
     // Socket and pipes have an end on the machine.
     if is_in("/proc") || is_in("/dev") || !(kind.is_dir() || kind.is_file()) {
         return Ok(None);
     }
     let covered = kind.is_dir()
         && !is_in("/sys")
-        && !KERNELS.contains(&found.kind.as_str())
-        && !IMAGES.contains(&found.kind.as_str());
-    if covered && let Ok(upper) = cover(&found, &place, number) {
+        && !KERNELS.contains(&original.kind.as_str())
+        && !IMAGES.contains(&original.kind.as_str());
+    if covered && let Ok(upper) = cover(&original, &place, number) {
         return Ok(Some(Layer {
-            place: found.place,
+            place: original.place,
             upper,
-            lower: found.root,
+            lower: original.root,
         }));
     }
     // Where its place is not there, what it is in was hidden; a kernel's own cannot always be mounted twice.
-    let carried = bind(&found.root, &place, MsFlags::MS_BIND).and_then(|()| read_only(&place));
+    let carried = bind(&original.root, &place, MsFlags::MS_BIND).and_then(|()| read_only(&place));
     match carried {
-        Err(error) if found.place == Path::new("/") => Err(error),
+        Err(error) if original.place == Path::new("/") => Err(error),
         _ => Ok(None),
     }
 }
 
 /// Mounts an overlay of it; the folder that gets its changes.
-fn cover(found: &Mount, place: &Path, number: usize) -> anyhow::Result<OwnedFd> {
+fn cover(original: &Mount, place: &Path, number: usize) -> anyhow::Result<OwnedFd> {
     let own = Path::new(SCRATCH).join(number.to_string());
     let [upper, work] = ["upper", "work"].map(|name| own.join(name));
-    let lower = path_of(&found.root);
+    let lower = path_of(&original.root);
     fs::create_dir(&own)?;
     fs::create_dir(&work)?;
     fs::create_dir(&upper)?;
-    let known = lower.metadata()?;
-    chown(&upper, Some(known.uid()), Some(known.gid()))?;
-    fs::set_permissions(&upper, known.permissions())?;
+    let metadata = lower.metadata()?;
+    chown(&upper, Some(metadata.uid()), Some(metadata.gid()))?;
+    fs::set_permissions(&upper, metadata.permissions())?;
     let options = format!(
         "lowerdir={},upperdir={},workdir={}",
         lower.display(),

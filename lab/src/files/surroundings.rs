@@ -34,8 +34,8 @@ pub fn path<'a>(programs: impl IntoIterator<Item = &'a str>) -> String {
         if program.contains('/') || on(OsStr::new(&path), program).is_some() {
             continue;
         }
-        let found = on(&env::var_os("PATH").unwrap_or_default(), program);
-        if let Some(folder) = found.as_deref().and_then(Path::parent) {
+        let location = on(&env::var_os("PATH").unwrap_or_default(), program);
+        if let Some(folder) = location.as_deref().and_then(Path::parent) {
             path = format!("{path}:{}", folder.display());
         }
     }

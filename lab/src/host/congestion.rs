@@ -32,7 +32,10 @@ pub fn towards(peer: Ipv4Addr) -> Result<String> {
 pub fn require(name: &str) -> Result<()> {
     let available =
         std::fs::read_to_string(AVAILABLE).with_context(|| format!("reading {AVAILABLE}"))?;
-    if available.split_whitespace().any(|known| known == name) {
+    if available
+        .split_whitespace()
+        .any(|controller| controller == name)
+    {
         return Ok(());
     }
     bail!(

@@ -229,8 +229,8 @@ fn metrics(congestion: Option<&str>, tcp: Tcp) -> Vec<RouteMetric> {
     let least = least.into_iter().flatten();
     // Both ends' routes advertise it, so that neither sends more.
     let largest = tcp.max_payload.map(|n| RouteMetric::Advmss(n + TIMESTAMPS));
-    let asked = controller.into_iter().chain(window).chain(least);
-    asked.chain(largest).collect()
+    let metrics = controller.into_iter().chain(window).chain(least);
+    metrics.chain(largest).collect()
 }
 
 fn tcp_of(attributes: &[RouteAttribute]) -> Tcp {

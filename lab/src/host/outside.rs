@@ -23,11 +23,9 @@ impl Outside {
 
     /// That a role was given.
     pub fn inherited() -> Result<Self> {
-        let given = std::env::var(VARIABLE).context("only a role that is \"outside\" has it")?;
-        let descriptor: RawFd = given
-            .parse()
-            .with_context(|| format!("{VARIABLE}={given}"))?;
-        fcntl_open(descriptor).with_context(|| format!("{VARIABLE}={given}"))?;
+        let text = std::env::var(VARIABLE).context("only a role that is \"outside\" has it")?;
+        let descriptor: RawFd = text.parse().with_context(|| format!("{VARIABLE}={text}"))?;
+        fcntl_open(descriptor).with_context(|| format!("{VARIABLE}={text}"))?;
         // SAFETY: it is open, and nobody else in this process knows of it.
         Ok(Self(unsafe { OwnedFd::from_raw_fd(descriptor) }))
     }

@@ -31,7 +31,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The traffic of one link. Side 0 is that of the link's host `a`.
 pub struct CrossTraffic {
     hosts: [Host; 2],
-    wanted: Cross,
+    traffic: Cross,
     over: Arc<AtomicBool>,
     connections: Vec<TcpStream>,
     threads: Vec<JoinHandle<()>>,
@@ -43,7 +43,7 @@ pub struct CrossTraffic {
 
 impl CrossTraffic {
     /// Its hosts, and the devices that the link is to carry packets between; nothing is sent yet.
-    pub fn lay(wanted: &Cross, device: &str) -> Result<(Self, [Tun; 2])> {
+    pub fn lay(traffic: &Cross, device: &str) -> Result<(Self, [Tun; 2])> {
         let hosts = [Host::create("cross-a")?, Host::create("cross-b")?];
         let create = |host: &Host| host.within(|| Tun::create(device));
         let tuns = [create(&hosts[0])?, create(&hosts[1])?];
@@ -55,7 +55,7 @@ impl CrossTraffic {
         }
         let traffic = Self {
             hosts,
-            wanted: wanted.clone(),
+            traffic: traffic.clone(),
             over: Arc::default(),
             connections: vec![],
             threads: vec![],
@@ -67,7 +67,7 @@ impl CrossTraffic {
 
     /// Begins to send; how long that is to go on before the main role starts, ns.
     pub fn start(&mut self) -> Result<u64> {
-        for (way, traffic) in self.wanted.directions().into_iter().enumerate() {
+        for (way, traffic) in self.traffic.directions().into_iter().enumerate() {
             match traffic {
                 Some(Traffic::Tcp(connections)) => {
                     (0..connections).try_for_each(|number| self.transfer(way, number as u16))
@@ -77,21 +77,21 @@ impl CrossTraffic {
             }
             .context("cross traffic")?;
         }
-        Ok(self.wanted.ahead_ns)
+        Ok(self.traffic.ahead_ns)
     }
 
     /// What comes from now on counts.
     pub fn begin(&mut self) {
-        self.before = self.counted();
+        self.before = self.bytes_so_far();
     }
 
     /// Bytes that have come since, by way.
     pub fn received(&self) -> [u64; 2] {
-        let now = self.counted();
+        let now = self.bytes_so_far();
         [0, 1].map(|way| now[way] - self.before[way])
     }
 
-    fn counted(&self) -> [u64; 2] {
+    fn bytes_so_far(&self) -> [u64; 2] {
         self.received
             .each_ref()
             .map(|bytes| bytes.load(Ordering::Relaxed))

@@ -276,11 +276,11 @@ impl<'a> Connections<'a> {
         }
         let opens = syn && sight.flags & ACK == 0 && sight.way == UP;
         let ports = (sight.port, sight.server_port);
-        let known = self.latest.get(&ports).copied().filter(|&index| {
+        let latest = self.latest.get(&ports).copied().filter(|&index| {
             // A port may be used again.
             !opens || self.all[index].syn == Some(sight.sequence)
         });
-        let index = known.unwrap_or_else(|| {
+        let index = latest.unwrap_or_else(|| {
             self.all.push(Connection {
                 port: sight.port,
                 syn: opens.then_some(sight.sequence),

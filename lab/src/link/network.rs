@@ -91,7 +91,7 @@ impl Network {
                     self.route_to_moved_client(index, &link.b, &device, trial)?;
                 }
                 let cross = link.cross.as_ref();
-                let cross = cross.map(|wanted| CrossTraffic::lay(wanted, &device));
+                let cross = cross.map(|traffic| CrossTraffic::lay(traffic, &device));
                 let cross = cross.transpose().context("cross traffic")?;
                 Some(Emulated::start(tuns, cross, link, index, trial.seed)?)
             }
@@ -110,18 +110,18 @@ impl Network {
         }
         for (end, peer) in ends {
             self.host(&end.host).wait_until_running(device)?;
-            let found = self.host(&end.host).within(|| {
+            let in_force = self.host(&end.host).within(|| {
                 let netlink = Netlink::open()?;
                 Ok(InForce {
                     congestion: congestion::towards(peer.address)?,
                     tcp: tcp_settings::found(netlink.tcp_towards(peer.address)?)?,
                 })
             })?;
-            found
+            in_force
                 .agrees_with(trial)
                 .with_context(|| format!("TCP on host {}", end.host))?;
             let position = self.position(&end.host);
-            self.tcp[position] = Some(found);
+            self.tcp[position] = Some(in_force);
         }
         Ok(())
     }
@@ -159,10 +159,10 @@ impl Network {
 impl InForce {
     /// Fails where the trial asks for something else.
     fn agrees_with(&self, trial: &Trial) -> Result<()> {
-        if let Some(wanted) = &trial.congestion {
+        if let Some(controller) = &trial.congestion {
             ensure!(
-                self.congestion == *wanted,
-                "its congestion controller is \"{}\" instead of \"{wanted}\"",
+                self.congestion == *controller,
+                "its congestion controller is \"{}\" instead of \"{controller}\"",
                 self.congestion
             );
         }

@@ -136,8 +136,8 @@ impl End {
 
 /// Whether it is UDP, and the port at that end; none of what is neither TCP nor UDP, of fragments and of what is cut off.
 pub fn flow(ip: &[u8], end: End) -> Option<(bool, u16)> {
-    let found = headers(ip);
-    let header = match found.protocol {
+    let fields = headers(ip);
+    let header = match fields.protocol {
         TCP => TCP_HEADER,
         _ => UDP_HEADER,
     };
@@ -147,11 +147,11 @@ pub fn flow(ip: &[u8], end: End) -> Option<(bool, u16)> {
         && header_length(ip) >= IP_HEADER
         && ip.len() >= header_length(ip) + header;
     let port = match end {
-        End::Source => found.source,
-        End::Destination => found.destination,
+        End::Source => fields.source,
+        End::Destination => fields.destination,
     };
-    let known = matches!(found.protocol, TCP | UDP) && found.destination > 0;
-    (whole && known).then_some((found.protocol == UDP, port))
+    let has_ports = matches!(fields.protocol, TCP | UDP) && fields.destination > 0;
+    (whole && has_ports).then_some((fields.protocol == UDP, port))
 }
 
 /// Of a packet that has a flow.

@@ -143,12 +143,12 @@ impl Worker {
         }
         loop {
             let next_ns = self.release_due()?;
-            let (waiting, ordered) = self.sleep(next_ns, wake)?;
+            let (waiting, has_order) = self.sleep(next_ns, wake)?;
             for (pair, sides) in waiting.into_iter().enumerate().take(self.pairs.len()) {
                 self.take_in(pair, UP, sides[UP])?;
                 self.take_in(pair, DOWN, sides[DOWN])?;
             }
-            if ordered {
+            if has_order {
                 // Only wakes the sleeper; what it is about stands in the inbox.
                 let _ = wake.read();
                 match inbox.try_recv() {
@@ -201,8 +201,8 @@ impl Worker {
         }
         match ppoll(&mut events[..=tuns.len()], timeout, None) {
             Ok(_) => {
-                let [ordered, some @ ..] = events.map(|event| event.any().unwrap_or(false));
-                Ok(([[some[0], some[1]], [some[2], some[3]]], ordered))
+                let [has_order, some @ ..] = events.map(|event| event.any().unwrap_or(false));
+                Ok(([[some[0], some[1]], [some[2], some[3]]], has_order))
             }
             Err(nix::errno::Errno::EINTR) => Ok(Default::default()),
             Err(error) => Err(error.into()),

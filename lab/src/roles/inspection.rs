@@ -92,7 +92,7 @@ pub fn read(
     report: &mut Report,
 ) -> Result<(), Message> {
     let mut overrun = vec![];
-    for (emulated, told) in network.links.iter_mut().zip(&mut report.links) {
+    for (emulated, link_report) in network.links.iter_mut().zip(&mut report.links) {
         let Some(emulated) = emulated else { continue };
         let received = emulated.cross.as_ref().map(CrossTraffic::received);
         let base = emulated.base.clone();
@@ -102,28 +102,28 @@ pub fn read(
         if missed > 0 {
             overrun.push(format!(
                 "{}: its thread stalled for so long that the kernel dropped {missed} packets before it",
-                told.name
+                link_report.name
             ));
         }
-        told.stalls = Some(up.stalls.clone().join(down.stalls.clone()));
-        told.cross = received.map(|received| PerDirection {
+        link_report.stalls = Some(up.stalls.clone().join(down.stalls.clone()));
+        link_report.cross = received.map(|received| PerDirection {
             up: CrossReport::new(&up, received[UP]),
             down: CrossReport::new(&down, received[DOWN]),
         });
-        told.directions = Some(PerDirection {
+        link_report.directions = Some(PerDirection {
             up: up.into(),
             down: down.into(),
         });
         if let (Some(packets), Some(folder)) = (turn.packets, folder) {
-            match packets.save(folder, &told.name) {
-                Ok(left_out) => told.packets_left_out = Some(left_out),
+            match packets.save(folder, &link_report.name) {
+                Ok(left_out) => link_report.packets_left_out = Some(left_out),
                 Err(error) => report.warnings.push(Message::evidence_lost(error)),
             }
-            match packets.save_frames(folder, &told.name) {
+            match packets.save_frames(folder, &link_report.name) {
                 Ok(None) => {}
                 Ok(Some(frames)) => {
-                    told.frames_left_out = Some(frames.left_out);
-                    told.frames_unread = Some(frames.unread);
+                    link_report.frames_left_out = Some(frames.left_out);
+                    link_report.frames_unread = Some(frames.unread);
                 }
                 Err(error) => report.warnings.push(Message::evidence_lost(error)),
             }

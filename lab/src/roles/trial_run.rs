@@ -122,8 +122,8 @@ impl TrialRun<'_> {
         which: fn(&mut Counters) -> &mut BTreeMap<String, i64>,
     ) -> Result<(), Message> {
         for (host, report) in network.hosts.iter_mut().zip(&mut self.report.hosts) {
-            let counted = host.counters().map_err(Message::setup_failed)?;
-            *which(&mut report.counters) = counters(&counted);
+            let text = host.counters().map_err(Message::setup_failed)?;
+            *which(&mut report.counters) = counters(&text);
         }
         Ok(())
     }

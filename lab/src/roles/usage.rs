@@ -61,8 +61,8 @@ impl Usage {
 
     /// Of one role, from its first look on.
     pub fn of(&self, role: usize) -> Vec<Point> {
-        let known = self.points.iter();
-        known
+        let points = self.points.iter();
+        points
             .filter_map(|(at, used)| Some((*at, *used.get(role)?)))
             .collect()
     }

@@ -43,7 +43,7 @@ impl Through {
         let course = emulated.base.clone();
         emulated.link.begin(&course)?;
         let (begin, spent) = (now_ns(), process_cpu_ns());
-        let (told, theirs_ns) = others()?;
+        let (output, theirs_ns) = others()?;
         let (ns, spent) = (now_ns() - begin, process_cpu_ns() - spent);
         let ways = emulated.link.begin(&course)?.ledgers;
         let through = Self {
@@ -51,7 +51,7 @@ impl Through {
             ns,
             lab_ns: spent.saturating_sub(theirs_ns),
         };
-        Ok((told, through))
+        Ok((output, through))
     }
 
     fn per_second(&self) -> u64 {

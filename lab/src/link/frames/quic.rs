@@ -84,12 +84,12 @@ impl<'k> Quic<'k> {
 
     /// The connection of a packet with a long header, which may be a new one.
     fn long(&mut self, long: &Long, sight: &Sight) -> Option<usize> {
-        let known = self.ids[sight.way].get(long.destination).copied();
-        let known = known.or_else(|| {
+        let by_id = self.ids[sight.way].get(long.destination).copied();
+        let by_id = by_id.or_else(|| {
             let of_port = self.ports.get(&sight.port).copied()?;
             (long.destination.is_empty() && self.lengths[sight.way] & 1 == 1).then_some(of_port)
         });
-        let index = match known {
+        let index = match by_id {
             Some(index) => index,
             None if sight.way == UP && long.form == Form::Initial => self.connect(long, sight)?,
             None => return None,
@@ -219,7 +219,7 @@ impl<'k> Quic<'k> {
         let plain = &self.scratch[opened.plain];
         let base = sight.frame(connection.port);
         let mut ids = vec![];
-        frame::each(plain, |found| match found {
+        frame::each(plain, |item| match item {
             frame::Found::Row(row) => sink.add(row.in_packet(&base)),
             frame::Found::Crypto(offset, data) if space != Space::Application => {
                 connection.sent[sight.way][space as usize].add(offset, data);

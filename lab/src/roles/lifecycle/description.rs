@@ -45,37 +45,37 @@ impl Roles<'_> {
         let Setting::Folder(dir) = self.setting else {
             return vec![];
         };
-        let mut said = vec![];
+        let mut messages = vec![];
         for started in &self.started {
             let name = &started.role.name;
             match log::shorten(&dir.join(log::file(name))) {
                 Ok(None) => {}
-                Ok(Some(size)) => said.push(Message::new(
+                Ok(Some(size)) => messages.push(Message::new(
                     "log-cut",
                     format!(
                         "role {name} wrote {size} bytes of log, of which the middle was left out"
                     ),
                 )),
-                Err(error) => said.push(Message::new(
+                Err(error) => messages.push(Message::new(
                     "log-cut",
                     format!("the log of role {name}: {error}"),
                 )),
             }
         }
-        said
+        messages
     }
 
     /// What still ran when its role had ended.
     pub fn left_behind(&self) -> Option<Message> {
         let left = &self.processes.left_behind;
-        let mut said: Vec<_> = left.values().take(LEFTOVERS_SHOWN).cloned().collect();
-        if left.len() > said.len() {
-            said.push(format!("{} more", left.len() - said.len()));
+        let mut commands: Vec<_> = left.values().take(LEFTOVERS_SHOWN).cloned().collect();
+        if left.len() > commands.len() {
+            commands.push(format!("{} more", left.len() - commands.len()));
         }
-        (!said.is_empty()).then(|| {
+        (!commands.is_empty()).then(|| {
             let detail = format!(
                 "still ran when its role had ended, and was killed: {}",
-                said.join("; ")
+                commands.join("; ")
             );
             Message::new("left-behind", detail)
         })

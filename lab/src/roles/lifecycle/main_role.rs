@@ -51,8 +51,8 @@ impl<'a> Roles<'a> {
         if now_ns() >= self.waiting_due_ns {
             // Its threads take what they have waited with them: it is read while they live.
             let waiting = self.processes.waiting(index);
-            let known = &mut self.started.last_mut().expect("just started").main_waiting;
-            *known = (*known).max(Some(waiting));
+            let longest = &mut self.started.last_mut().expect("just started").main_waiting;
+            *longest = (*longest).max(Some(waiting));
             self.waiting_due_ns = now_ns() + self.usage.pace_ns(now_ns(), WAITING_POLL_NS);
         }
         if now_ns() >= self.usage.due_ns() {

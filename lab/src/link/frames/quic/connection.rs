@@ -73,11 +73,11 @@ impl Connection {
     }
 
     pub fn initial_keys(&mut self, version: Version) -> &[PacketKeys; 2] {
-        let (known, keys) = self
+        let (used, keys) = self
             .initial
             .get_or_insert_with(|| (version, keys_of(version, &self.first_id)));
-        if *known != version {
-            (*known, *keys) = (version, keys_of(version, &self.first_id));
+        if *used != version {
+            (*used, *keys) = (version, keys_of(version, &self.first_id));
         }
         keys
     }
@@ -132,7 +132,9 @@ impl Connection {
             return;
         }
         let parameters = match sight.way {
-            UP => hello::client(self.delivered[UP][0].known()).and_then(|(_, found)| found),
+            UP => {
+                hello::client(self.delivered[UP][0].known()).and_then(|(_, parameters)| parameters)
+            }
             _ => hello::server_parameters(self.delivered[DOWN][1].known()),
         };
         if let Some(parameters) = parameters {
