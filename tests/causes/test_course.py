@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from h123.causes.bottleneck import wire
 from h123.causes.cause import CAUSES, LIMIT, NUMBER, RATE, UNTOLD
+from h123.causes.connections.bottleneck import wire
 from h123.causes.intervals import Course
 from h123.causes.spans import Spans
 from h123.packets.capture import DELIVERED, LOST, PACKET, QUEUE_FULL

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from h123.causes.cause import CAUSES, CUT, DROPS, LIMIT, NUMBER
-from h123.causes.connection import Connection, connections
-from h123.causes.drops import put_down
+from h123.causes.connections.connection import Connection, connections
+from h123.causes.senders.drops import put_down
 from h123.packets.capture import TCP, UDP
 from h123.study.networks.network import Direction
 from verification.packet_tables import TRIP, Table

@@ -2,9 +2,9 @@
 
 import pytest
 
-from h123.causes.connection import connections
+from h123.causes.connections.connection import connections
 from h123.causes.head_of_line import Body, held_back, holes
-from h123.causes.sender import Sender
+from h123.causes.senders.sender import Sender
 from h123.packets.capture import TCP, UDP
 from h123.study.networks.network import Direction
 from verification.packet_tables import MS, SIZE, TRIP, Table

@@ -8,10 +8,10 @@ import pytest
 
 from flow.packets import MS, down, made, up
 from h123.causes.cause import CONNECTION_LIMIT, STREAM_LIMIT
-from h123.causes.connection import Connection, connections
-from h123.causes.limits import limits
-from h123.causes.log_matching import match_logs
-from h123.causes.receive_window import full_window
+from h123.causes.connections.connection import Connection, connections
+from h123.causes.connections.log_matching import match_logs
+from h123.causes.senders.limits import limits
+from h123.causes.senders.receive_window import full_window
 from h123.causes.spans import Spans
 from h123.packets.capture import DOWN, LOST, RETRY, UDP, UP, Packets
 from h123.packets.stack_log import Held, StackLog

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from h123.causes.connection import Connection, connections
+from h123.causes.connections.connection import Connection, connections
 from h123.causes.matching import match
 from h123.causes.request import Request
 from h123.packets.capture import DELIVERED, DOWN, PACKET, TCP, UDP, UP

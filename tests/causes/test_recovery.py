@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from h123.catalogue import catalogue, install, make_bodies
 from h123.causes import CAUSES, explain
 from h123.causes.cause import Nanoseconds
-from h123.causes.connection import Connection, connections
+from h123.causes.connections.connection import Connection, connections
 from h123.causes.matching import match
 from h123.causes.processors import Work
 from h123.causes.recovery import Recovery, middle_recoveries

@@ -3,7 +3,7 @@
 import pytest
 
 from h123.causes.cause import CAUSES
-from h123.causes.connection import connections
+from h123.causes.connections.connection import connections
 from h123.causes.processors import Work
 from h123.causes.request import Explainer, Request
 from h123.packets.capture import TCP, UDP, Packets

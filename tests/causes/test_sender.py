@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from h123.causes.cause import CAUSES, NUMBER
-from h123.causes.connection import connections
-from h123.causes.losses import mending
-from h123.causes.sender import Sender
+from h123.causes.connections.connection import connections
+from h123.causes.connections.losses import mending
+from h123.causes.senders.sender import Sender
 from h123.packets.capture import TCP, UDP, Packets
 from h123.study.networks.network import Direction
 from verification.packet_tables import SIZE, TRIP, Table

@@ -3,11 +3,11 @@
 The parts of a request sum up to its latency. Nothing of a protocol is decoded beyond what anybody on the path can read.
 """
 
-from h123.causes.bottleneck import wire
 from h123.causes.cause import CAUSES, NUMBER, UNTOLD, Cause
-from h123.causes.connection import NEVER, Connection, Sending, connections
-from h123.causes.log_matching import match_logs
-from h123.causes.losses import lost, resent
+from h123.causes.connections.bottleneck import wire
+from h123.causes.connections.connection import NEVER, Connection, Sending, connections
+from h123.causes.connections.log_matching import match_logs
+from h123.causes.connections.losses import lost, resent
 from h123.causes.spans import Times
 from h123.causes.stretch import SUMS_UP, Stretch
 from h123.causes.trial import Explained, explain

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from h123.causes.cause import MENDING, NUMBER
-from h123.causes.connection import NEVER, Sending
-from h123.causes.losses import lost, resent
-from h123.causes.sender import Sender
+from h123.causes.connections.connection import NEVER, Sending
+from h123.causes.connections.losses import lost, resent
+from h123.causes.senders.sender import Sender
 from h123.causes.spans import Spans, Times
 from h123.packets.capture import TCP
 

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from h123.causes.connection import NEVER, Connection
+from h123.causes.connections.connection import NEVER, Connection
 from h123.causes.request import Request
 
 _UNLIKELY_NS = 10**12

@@ -14,7 +14,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from h123.causes import handshake
 from h123.causes.cause import (
     BLOCKED,
     CAUSES,
@@ -44,14 +43,15 @@ from h123.causes.cause import (
     spent,
 )
 from h123.causes.conditions import WALL, Conditions
-from h123.causes.connection import FULL, NEVER, Connection, Sending
+from h123.causes.connections.connection import FULL, NEVER, Connection, Sending
+from h123.causes.connections.migration import elsewhere
 from h123.causes.head_of_line import Body, held_back
-from h123.causes.limits import limits
-from h123.causes.migration import elsewhere
 from h123.causes.processors import Work
-from h123.causes.sender import Sender
+from h123.causes.senders import handshake
+from h123.causes.senders.limits import limits
+from h123.causes.senders.sender import Sender
+from h123.causes.senders.streams import Stream, Streams
 from h123.causes.spans import Spans, Times
-from h123.causes.streams import Stream, Streams
 from h123.packets.capture import DOWN, TCP, UP
 from h123.packets.stack_log import StackLog
 

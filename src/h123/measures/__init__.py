@@ -5,13 +5,12 @@ from h123.measures.disturbance import Disturbance, disturbance, machine_noise, o
 from h123.measures.export import export, whole
 from h123.measures.metrics import shown, trial_metrics
 from h123.measures.opening import Opening
-from h123.measures.page_events import events_of
-from h123.measures.processor import SHARES_TELL_NS, Usage
+from h123.measures.processor import SHARES_TELL_NS, Usage, longest_waiting
 from h123.measures.recovery import moves_of
 from h123.measures.repetition import Repetition, compare_executions
 from h123.measures.stages import stages_of
 from h123.measures.summary import Bodies
-from h123.measures.waiting import longest_waiting
+from h123.measures.visits import events_of
 
 __all__ = [
     "SHARES_TELL_NS",

@@ -15,12 +15,12 @@ from h123.documents.lab_report import NO_REPORT, Finished, Report
 from h123.documents.reading import fault_of, held, parsed, read_content, read_document
 from h123.documents.trial_files import Client, Link, Tls, Trial
 from h123.measures.blocking import Blocking, blocking_of
-from h123.measures.dialled import dialled_of
 from h123.measures.metrics import measure, read_facts
 from h123.measures.opening import Opening, openings_of
 from h123.measures.recovery import Break, breaks_of, recoveries_of
 from h123.measures.summary import Summary, summarise
 from h123.measures.timeline import Timeline, timeline
+from h123.measures.visits import dialled_of
 from h123.store.folder import CampaignFolder
 from h123.store.rows import Rows
 from h123.store.tables import Row, counting

@@ -11,12 +11,11 @@ from h123.documents.lab_report import Report
 from h123.documents.reading import read_document
 from h123.documents.trial_files import SECOND_SERVER, Client, Trial
 from h123.measures.blocking import Blocking
-from h123.measures.dialled import dialled_of
 from h123.measures.opening import Opening, openings_of
-from h123.measures.page_events import times_until
 from h123.measures.processor import of_handshake, of_request
 from h123.measures.recovery import breaks_of, recoveries_of
 from h123.measures.summary import QUANTILES, SEND_QUANTILES, Summary, summarise
+from h123.measures.visits import dialled_of, times_until
 from h123.store.rows import Rows
 from h123.study import METRICS, Metric
 from h123.study.metrics.observed import (

@@ -6,6 +6,7 @@ to grow evenly. A role's own start, before the first request, belongs to neither
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,3 +66,17 @@ def of_handshake(summary: Summary, report: Report, roles: Sequence[str]) -> floa
         return None
     beyond = used - each * (summary.rows - (summary.once_open or 0))
     return beyond / summary.handshakes if beyond > 0 else None
+
+
+class Waiting(NamedTuple):
+    """Of the role whose ready threads waited longest, on average."""
+
+    mean_ns: float
+    role: str
+
+
+def longest_waiting(report: Report) -> Waiting | None:
+    """During the main role's run; None where the report does not tell."""
+    cpus = [(role.cpu, role.name) for role in report.roles if role.cpu]
+    waited = (Waiting((cpu.main_wait_ns or 0) / cpu.main_turns, name) for cpu, name in cpus if cpu.main_turns)
+    return max(waited, default=None)

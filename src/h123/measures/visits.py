@@ -1,15 +1,20 @@
 """The warm visits of pages among a trial's samples. A visit is as slow as what failed of it."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from h123.documents.trial_files import Client
 from h123.measures.stages import stages_of
+from h123.packets.capture import TCP, UDP, UP, packets_file, read_packets
 from h123.store.rows import Integers, Mask, Numbers, Rows
-from h123.study.metrics.observed import Arrival, Stage
+from h123.study.metrics.observed import Arrival, PageEvent, Stage
 from h123.study.workload import Kind
 
 
@@ -131,3 +136,55 @@ class Visits:
         requests = np.diff(self.begins, append=len(self.order))
         means = np.add.reduceat(spent.values[self.order], self.begins) / requests
         return Told(means[~failed], int(np.count_nonzero(failed)))
+
+
+_COLUMNS = ("at_ns", "source", "way", "protocol")
+
+
+def dialled_of(folder: Path, visits: Sequence[Visit]) -> list[int]:
+    """Of a trial in this folder, of each of its visits: the connections whose first packet came to the link during it,
+    used or not. None where there is no record of packets, or two visits went on at once, so that a connection cannot be
+    told to be one's. Raises UserError where the record cannot be read."""
+    ordered = sorted(visits, key=lambda visit: visit.start_ns)
+    together = any(later.start_ns < earlier.end_ns for earlier, later in pairwise(ordered))
+    if not visits or together or not packets_file(folder).is_file():
+        return []
+    began = np.sort(_beginnings(folder))
+    spans = np.array([(visit.start_ns, visit.end_ns + 1) for visit in visits])
+    counts: list[int] = np.diff(np.searchsorted(began, spans), axis=1).ravel().tolist()
+    return counts
+
+
+def _beginnings(folder: Path) -> Integers:
+    """When each connection's first packet came, by the client's port."""
+    packets = read_packets(folder, columns=_COLUMNS)
+    sent = packets[(packets["way"] == UP) & np.isin(packets["protocol"], (TCP, UDP))]
+    key = sent["protocol"].astype(np.int64) << 16 | sent["source"]
+    _, first = np.unique(key, return_index=True)  # they are in the order of arrival
+    began: Integers = sent["at_ns"][first]
+    return began
+
+
+class Events(NamedTuple):
+    """Of a visit, on the clock of the samples; None where they never came."""
+
+    visit: Visit
+    dom_content_loaded: int | None
+    load: int | None
+
+
+def events_of(visits: Sequence[Visit], facts: Client | None) -> Iterator[Events]:
+    """Of those visits that the client tells of, if it does."""
+    told = {(one.user, one.group): one for one in facts.visits} if facts else {}
+    for visit in visits:
+        if one := told.get((visit.user, visit.group)):
+            yield Events(visit, one.dom_content_loaded_ns, one.load_ns)
+
+
+def times_until(event: PageEvent, visits: Sequence[Visit], facts: Client | None) -> list[float]:
+    """ns from the start of each visit until then, infinite where it never came or the visit failed; none of a client
+    that does not tell."""
+    found = [(one.visit, one.load if event == "load" else one.dom_content_loaded) for one in events_of(visits, facts)]
+    if all(at is None for _, at in found):
+        return []
+    return [math.inf if at is None or visit.failed else float(at - visit.start_ns) for visit, at in found]

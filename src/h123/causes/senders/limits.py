@@ -4,10 +4,10 @@ flow control in the frames of HTTP/2 and QUIC, or what a QUIC stack writes down.
 import numpy as np
 
 from h123.causes.cause import CONNECTION_LIMIT, RECEIVER, STREAM_LIMIT
-from h123.causes.connection import FULL, Connection
-from h123.causes.receive_window import full_window
+from h123.causes.connections.connection import FULL, Connection
+from h123.causes.senders.receive_window import full_window
+from h123.causes.senders.streams import Streams
 from h123.causes.spans import Limits, Spans
-from h123.causes.streams import Streams
 from h123.packets.capture import DOWN
 from h123.packets.stack_log import StackLog
 

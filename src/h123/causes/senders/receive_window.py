@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from h123.causes.connection import NEVER, Sending
+from h123.causes.connections.connection import NEVER, Sending
 from h123.causes.spans import Spans
 
 _SYN, _ACK = 0x02, 0x10

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from h123.causes.connection import Sending
+from h123.causes.connections.connection import Sending
 from h123.causes.spans import Times
 
 DOUBLES = 1.25

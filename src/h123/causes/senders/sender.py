@@ -37,11 +37,11 @@ from h123.causes.cause import (
     Cause,
 )
 from h123.causes.conditions import WALL, Conditions
-from h123.causes.connection import NEVER, Sending
+from h123.causes.connections.connection import NEVER, Sending
+from h123.causes.connections.losses import lost, mending, resent
+from h123.causes.connections.rounds import DOUBLES, GROWS_NOT, Rounds, rounds
 from h123.causes.intervals import Course, Numbers, numbers
-from h123.causes.losses import lost, mending, resent
-from h123.causes.room import Room
-from h123.causes.rounds import DOUBLES, GROWS_NOT, Rounds, rounds
+from h123.causes.senders.room import Room
 from h123.causes.spans import Limits, Spans, Times
 from h123.packets.capture import TCP
 

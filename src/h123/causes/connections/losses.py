@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from h123.causes.connection import Sending
+from h123.causes.connections.connection import Sending
 from h123.causes.spans import Spans, Times
 from h123.packets.capture import BLOCKED, LOST, QUEUE_FULL, TCP
 

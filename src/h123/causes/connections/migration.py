@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from h123.causes.cause import GONE, VALIDATING
-from h123.causes.connection import FULL, Connection
+from h123.causes.connections.connection import FULL, Connection
 from h123.causes.spans import Limits, Spans, Times
 
 _DATA = FULL // 2

@@ -19,7 +19,7 @@ from h123.causes.cause import (
     Nanoseconds,
     spent,
 )
-from h123.causes.connection import Connection, Sending
+from h123.causes.connections.connection import Connection, Sending
 from h123.causes.intervals import Course, Numbers
 from h123.causes.spans import Spans, Times
 

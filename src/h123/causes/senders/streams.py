@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from h123.causes.cause import CONNECTION_LIMIT, STREAM_LIMIT
-from h123.causes.connection import NEVER
+from h123.causes.connections.connection import NEVER
 from h123.causes.spans import Limits, Spans
 from h123.packets.capture import DOWN, TCP, UP
 from h123.packets.frames import Frames, Kind

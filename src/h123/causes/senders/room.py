@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from h123.causes.connection import NEVER, Sending
-from h123.causes.losses import lost, resent
+from h123.causes.connections.connection import NEVER, Sending
+from h123.causes.connections.losses import lost, resent
 from h123.causes.spans import Times
 from h123.packets.capture import TCP
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from h123.base.errors import UserError
-from h123.measures.dialled import dialled_of
-from h123.measures.visits import Visit
+from h123.measures.visits import Visit, dialled_of
 from h123.packets.capture import DOWN, PACKET, TCP, UDP, UP, write_packets
 
 VISITS = [Visit(0, 1, 100, 150, 200, failed=False), Visit(0, 2, 300, 350, 400, failed=False)]

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from h123.causes.cause import CUT, DROPS, LIMIT, NUMBER, WINDOW
-from h123.causes.connection import Connection
-from h123.causes.losses import lost
+from h123.causes.connections.connection import Connection
+from h123.causes.connections.losses import lost
 from h123.documents.lab_report import Report
 
 _NO_ROOM = "Udp.RcvbufErrors"

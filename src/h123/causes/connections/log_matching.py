@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from h123.causes.connection import Connection
+from h123.causes.connections.connection import Connection
 from h123.causes.spans import Times
 from h123.packets.capture import RETRY
 from h123.packets.stack_log import StackLog

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from h123.causes.bottleneck import Wire, wire
+from h123.causes.connections.bottleneck import Wire, wire
 from h123.causes.spans import Spans, Times
 from h123.packets.capture import DELIVERED, DOWN, PACKET, RETRY, TCP, UDP, UP, Packets
 from h123.study.networks.network import Direction
