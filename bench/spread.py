@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT / "src"))
 from h123.analysis.comparisons.comparison import other_cells  # noqa: E402
 from h123.analysis.statistics.precision import spread  # noqa: E402
 from h123.analysis.statistics.spreads import SPREADS, Trial, Varied, columns  # noqa: E402
-from h123.report.words import level  # noqa: E402
+from h123.report.text.words import level  # noqa: E402
 from h123.study import METRICS, Plan, Study, find_study, load_study, make_plan  # noqa: E402
 
 ROUNDING = 0.0005

@@ -23,7 +23,7 @@ from rich.console import Console
 from drawn import campaign
 from h123.analysis import analyse
 from h123.report import print_summary, write_report
-from h123.report.words import cell_name, level, place, ratio, verdict_word
+from h123.report.text.words import cell_name, level, place, ratio, verdict_word
 from h123.study import metric
 from hasty import NO_PICTURES
 

@@ -24,7 +24,7 @@ from h123.measures import Attempt
 from h123.measures.attempts import NO_REPORT
 from h123.measures.summary import Summary
 from h123.measures.timeline import Timeline
-from h123.report.claims import measured_lines, remarks, statement
+from h123.report.text.claims import measured_lines, remarks, statement
 from h123.study import Ledger, MeasurableClaim, Plan, find_study, ledgers_of, load_ledger, load_study, make_plan
 
 Effect = float | Callable[[Mapping[str, str]], float]

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from h123.analysis import analyse
 from h123.report import print_summary, write_report
-from h123.report.difference import sentence
+from h123.report.text.difference import sentence
 from h123.store import CampaignFolder
 from h123.study import PlannedTrial
 from hasty import NO_PICTURES

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from h123.analysis.provenance.failed_attempts import failed_attempts
-from h123.report.failed_attempts import failed_attempt_lines, often_failed_lines
+from h123.report.text.trust.failed_attempts import failed_attempt_lines, often_failed_lines
 
 
 def tried(protocol: str, *codes: str, disturbed: bool = False, network: str = "lan") -> Any:

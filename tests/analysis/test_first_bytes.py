@@ -10,7 +10,7 @@ from h123.analysis.case import gather
 from h123.analysis.document import Judged
 from h123.analysis.explanations.first_bytes import METRIC, with_reasons
 from h123.measures import Attempt, Opening
-from h123.report.reasons import later_lines
+from h123.report.text.explanations.reasons import later_lines
 from synthetic import Scenario, make_campaign
 
 COMPARED = {"metric": METRIC, "cell": {"network": "far"}, "a": "h3", "b": "h2", "twin": False, "verdict": "slower"}

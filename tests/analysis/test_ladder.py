@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from h123.analysis.verdicts.ladder import ladder
-from h123.report.ladder import terminal_lines
+from h123.report.text.ladder import terminal_lines
 
 LEVELS = ["h2", "h2-window", "h2-timer", "h3"]
 PAIRS = [("h2-window", "h2"), ("h2-timer", "h2-window"), ("h3", "h2-timer"), ("h3", "h2")]

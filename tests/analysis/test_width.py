@@ -16,7 +16,7 @@ from h123.analysis.statistics.remedy import Remedy
 from h123.analysis.statistics.rule import Rule
 from h123.analysis.statistics.signedrank import SignedRank
 from h123.analysis.verdicts.width import FIRST, Reached, next_blocks, reached
-from h123.report.looks import width_lines
+from h123.report.text.trust.looks import width_lines
 from synthetic import Scenario, make_campaign
 
 RULE = Rule(0.05, 0.05, Looks([FIRST], by_width=True), Remedy(FIRST))

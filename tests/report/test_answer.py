@@ -12,7 +12,7 @@ from rich.console import Console
 
 from h123.analysis import analyse
 from h123.report import print_summary
-from h123.report.answer import Answer, answers, best
+from h123.report.text.answer import Answer, answers, best
 from h123.store import CampaignFolder
 from h123.study import PlannedTrial
 from synthetic import Scenario, make_campaign

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from h123.analysis import analyse
 from h123.report import print_summary, write_report
-from h123.report.as_published import disagreements, terminal_lines, verdict_words
+from h123.report.text.as_published import disagreements, terminal_lines, verdict_words
 from h123.store import CampaignFolder
 from hasty import BLANK_PICTURES
 from synthetic import Scenario, make_campaign

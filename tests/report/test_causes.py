@@ -1,15 +1,16 @@
 """What is said of causes."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from h123.base.errors import UserError
-from h123.report import causes
-from h123.report.causes import causes_figure, held, nothing_told, parts, sentence, sums, told
-from h123.report.drawing import inline
+from h123.base.paths import project_root
+from h123.report.figures.causes import causes_figure
+from h123.report.figures.drawing import inline
+from h123.report.text.explanations import causes
+from h123.report.text.explanations.causes import held, nothing_told, parts, sentence, sums, told
 
 
 def _between(seconds: float, low: float, high: float) -> dict[str, float]:
@@ -165,7 +166,7 @@ SUMS = {"a_requests": 0.9995, "b_requests": 0.5, "a_untold": 0.0, "b_untold": 0.
 
 
 def test_the_page_asks_for_what_there_is() -> None:
-    page = (Path(causes.__file__).parent / "page.html.j2").read_text()
+    page = (project_root() / "src/h123/report/page/page.html.j2").read_text()
     asked = set(re.findall(r"\bcauses\.(\w+)", page))
     assert {"title", "parts", "which"} <= asked
     assert {name for name in asked if not hasattr(causes, name)} == set()

@@ -6,8 +6,8 @@ import pytest
 
 from h123.analysis import analyse
 from h123.report import write_report
-from h123.report.caveats import caveat_lines
 from h123.report.terminal import trust
+from h123.report.text.trust.caveats import caveat_lines
 from h123.store import CampaignFolder
 from hasty import NO_PICTURES
 from synthetic import NETWORKS, Scenario, make_campaign

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from h123.analysis import analyse
 from h123.report import print_summary, write_report
-from h123.report.claims import verdict_words
+from h123.report.text.claims import verdict_words
 from h123.study import find_study, load_study
 from hasty import NO_PICTURES
 from synthetic import Scenario, make_campaign

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import altair as alt
 
-from h123.report.drawing import Figure, Rows, inline
+from h123.report.figures.drawing import Figure, Rows, inline
 
 
 def test_marks_of_one_shape_share_it_and_keep_what_they_say() -> None:

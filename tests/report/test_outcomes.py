@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from h123.report.difference import confidence
-from h123.report.outcomes import outcomes
+from h123.report.text.difference import confidence
+from h123.report.text.outcomes import outcomes
 
 JUDGED = {
     "metric": "latency",

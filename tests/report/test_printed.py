@@ -10,9 +10,9 @@ import pytest
 from h123.analysis import analyse
 from h123.base.errors import UserError
 from h123.report import write_report
-from h123.report.averages import averages_figures
-from h123.report.axes import log_ticks
-from h123.report.printed import printed_side, printed_table, side_beside
+from h123.report.figures.averages import averages_figures
+from h123.report.figures.axes import log_ticks
+from h123.report.text.printed import printed_side, printed_table, side_beside
 from h123.store import CampaignFolder
 from study.test_printed import PRINTED, write
 from synthetic import Scenario, make_campaign

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from h123.report.reasons import reason_lines
+from h123.report.text.explanations.reasons import reason_lines
 
 PAIR = {"cell": {"network": "far"}, "a": "new", "b": "base", "twin": False, "withheld": None}
 

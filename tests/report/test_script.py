@@ -12,7 +12,7 @@ import pytest
 
 from h123.analysis import analyse
 from h123.report import write_report
-from h123.report.template import template
+from h123.report.page.template import template
 from synthetic import Scenario, make_campaign
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -124,5 +124,5 @@ def test_a_browser_sorts_filters_and_tells(tmp_path: Path) -> None:
 
 
 def test_the_script_asks_nothing_of_a_network() -> None:
-    script = str(template("h123.report", "page.html.j2").environment.globals["script"])
+    script = str(template("h123.report.page", "page.html.j2").environment.globals["script"])
     assert not re.search(r"fetch|XMLHttp|import|https?:|WebSocket|localStorage|cookie", script)

@@ -13,11 +13,22 @@ from h123.analysis import analyse
 from h123.packets.capture import DELIVERED, PACKET, QUEUE_FULL, write_packets
 from h123.packets.capture import LOST as LOST_ON_THE_LINK
 from h123.report import write_report
-from h123.report.completion import BYTES, RESOURCES, completion_figure
-from h123.report.drawing import inline
-from h123.report.stages import AWAITING, CONNECTING, FAILED, RECEIVING, STAGES, WAITING, stages
-from h123.report.visits import MOST_ARMS, by_cell, median_visits, took
-from h123.report.waterfalls import CARRIERS, LOST, waterfalls_figure
+from h123.report.figures.completion import BYTES, RESOURCES, completion_figure
+from h123.report.figures.drawing import inline
+from h123.report.figures.visits import (
+    AWAITING,
+    CONNECTING,
+    FAILED,
+    MOST_ARMS,
+    RECEIVING,
+    STAGES,
+    WAITING,
+    by_cell,
+    median_visits,
+    stages,
+    took,
+)
+from h123.report.figures.waterfalls import CARRIERS, LOST, waterfalls_figure
 from h123.store import CampaignFolder, connect
 from h123.study import PlannedTrial
 from synthetic import NETWORKS, Scenario, make_campaign

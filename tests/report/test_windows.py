@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from h123.report.windows import window_lines
+from h123.report.text.explanations.windows import window_lines
 
 
 def _row(a: str, b: str, network: str, seconds: float, difference: float, packets: tuple[int, int]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from h123.report import sentence
-from h123.report.words import verdict_word
+from h123.report.text.words import verdict_word
 
 
 def comparison(**changes: Any) -> dict[str, Any]:

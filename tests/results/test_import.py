@@ -14,7 +14,7 @@ from h123.base.files.lock import sole_user
 from h123.campaign import extend_campaign
 from h123.measures import export, load_attempts
 from h123.report import write_report
-from h123.report.circumstances import provenance
+from h123.report.page.provenance import provenance
 from h123.store import CampaignFolder, connect, import_samples
 from h123.study import load_schema
 

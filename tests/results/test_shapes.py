@@ -7,7 +7,7 @@ from documents import document
 from h123.documents.lab_report import Report
 from h123.documents.reading import misshapen
 from h123.documents.trial_files import Link
-from h123.report.circumstances import link_rows
+from h123.report.page.provenance import link_rows
 from h123.study.networks.network import Direction
 
 NO_PROBE_ARRIVED: dict[str, Any] = {"probes": 200, "lost": 200, "error_ns": None}

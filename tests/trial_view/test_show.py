@@ -16,7 +16,7 @@ from h123.causes import CAUSES
 from h123.flow import waiting
 from h123.packets.capture import DELIVERED, DOWN, LOST, UDP, UP, read_packets, write_packets
 from h123.packets.stack_log import Held
-from h123.report.drawing import Figure
+from h123.report.figures.drawing import Figure
 from h123.report.trial_view import choose
 from h123.report.trial_view.arm import Arm, arms
 from h123.report.trial_view.facts import rows

@@ -5,7 +5,7 @@ from pathlib import Path
 from campaign_files import sample_files, without_digests
 from reader import Reader
 
-from h123.report.circumstances import provenance
+from h123.report.page.provenance import provenance
 from h123.store import CampaignFolder
 from h123.study import Study, make_plan
 

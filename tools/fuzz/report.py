@@ -15,7 +15,7 @@ from h123.documents.trial_files import Client, Trial
 from h123.measures import Attempt, own_ns, ruined
 from h123.measures.attempts import finished_report
 from h123.measures.metrics import measure
-from h123.report.circumstances import link_rows
+from h123.report.page.provenance import link_rows
 from h123.study import Plan, Study, make_plan
 
 

@@ -16,28 +16,29 @@ from h123.analysis import headline
 from h123.analysis.document import AuditCount, Judged
 from h123.base.paths import typed
 from h123.base.units import format_seconds
-from h123.report import as_published, capacity, causes, claims, ladder
-from h123.report.advice import advice
-from h123.report.answer import Answer, Row, answers, cold, findings, no_answer, shown_ratio
-from h123.report.caveats import caveat_lines
-from h123.report.difference import confidence, sentence
-from h123.report.discarded import discarded_lines
-from h123.report.disturbed import disturbed_lines
-from h123.report.elsewhere import elsewhere_lines
-from h123.report.failed_attempts import failed_attempt_lines
-from h123.report.failures import failure_lines
-from h123.report.first import first_lines
-from h123.report.gate import gate_lines
-from h123.report.gist import ENOUGH_TO_READ, gist
-from h123.report.looks import look_lines, width_lines
-from h123.report.outcomes import outcomes
-from h123.report.places import place_lines
-from h123.report.reasons import later_lines, reason_lines
-from h123.report.split import terminal_lines as split_lines
-from h123.report.throughout import common, common_line, without
-from h123.report.unproved import unproved_lines
-from h123.report.windows import window_lines
-from h123.report.words import cell_name, level, percent, unbroken, verdict_word
+from h123.report.text import as_published, capacity, claims, ladder
+from h123.report.text.advice import advice
+from h123.report.text.answer import Answer, Row, answers, cold, findings, no_answer, shown_ratio
+from h123.report.text.constant_factors import common, common_line, without
+from h123.report.text.difference import confidence, sentence
+from h123.report.text.explanations import causes
+from h123.report.text.explanations.decomposition import terminal_lines as split_lines
+from h123.report.text.explanations.reasons import later_lines, reason_lines
+from h123.report.text.explanations.windows import window_lines
+from h123.report.text.headline import ENOUGH_TO_READ, headline_sentences
+from h123.report.text.outcomes import outcomes
+from h123.report.text.trust.caveats import caveat_lines
+from h123.report.text.trust.discarded import discarded_lines
+from h123.report.text.trust.disturbed import disturbed_lines
+from h123.report.text.trust.failed_attempts import failed_attempt_lines
+from h123.report.text.trust.failures import failure_lines
+from h123.report.text.trust.first import first_lines
+from h123.report.text.trust.gate import gate_lines
+from h123.report.text.trust.looks import look_lines, width_lines
+from h123.report.text.trust.places import place_lines
+from h123.report.text.trust.remote_server import elsewhere_lines
+from h123.report.text.trust.unproved import unproved_lines
+from h123.report.text.words import cell_name, level, percent, unbroken, verdict_word
 from h123.study import metric
 
 ABREAST = 3
@@ -140,14 +141,14 @@ def _print_answer(verdicts: Mapping[str, Any], console: Console) -> None:
         for line in (answer.tally, answer.parting(ABREAST)):
             _say(console, line)
     console.print()
-    for verdict, said in gist(asked):
+    for verdict, said in headline_sentences(asked):
         _say(console, said, style=_STYLES[verdict], indent=2)
     few = asked if found and len(asked) <= ENOUGH_TO_READ else []
     for outcome in outcomes(few, verdicts["margin"]):
         _say(console, outcome.said, style=_STYLES[outcome.verdict], indent=2)
         _say(console, outcome.note, style="dim", indent=4)
     compared = cold(verdicts)
-    for verdict, said in gist(compared):
+    for verdict, said in headline_sentences(compared):
         _say(console, said, style=_STYLES[verdict], indent=2)
     few_cold = findings(compared) if len(compared) <= ENOUGH_TO_READ else []
     for comparison in few_cold:

@@ -13,7 +13,8 @@ from rich.text import Text
 from h123.base.files.durable import write_atomically
 from h123.base.files.journal import Line
 from h123.catalogue import Subject
-from h123.report import level, template
+from h123.report import level
+from h123.report.page.template import template
 from h123.verification.matrix import Cell, Pairing, failures
 
 Cells = Mapping[Pairing, Cell | None]

@@ -6,8 +6,8 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from h123.report.distribution import SHARES, panel
-from h123.report.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark
+from h123.report.figures.distribution import SHARES, panel
+from h123.report.figures.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark
 from h123.report.trial_view.arm import Arm
 
 _PHASES = {"cold": "cold requests, each on a new connection", "warm": "warm requests"}

@@ -10,7 +10,7 @@ import numpy as np
 from h123.flow import Bins, Numbers
 from h123.packets.capture import BLOCKED, LOST, QUEUE_FULL
 from h123.report import lines
-from h123.report.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark, Rows
+from h123.report.figures.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark, Rows
 
 FATES = {LOST: "lost", QUEUE_FULL: "queue full", BLOCKED: "blocked"}
 HELD = max(FATES) + 1

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from h123.base.files.output import write_output
-from h123.report import template, with_contents
-from h123.report.drawing import Figure, inline
+from h123.report import with_contents
+from h123.report.figures.drawing import Figure, inline
+from h123.report.page.template import template
 from h123.report.trial_view import facts
 from h123.report.trial_view.arm import Arm, arms
 from h123.report.trial_view.choice import Chosen

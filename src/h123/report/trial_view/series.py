@@ -28,7 +28,7 @@ from h123.flow import (
 )
 from h123.packets.capture import DOWN, UP, Packets
 from h123.packets.stack_log import StackLog
-from h123.report.drawing import Figure
+from h123.report.figures.drawing import Figure
 from h123.report.trial_view.arm import Arm
 from h123.report.trial_view.over_time import FATES, HELD, Line, Panel, Ticks, over_time
 

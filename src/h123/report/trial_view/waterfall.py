@@ -8,8 +8,8 @@ import altair as alt
 
 from h123.base.units import format_seconds
 from h123.causes import CAUSES, Explained
-from h123.report.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
-from h123.report.stages import AWAITING, CONNECTING, FAILED, RECEIVING, STAGES, WAITING, stages
+from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
+from h123.report.figures.visits import AWAITING, CONNECTING, FAILED, RECEIVING, STAGES, WAITING, stages
 from h123.report.trial_view.arm import Arm
 from h123.store import Sample
 

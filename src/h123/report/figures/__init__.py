@@ -1,0 +1,1 @@
+"""Figures of a campaign, each drawn for a desk and for a phone."""

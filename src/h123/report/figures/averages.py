@@ -1,0 +1,156 @@
+"""The published study's figures 5 and 6 from a campaign's data: averages of the replications, and the replications.
+
+Small multiples for any study: the last two factors are the rows of a panel, all others make the panels.
+"""
+
+import itertools
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from h123.report.figures.axes import header, log_ticks, row_names
+from h123.report.figures.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark, Rows
+from h123.report.text.words import cell_name, level
+from h123.study import metric
+
+Factors = Mapping[str, Sequence[str]]
+
+_SHAPES = ["circle", "diamond", "square", "triangle-up", "triangle-down"]
+_STEP = 26
+"""Pixels of a row."""
+SECONDS = "datum.value >= 1 ? format(datum.value, '~g') + ' s' : format(datum.value * 1000, '~g') + ' ms'"
+MEGABYTES = "format(datum.value / 1e6, '~g') + ' MB/s'"
+"""How an axis says seconds and bytes a second."""
+_TRIALS = "Marks: one a trial, the mean of its requests. Upright line: the average of the trials."
+
+
+def averages_figures(replications: Sequence[Mark], factors: Factors, compared: str) -> list[Figure]:
+    """The equivalents of figures 5 and 6, as far as there are data.
+
+    `replications`: those of verdicts.json; `factors`: the study's, each with its levels, both in the study's order.
+    """
+    known = [r for r in replications if r["trials"]]
+    drawings = ((("latency", "ttfb"), times_figure), (("throughput",), throughput_figure))
+    found = ((draw, [r for r in known if r["metric"] in metrics]) for metrics, draw in drawings)
+    return [draw(rows, factors, compared) for draw, rows in found if rows]
+
+
+def times_figure(replications: Sequence[Mark], factors: Factors, compared: str) -> Figure:
+    """Latency and time to first byte, for each treatment."""
+    outer, inner = _parted(factors, compared)
+    caption = (
+        f"{_TRIALS} Grey: the least that the link allows, a request with an equal share of it (latency), a round trip "
+        "(first byte). The same quantities as the study's Figure 5."
+    )
+    rows = _rows(replications, factors, compared, (*outer, *inner))
+    wide, narrow = _both([_mark(r, compared, outer, inner, titled=True) for r in rows], factors[compared], SECONDS)
+    return Figure("published-times", "As published: latency and time to first byte", caption, wide, narrow)
+
+
+def throughput_figure(replications: Sequence[Mark], factors: Factors, compared: str) -> Figure:
+    """Size over latency, request by request, the levels of the last factor but one next to each other."""
+    outer, inner = _parted(factors, compared)
+    inner = inner[::-1]
+    caption = (
+        f"Payload over duration, request by request. {_TRIALS} Grey: an equal share of the link. The same quantity as "
+        "the study's Figure 6; it is latency once more."
+    )
+    rows = _rows(replications, factors, compared, (*outer, *inner))
+    wide, narrow = _both([_mark(r, compared, outer, inner, titled=False) for r in rows], factors[compared], MEGABYTES)
+    return Figure("published-throughput", "As published: throughput of a request", caption, wide, narrow)
+
+
+def _parted(factors: Factors, compared: str) -> tuple[list[str], list[str]]:
+    """The factors that make the panels, and those that make a panel's rows."""
+    others = [factor for factor in factors if factor != compared]
+    return others[:-2], others[-2:]
+
+
+def _rows(replications: Sequence[Mark], factors: Factors, compared: str, order: Sequence[str]) -> list[Mark]:
+    """The replications in the order of these factors' levels."""
+
+    def place(row: Mark) -> list[int]:
+        return [list(factors[factor]).index(row["cell"][factor]) for factor in (*order, compared)]
+
+    return sorted(replications, key=place)
+
+
+def _mark(replication: Mark, compared: str, outer: Sequence[str], inner: Sequence[str], titled: bool) -> Mark:
+    cell, link = replication["cell"], replication["link"] or {}
+    words = [metric(replication["metric"]).title] if titled else []
+    where = cell_name({name: cell[name] for name in outer})
+    return {
+        "panel": "|".join([*words, *([where] if where else [])]),
+        "row": cell_name({name: cell[name] for name in inner}) or "all",
+        "level": level(cell[compared]),
+        "trials": [trial["mean"] for trial in replication["trials"]],
+        "limit": link.get("share") or link.get("alone"),
+    }
+
+
+def _both(rows: list[Mark], compared: Iterable[str], label: str) -> tuple[Any, Any]:
+    found = {row["level"] for row in rows}
+    levels = [level(name) for name in compared if level(name) in found]
+    panels, names = (list(dict.fromkeys(row[key] for row in rows)) for key in ("panel", "row"))
+    draw = _drawing(_data(rows), levels, panels, names, label)
+    return draw(WIDE), draw(NARROW)
+
+
+def _data(rows: list[Mark]) -> list[Mark]:
+    """One record a mark: trials, their average, and the link's limit once for a treatment."""
+    data = []
+    for row in rows:
+        place = {name: row[name] for name in ("panel", "row", "level")}
+        data += [{**place, "trial": value} for value in row["trials"]]
+        data.append({**place, "average": sum(row["trials"]) / len(row["trials"])})
+        if row["limit"]:
+            data.append({**place, "limit": row["limit"]})
+    return data
+
+
+def _drawing(
+    data: list[Mark], levels: list[str], panels: list[str], names: list[str], label: str
+) -> Callable[[int], Any]:
+    found = [record[kind] for record, kind in itertools.product(data, ("trial", "limit")) if kind in record]
+    domain = [min(found) / 1.3, max(found) * 1.3]
+
+    def draw(width: int) -> Any:
+        columns = min(2, len(panels)) if width > NARROW else 1
+        rows = row_names(names, width // columns * 2 // 5)
+        plot = width // columns - 26 - rows.width
+        axis = alt.Axis(values=log_ticks(domain, plot // 55), labelExpr=label, grid=True)
+        layers = alt.layer(*_layers(levels, names, rows.axis, alt.Scale(type="log", domain=domain, nice=False), axis))
+        chart = layers.properties(width=plot, height=alt.Step(max(_STEP, rows.row))).facet(
+            facet=alt.Facet("panel:N", sort=panels, header=header(panels, plot)),
+            columns=columns,
+            data=Rows(data),
+            spacing=18,
+        )
+        return chart.resolve_axis(x="independent", y="independent")
+
+    return draw
+
+
+def _layers(levels: list[str], names: list[str], rows: alt.Axis, scale: alt.Scale, axis: alt.Axis) -> list[Any]:
+    """The link's limit through the whole row; above one another in it each level's trials and their average."""
+    y = alt.Y("row:N", sort=names, title=None, axis=rows)
+    colour = alt.Color("level:N", scale=alt.Scale(domain=levels, range=SERIES))
+    shape = alt.Shape("level:N", scale=alt.Scale(domain=levels, range=_SHAPES))
+    apart = (_STEP - 8) / len(levels)
+
+    def part(mark: Any, kind: str, one: str | None = None, **encodings: Any) -> Any:
+        shown = f"isValid(datum.{kind})" + (f" && datum.level == {json.dumps(one)}" if one else "")
+        x = alt.X(f"{kind}:Q", title=None, scale=scale, axis=axis)
+        return mark.encode(x=x, y=y, **encodings).transform_filter(shown)
+
+    layers = [
+        part(alt.Chart().mark_tick(color=COLOURS["inconclusive"], thickness=2, size=_STEP - 4, opacity=1), "limit")
+    ]
+    for index, one in enumerate(levels):
+        offset = apart * (index - (len(levels) - 1) / 2)
+        dots = alt.Chart().mark_point(filled=True, size=26, opacity=0.6, yOffset=offset)
+        average = alt.Chart().mark_tick(thickness=2.5, size=apart + 2, yOffset=offset, opacity=1)
+        layers += [part(dots, "trial", one, color=colour, shape=shape), part(average, "average", one, color=colour)]
+    return layers

@@ -1,0 +1,119 @@
+"""Pictures that a study asks for: values as bars, in groups along a factor, each trial on its bar."""
+
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import altair as alt
+
+from h123.base.units import common_unit
+from h123.measures import quantiles
+from h123.report.figures.axes import CHARACTER, header, row_names
+from h123.report.figures.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark, Rows
+from h123.report.text.words import cell_name, level
+from h123.study import Chart, metric
+
+_PITCH = 17
+"""Pixels of a bar, with what is between it and the next."""
+_BETWEEN = 14
+"""Between groups."""
+_ABREAST = 3
+"""Names in a line of the legend, on a phone."""
+
+
+def bars_figures(values: Sequence[Mark], charts: Iterable[Chart], factor: str) -> list[Figure]:
+    """Of each chart of which there is any value. `values`: those of verdicts.json."""
+    found = ((chart, _groups(values, chart, factor)) for chart in charts)
+    return [_figure(chart, groups) for chart, groups in found if groups]
+
+
+def _groups(values: Sequence[Mark], chart: Chart, factor: str) -> list[Mark]:
+    """What is drawn of each bar: its trials, and what they come to."""
+    names = {place: name for name, place in chart.at.items()}
+    trials: dict[tuple[str, str, str], list[Mark]] = {}
+    for row in values:
+        cell, value = row["cell"], row["metrics"].get(chart.metric)
+        if value is not None and not row["twin"] and cell[factor] in chart.levels and cell[chart.along] in names:
+            panel = cell_name({name: one for name, one in cell.items() if name not in (factor, chart.along)})
+            where = (panel, names[cell[chart.along]], cell[factor])
+            trials.setdefault(where, []).append({"block": row["block"], "value": value})
+    return [
+        {"panel": panel, "group": group, "level": one, "trials": found} for (panel, group, one), found in trials.items()
+    ]
+
+
+def _figure(chart: Chart, groups: Sequence[Mark]) -> Figure:
+    wording = metric(chart.metric)
+    known = [trial["value"] for group in groups for trial in group["trials"]]
+    one, unit = common_unit(known, wording.unit)
+    marks = [mark for group in groups for mark in _marks(group, chart, one)]
+    panels = list(dict.fromkeys(mark["panel"] for mark in marks))
+    top, longest = max(known) / one, max(len(mark.get("label", "")) for mark in marks)
+
+    def draw(width: int) -> Any:
+        abreast = 2 if width > NARROW and len(panels) > 1 else 1
+        names = row_names(chart.at, 120 if width > NARROW else 80)
+        label = 10 + round(CHARACTER * longest)
+        plot = width // abreast - 20 * (abreast - 1) - names.width - label
+        axis = alt.Axis(tickCount=max(3, plot // 90), grid=True)
+        x = {"title": unit, "axis": axis, "scale": alt.Scale(domain=[0, top * 1.02], nice=False)}
+        legend = alt.Legend(columns=len(chart.levels) if width > NARROW else _ABREAST)
+        layers = alt.layer(*_layers(chart, names.axis, x, plot, legend))
+        height = len(chart.at) * (_PITCH * len(chart.levels) + _BETWEEN)
+        facet = alt.Facet("panel:N", sort=panels, header=header(panels, plot))
+        drawn = layers.properties(width=plot, height=height).facet(
+            facet=facet, columns=abreast, data=Rows(marks), spacing=22
+        )
+        return drawn.resolve_axis(x="independent", y="independent")
+
+    caption = (
+        f"{wording.title}: {wording.meaning}. A dot is a trial, a bar their median, the line its interval at 95 % "
+        "(none of fewer than 6). Bars whose intervals overlap may differ all the same: pairs are compared within "
+        "blocks, above."
+    )
+    return Figure(f"chart-{chart.name}", chart.title, caption, draw(WIDE), draw(NARROW))
+
+
+def _marks(group: Mark, chart: Chart, one: float) -> Iterator[Mark]:
+    """The bar with its interval, then its trials."""
+    wording = metric(chart.metric)
+    told = ", ".join(name for name in (level(group["level"]), group["group"], group["panel"]) if name)
+    place = {"panel": group["panel"], "group": group["group"], "level": level(group["level"])}
+    ordered = sorted(trial["value"] for trial in group["trials"])
+    between = quantiles.ranks(len(ordered), 0.5)
+    median = wording.format(statistics.median(ordered))
+    ends = [ordered[rank - 1] for rank in (between.low, between.high)] if between else []
+    known = f" ({' to '.join(map(wording.format, ends))})" if ends else ""
+    yield place | {
+        "median": statistics.median(ordered) / one,
+        **{name: end / one for name, end in zip(("low", "high"), ends, strict=False)},
+        "label": median,
+        "told": f"{told}: {median}{known}, the median of {len(ordered)} trials",
+    }
+    for trial in group["trials"]:
+        said = f"{told}, block {trial['block']}: {wording.format(trial['value'])}"
+        yield place | {"trial": trial["value"] / one, "told": said}
+
+
+def _layers(chart: Chart, names: alt.Axis, x: Mark, plot: int, legend: alt.Legend) -> list[Any]:
+    levels = [level(name) for name in chart.levels]
+    scale = alt.Scale(paddingInner=_BETWEEN / (_PITCH * len(levels) + _BETWEEN), paddingOuter=0.05)
+    y = alt.Y("group:N", sort=list(chart.at), title=None, axis=names, scale=scale)
+    offset = alt.YOffset("level:N", scale=alt.Scale(domain=levels, paddingInner=0.15))
+    colour = alt.Color("level:N", scale=alt.Scale(domain=levels, range=SERIES), legend=legend)
+
+    def part(mark: Any, kind: str) -> Any:
+        return mark.encode(y=y, yOffset=offset).transform_filter(f"isValid(datum.{kind})")
+
+    base = alt.Chart()
+    bars = part(base.mark_bar(opacity=0.45, aria=True), "median")
+    spans = part(base.mark_rule(color=COLOURS["ink"], strokeWidth=1.5), "low")
+    dots = part(base.mark_point(filled=True, size=16, opacity=1, aria=True), "trial")
+    text = part(base.mark_text(align="left", color=COLOURS["ink"], fontSize=12), "median")
+
+    return [
+        bars.encode(x=alt.X("median:Q", **x), color=colour, description=alt.Description("told:N")),
+        spans.encode(x=alt.X("low:Q", **x), x2=alt.X2("high:Q")),
+        dots.encode(x=alt.X("trial:Q", **x), color=colour, description=alt.Description("told:N")),
+        text.encode(x=alt.value(plot + 8), text=alt.Text("label:N")),
+    ]

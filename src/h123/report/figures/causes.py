@@ -1,0 +1,76 @@
+"""Where the time goes: what both sides of an answer spent theirs on, as bars."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from h123.base.units import common_unit, format_seconds
+from h123.report.figures.axes import header, row_names
+from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
+from h123.report.text.explanations.causes import DRAWN, VISIT, Row, observation, title
+from h123.report.text.words import level, listed
+
+_BAR = 9
+"""Pixels of a bar and the gap below it."""
+
+
+def causes_figure(rows: Sequence[Row]) -> Figure:
+    """Both sides' parts as bars, a panel for each cell; of cold and other requests apart."""
+    whose = listed(list(dict.fromkeys(f"{kind.typical} {kind.one}" for kind in map(observation, rows))), "or")
+    one, unit = common_unit((row[f"{side}_seconds"] for row in rows for side in ("a", "b")), "s")
+    data = _marks(rows, one)
+    levels = list(dict.fromkeys(mark["level"] for mark in data))
+    panels = list(dict.fromkeys(mark["panel"] for mark in data))
+    largest = {mark["part"]: mark["value"] for mark in sorted(data, key=lambda mark: float(mark["value"]))}
+    order = sorted(largest, key=lambda part: -largest[part])
+
+    def draw(width: int) -> Any:
+        names = row_names(order, width // 2)
+        colour = alt.Scale(domain=levels, range=[COLOURS["dot"], COLOURS["other-dot"], COLOURS["equivalent"]])
+        bars = (
+            alt.Chart()
+            .mark_bar(aria=True, height=7)
+            .encode(
+                y=alt.Y("part:N", sort=order, title=None, axis=names.axis),
+                yOffset=alt.YOffset("level:N", sort=levels),
+                x=alt.X("value:Q", title=f"{unit} of a {whose}", axis=alt.Axis(tickCount=4)),
+                color=alt.Color("level:N", scale=colour, sort=levels),
+                description=alt.Description("told:N"),
+            )
+        )
+        plot = width - names.width - 20
+        chart = bars.properties(width=plot, height=alt.Step(max(_BAR, names.row / len(levels))))
+        titles = alt.Facet("panel:N", header=header(panels, width), sort=panels)
+        drawn = chart.facet(data=Rows(data), facet=titles, columns=1)
+        return drawn.resolve_scale(x="independent", y="independent")
+
+    along = " along its critical path" if all(observation(row) is VISIT for row in rows) else ""
+    caption = (
+        f"What the {whose} of each side spent its time on{along}, told from the packets of the link; the bars of a "
+        "side sum up to its time. Each panel has its own axis."
+    )
+    return Figure("causes", "Where the time goes", caption, draw(WIDE), draw(NARROW))
+
+
+def _marks(rows: Sequence[Row], one: float) -> list[Mark]:
+    """A bar for each part of each side that is worth one; a level that several comparisons have is drawn once."""
+    found: dict[tuple[str, str, str], Mark] = {}
+    for row in rows:
+        least = DRAWN * max(row["a_seconds"], row["b_seconds"])
+        worth = [part for part in row["parts"] if max(part["a_seconds"], part["b_seconds"]) >= least]
+        for mark in (_mark(row, part, side, one) for part in worth for side in ("a", "b")):
+            found.setdefault((mark["panel"], mark["part"], mark["level"]), mark)
+    return list(found.values())
+
+
+def _mark(row: Row, part: Mapping[str, Any], side: str, one: float) -> Mark:
+    seconds = part[f"{side}_seconds"]
+    panel, name = title(row), level(row[side])
+    return {
+        "panel": panel,
+        "part": part["words"],
+        "level": name,
+        "value": seconds / one,
+        "told": f"{panel}: {name} spends {format_seconds(seconds)} on {part['words']}",
+    }

@@ -1,0 +1,232 @@
+"""Pictures of comparisons: each ratio with its interval on a logarithmic axis, beside the equivalence margin."""
+
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import altair as alt
+
+from h123.report.figures.axes import CHARACTER, LINE, RowNames, Scale, header, lines, log_scale, row_names
+from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
+from h123.report.text.words import Comparison, cell_name, interval, level, percent, ratio, verdict_word
+from h123.study import metric
+
+_SIGNS = {
+    "faster": ("better", "triangle-up", COLOURS["better"]),
+    "slower": ("worse", "triangle-down", COLOURS["worse"]),
+    "equivalent": ("equivalent", "square", COLOURS["equivalent"]),
+    "inconclusive": ("cannot tell yet", "circle", COLOURS["inconclusive"]),
+    "withheld": ("not judged", "cross", COLOURS["inconclusive"]),
+}
+MANY_PAIRS = 4
+"""More pairs than this are the rows of a picture, sorted, and its cells are the panels."""
+_LEAST_PLOT = 130
+"""Pixels of an axis on which an interval can still be read."""
+
+
+def answer_figure(comparisons: Sequence[Comparison], margin: float) -> Figure:
+    """The ratio with its interval: one panel for each metric and pair, a row for each cell; of many pairs the other
+    way round, sorted by ratio.
+    """
+    rows = _rows(comparisons)
+    labels = 12 + round(CHARACTER * max(len(row["label"]) for row in rows))
+    panels = {name: [row for row in rows if row["panel"] == name] for name in _distinct(row["panel"] for row in rows)}
+    columns = 2 if _many(comparisons) and len(panels) > 1 else 1
+
+    def draw(width: int) -> alt.TopLevelMixin:
+        abreast = columns if width > NARROW else 1
+        room = width // abreast - 24 * (abreast - 1)
+        names = row_names(_distinct(row["name"] for row in rows), room // 3)
+        beside = room - names.width - labels >= _LEAST_PLOT
+        plot = room - names.width - labels if beside else room
+        scale = log_scale(rows, margin, plot)
+        drawn = []
+        for title, mine in panels.items():
+            if beside:
+                step = max(names.row, 40 if len(mine) <= 8 else 24)
+                layers = [*_layers(mine, margin, scale, names.axis, size=110), _labels(plot + 12, mine)]
+            else:
+                mine = [row | {"lines": lines(row["name"], plot - labels)} for row in mine]
+                above = LINE * max(len(row["lines"]) for row in mine)
+                step = above + 28
+                layers = [*_layers(mine, margin, scale, None, 110, down=above // 2), *_names_above(plot, step, mine)]
+            panel = alt.layer(*layers, data=Rows(mine))
+            drawn.append(panel.properties(width=plot, height=alt.Step(step), title=_title(title, room)))
+        return alt.concat(*drawn, columns=min(abreast, len(drawn)), spacing=18)
+
+    order = "Sorted by ratio, the smallest first. " if _many(comparisons) else ""
+    caption = (
+        f"{order}Ratio and interval on a logarithmic axis. The shaded band is the equivalence margin of "
+        f"{percent(margin)}; the sign and the words are the verdict."
+    )
+    return Figure("answer", "The answer", caption, draw(WIDE), draw(NARROW))
+
+
+def details_figure(comparisons: Sequence[Comparison], margin: float) -> Figure:
+    """All ratios at a glance: a row of panels for each metric, a column for each pair; of many pairs, for each cell."""
+    rows = _rows(comparisons)
+    titles, columns = _distinct(row["metric"] for row in rows), _distinct(row["column"] for row in rows)
+    order = _overall_order(rows) if _many(comparisons) else _distinct(row["name"] for row in rows)
+    titles_width = round(CHARACTER * max(len(title) for title in titles))
+
+    def table(plot: int, names: RowNames) -> Any:
+        down = alt.Header(labelAngle=0, labelAlign="left", labelAnchor="middle", labelPadding=titles_width)
+        return _panel(plot, names, 4).facet(
+            row=alt.Row("metric:N", sort=titles, header=down),
+            column=alt.Column("column:N", sort=columns, header=header(columns, plot)),
+            spacing={"row": 10, "column": 16},
+            data=Rows(rows),
+        )
+
+    def column(width: int) -> Any:
+        names = row_names(order, int(width * 0.4))
+        panels = _distinct(row["panel"] for row in rows)
+        plot = width - names.width - 20
+        facet = alt.Facet("panel:N", sort=panels, header=header(panels, plot))
+        return _panel(plot, names, 4 if width > NARROW else 2).facet(
+            facet=facet, columns=1, spacing=14, data=Rows(rows)
+        )
+
+    def _panel(plot: int, names: RowNames, abreast: int) -> Any:
+        scale = log_scale(rows, margin, plot)
+        layers = _layers(rows, margin, scale, names.axis, size=60, order=order, legend=alt.Legend(columns=abreast))
+        return alt.layer(*layers).properties(width=plot, height=alt.Step(max(17, names.row)))
+
+    caption = (
+        f"Every ratio with its interval, on one logarithmic axis. Shaded: the equivalence margin of {percent(margin)}. "
+        "Whether less is better depends on the metric; the sign says how the first of the pair does."
+    )
+    names = row_names(order, 200)
+    plot = (WIDE - names.width - titles_width) // len(columns) - 24
+    # Of a table without some panels Vega-Lite puts the empty ones first, and the others at the wrong names.
+    whole = len(_distinct(row["panel"] for row in rows)) == len(titles) * len(columns)
+    wide = table(plot, names) if whole and plot >= _LEAST_PLOT - 20 else column(WIDE)
+    return Figure("details", "All comparisons at a glance", caption, wide, column(NARROW))
+
+
+def by_ratio(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """The comparisons as a table shows them: of many pairs each metric's in each cell sorted by ratio."""
+    if not _many(comparisons):
+        return list(comparisons)
+    places = {asked: place for place, asked in enumerate(_distinct(map(_asked, comparisons)))}
+    return sorted(comparisons, key=lambda c: (places[_asked(c)], _size(c["ratio"])))
+
+
+def _asked(comparison: Comparison) -> str:
+    return f"{comparison['family']}|{comparison['metric']}|{cell_name(comparison['cell'])}"
+
+
+def _many(comparisons: Iterable[Comparison]) -> bool:
+    return len({(c["a"], c["b"]) for c in comparisons}) > MANY_PAIRS
+
+
+def _size(value: float | None) -> float:
+    return math.inf if value is None else value
+
+
+def _rows(comparisons: Sequence[Comparison]) -> list[Mark]:
+    """What is drawn of each comparison: `name`, its row's; `column`, what else it is about but the metric; `panel`."""
+    if not _many(comparisons):
+        return [_row(c, _cell(c), f"{level(c['a'])} / {level(c['b'])}") for c in comparisons]
+    bases = {c["b"] for c in comparisons}
+    if len(bases) > 1:
+        return [_row(c, f"{level(c['a'])} / {level(c['b'])}", _cell(c)) for c in by_ratio(comparisons)]
+    return [_row(c, level(c["a"]), f"{_cell(c)}, ratio to {level(c['b'])}") for c in by_ratio(comparisons)]
+
+
+def _cell(comparison: Comparison) -> str:
+    return cell_name(comparison["cell"]) or str(comparison["workload"])
+
+
+def _row(comparison: Comparison, name: str, column: str) -> Mark:
+    wording = metric(comparison["metric"])
+    value, low, high = comparison["ratio"], comparison["low"], comparison["high"]
+    known = {"ratio": value, "low": low, "high": high}
+    label = "no answer" if value is None else f"{ratio(value, low, high)}  {verdict_word(comparison)}"
+    pair = f"{level(comparison['a'])} / {level(comparison['b'])}"
+    return {part: number for part, number in known.items() if number is not None} | {
+        "name": name,
+        "metric": wording.title,
+        "column": column,
+        "panel": f"{wording.title}, {column}",
+        "sign": _SIGNS["withheld" if comparison.get("withheld") else comparison["verdict"]][0],
+        "label": label,
+        "told": f"{wording.title}, {pair}, {_cell(comparison)}: {label} ({interval(comparison)})",
+    }
+
+
+def _overall_order(rows: Sequence[Mark]) -> list[str]:
+    """The rows' names by their mean ratio in the first metric."""
+    first = [row for row in rows if row["metric"] == rows[0]["metric"]]
+
+    def mean(name: str) -> float:
+        found = [row["ratio"] for row in first if row["name"] == name and "ratio" in row]
+        return statistics.geometric_mean(found) if found else math.inf
+
+    return sorted(_distinct(row["name"] for row in rows), key=mean)
+
+
+def _layers(
+    rows: Sequence[Mark],
+    margin: float,
+    scale: Scale,
+    axis: alt.Axis | None,
+    size: int,
+    *,
+    order: Sequence[str] | None = None,
+    down: int = 0,
+    legend: alt.Legend | None = None,
+) -> list[alt.Chart]:
+    """Band, line at 1, intervals and signs, `down` pixels below the rows' middle; rows without a ratio stay empty."""
+    base = alt.Chart()
+    at = alt.Scale(type="log", domain=scale.domain, nice=False)
+    x = alt.X("ratio:Q", title=None, scale=at, axis=alt.Axis(values=scale.ticks, format="~g", grid=True))
+    low = alt.X("from:Q", title=None, scale=at)
+    y = _y(rows, order).axis(axis)
+    words, shapes, colours = zip(*_SIGNS.values(), strict=True)
+    shape = alt.Shape("sign:N", scale=alt.Scale(domain=words, range=shapes), legend=legend)
+    colour = alt.Color("sign:N", scale=alt.Scale(domain=words, range=colours), legend=legend)
+    band = base.mark_rect(color=COLOURS["band"]).encode(x=alt.XDatum(1 / (1 + margin)), x2=alt.X2Datum(1 + margin))
+    one = base.mark_rule(color=COLOURS["muted"]).encode(x=alt.XDatum(1))
+    spans = base.mark_rule(strokeWidth=2.5, yOffset=down).encode(x=low, x2=alt.X2("to:Q"), y=y, color=colour)
+    marks = base.mark_point(filled=True, size=size, opacity=1, yOffset=down, aria=True)
+    points = marks.encode(x=x, y=y, color=colour, shape=shape, description=alt.Description("told:N"))
+    return [band, one, spanned(spans, scale), points.transform_filter("isValid(datum.ratio)")]
+
+
+def spanned(spans: alt.Chart, scale: Scale) -> alt.Chart:
+    """Intervals, `from` and `to`: one without a bound reaches the picture's edge; rows that have none stay empty."""
+    first, last = scale.domain
+    known = spans.transform_filter("isValid(datum.low) || isValid(datum.high)")
+    ends = {"from": f"isValid(datum.low) ? datum.low : {first}", "to": f"isValid(datum.high) ? datum.high : {last}"}
+    return known.transform_calculate(**ends)
+
+
+def _labels(at: int, rows: Sequence[Mark]) -> Any:
+    text = alt.Chart().mark_text(align="left", fontSize=13, color=COLOURS["ink"])
+    return text.encode(x=alt.value(at), y=_y(rows), text=alt.Text("label:N"))
+
+
+def _names_above(plot: int, step: int, rows: Sequence[Mark]) -> list[Any]:
+    """The name and what it came to above each interval: for names that leave no room beside them."""
+
+    def text(align: Literal["left", "right"], at: int, field: str) -> Any:
+        mark = alt.Chart().mark_text(align=align, fontSize=12, color=COLOURS["ink"], dy=12 - step // 2, lineHeight=LINE)
+        return mark.encode(x=alt.value(at), y=_y(rows), text=alt.Text(f"{field}:N"))
+
+    return [text("left", 0, "lines"), text("right", plot, "label")]
+
+
+def _y(rows: Sequence[Mark], order: Sequence[str] | None = None) -> alt.Y:
+    return alt.Y("name:N", sort=list(order or _distinct(row["name"] for row in rows)), title=None)
+
+
+def _title(text: str, width: int) -> alt.TitleParams:
+    return alt.TitleParams(
+        lines(text, width), anchor="start", frame="bounds", fontSize=12, color=COLOURS["muted"], offset=8
+    )
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))

@@ -1,0 +1,193 @@
+"""Pictures of values: each trial's, all requests', and what they cost in processor time."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from h123.base.units import common_unit, format_seconds
+from h123.report.figures.axes import CHARACTER, RowNames, header, row_names
+from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
+from h123.report.text.words import cell_name, level, listed
+from h123.study import METRICS, metric
+from h123.study.metrics.observed import Processor
+
+_CPU_ROLES = {
+    name: role
+    for name, metric in METRICS.items()
+    if metric.by_role and isinstance(metric.of, Processor)
+    for role in metric.of.roles
+}
+_CPU_LOOKS = {"server": ("dot", "circle"), "client": ("other-dot", "diamond"), "backend": ("queue", "square")}
+_COLUMNS = 3
+_GUTTER = 66
+"""Pixels that an axis of numbers needs at the left of a panel."""
+
+
+def trials_figure(values: Sequence[Mark], metric_name: str, factor: str) -> Figure:
+    """One dot per trial by treatment, the trials of a block joined by a line; of treatments whose names do not fit
+    beside one another, a row each. `values`: those of verdicts.json.
+    """
+    wording = metric(metric_name)
+    rows = [row for row in values if row["metrics"].get(metric_name) is not None]
+    one, unit = common_unit((row["metrics"][metric_name] for row in rows), wording.unit)
+    data = [
+        _trial(row, factor, wording.format(row["metrics"][metric_name]))
+        | {"value": row["metrics"][metric_name] / one, "block": row["block"]}
+        for row in rows
+    ]
+    order = treatments(values, factor)
+    widest = max(len(word) for name in order for word in name.split())
+    abreast = (widest + 1) * CHARACTER * len(order) <= WIDE // _COLUMNS - _GUTTER
+
+    def columns(width: int) -> Any:
+        # Names stand in lines of one word each: side by side they would run into one another.
+        axis = alt.Axis(labelAngle=0, grid=False, labelExpr="split(datum.label, ' ')")
+        x = alt.X("treatment:N", sort=order, title=None, axis=axis)
+        y = alt.Y("value:Q", title=unit, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
+        base = alt.Chart().encode(x=x, y=y)
+        line = base.mark_line(color=COLOURS["inconclusive"], strokeWidth=1, opacity=0.5)
+        lines = line.encode(detail=alt.Detail("block:N"))
+        middle = base.mark_tick(color=COLOURS["ink"], thickness=2, size=26).encode(y=alt.Y("median(value):Q"))
+        layers = alt.layer(lines, middle, _dots(base)).properties(height=190)
+        return _panels(layers, data, width, _GUTTER).resolve_scale(y="independent").resolve_axis(x="independent")
+
+    def stacked(width: int) -> Any:
+        names = _names(order, width)
+        y = alt.Y("treatment:N", sort=order, title=None, axis=names.axis)
+        x = alt.X("value:Q", title=unit, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4))
+        base = alt.Chart().encode(x=x, y=y)
+        middle = base.mark_tick(color=COLOURS["ink"], thickness=2, size=14).encode(x=alt.X("median(value):Q"))
+        layers = alt.layer(_dots(base), middle).properties(height=alt.Step(max(18, names.row)))
+        panels = _panels(layers, data, width, names.width + 20)
+        return panels.resolve_scale(x="independent").resolve_axis(y="independent")
+
+    joined = "A line joins the trials of one block, which share a link seed. " if abreast else ""
+    caption = f"One dot per trial ({wording.meaning}). {joined}The bar is the median. Each panel has its own axis."
+    draw = columns if abreast else stacked
+    return Figure(f"trials-{metric_name}", f"{wording.title}, trial by trial", caption, draw(WIDE), draw(NARROW))
+
+
+def requests_figure(quantiles: Sequence[Mark], order: list[str], factor: str) -> Figure:
+    """The spread of single requests. `quantiles`: those of `latency_quantiles`, in the order of the panels."""
+    pooled = [row for row in quantiles if row["trial"] is None]
+    one, unit = common_unit((row["seconds"][50] for row in pooled), "s")
+    data = [_spread(row, factor, one) for row in pooled]
+
+    def draw(width: int) -> Any:
+        names = _names(order, width)
+        base = alt.Chart().encode(y=alt.Y("treatment:N", sort=order, title=None, axis=names.axis))
+        scale, axis = alt.Scale(type="log", nice=False, padding=8), alt.Axis(tickCount=4, format="~g")
+        whole = base.mark_rule(color=COLOURS["inconclusive"], strokeWidth=1.5).encode(
+            x=alt.X("p5:Q", title=unit, scale=scale, axis=axis), x2=alt.X2("p95:Q")
+        )
+        half = base.mark_bar(color=COLOURS["dot"], height=10, opacity=0.55, aria=True).encode(
+            x=alt.X("p25:Q"), x2=alt.X2("p75:Q"), description=alt.Description("told:N")
+        )
+        middle = base.mark_tick(color=COLOURS["ink"], thickness=2, size=16).encode(x=alt.X("p50:Q"))
+        tail = base.mark_point(color=COLOURS["muted"], size=24, strokeWidth=1.3, opacity=1).encode(x=alt.X("p99:Q"))
+        layers = alt.layer(whole, half, middle, tail).properties(height=alt.Step(max(26, names.row)))
+        panels = _panels(layers, data, width, names.width + 20)
+        return panels.resolve_scale(x="independent").resolve_axis(y="independent")
+
+    caption = (
+        "All warm requests of the analysed trials: the tick is the median, the bar the middle half, the line 5 to "
+        "95 %, the ring the 99th percentile. Requests of one trial depend on one another: this describes, and decides "
+        "nothing."
+    )
+    return Figure("requests", "Latency, request by request", caption, draw(WIDE), draw(NARROW))
+
+
+def cpu_figure(values: Sequence[Mark], factor: str) -> Figure | None:
+    """CPU per request of client, server and what is behind it, one mark per trial; None where nothing tells it.
+    `values`: those of verdicts.json."""
+    found = [(row, name) for row in values for name in _CPU_ROLES if row["metrics"].get(name) is not None]
+    if not found:
+        return None
+    one, unit = common_unit((row["metrics"][name] for row, name in found), "s")
+    data = [
+        _trial(row, factor, f"{_CPU_ROLES[name]} {metric(name).format(row['metrics'][name])}")
+        | {"role": _CPU_ROLES[name], "value": row["metrics"][name] / one}
+        for row, name in found
+    ]
+    order = treatments(values, factor)
+    roles = [role for name, role in _CPU_ROLES.items() if any(name == had for _, had in found)]
+
+    def draw(width: int) -> Any:
+        names = _names(order, width)
+        looks = [_CPU_LOOKS[role] for role in roles]
+        colour = alt.Scale(domain=roles, range=[COLOURS[name] for name, _ in looks])
+        chart = alt.Chart().mark_point(filled=True, size=46, opacity=0.75, aria=True)
+        chart = chart.encode(
+            y=alt.Y("treatment:N", sort=order, title=None, axis=names.axis),
+            x=alt.X("value:Q", title=f"{unit} per request", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4)),
+            color=alt.Color("role:N", scale=colour),
+            shape=alt.Shape("role:N", scale=alt.Scale(domain=roles, range=[sign for _, sign in looks])),
+            description=alt.Description("told:N"),
+        ).properties(height=alt.Step(max(26, names.row)))
+        return _panels(chart, data, width, names.width + 20).resolve_axis(x="independent", y="independent")
+
+    caption = "Processor time of each role while the client ran, handshakes included, per request; one mark per trial."
+    return Figure("cpu", f"CPU per request of {listed(roles, 'and')}", caption, draw(WIDE), draw(NARROW))
+
+
+def treatment(cell: dict[str, str], factor: str, twin: bool) -> str:
+    """A treatment's name: the compared factor's level, or that level again where it is the twin."""
+    return level(cell[factor]) + (" again" if twin else "")
+
+
+def treatments(rows: Sequence[Mark], factor: str) -> list[str]:
+    """The treatments' names, twins behind their like, in the order of the levels."""
+    found = {(row["cell"][factor], row["twin"]): row for row in rows}
+    return [treatment(found[key]["cell"], factor, key[1]) for key in sorted(found)]
+
+
+def other_factors(cell: dict[str, str], factor: str) -> str:
+    """The name of the cell that a trial's comparison belongs to."""
+    return cell_name({name: chosen for name, chosen in cell.items() if name != factor})
+
+
+def _spread(row: Mark, factor: str, one: float) -> Mark:
+    scaled = {f"p{percent}": row["seconds"][percent] / one for percent in (5, 25, 50, 75, 95, 99)}
+    half = " to ".join(format_seconds(row["seconds"][percent]) for percent in (25, 75))
+    place = _place(row, factor)
+    told = f"{_said(place)}: median {format_seconds(row['seconds'][50])}, middle half {half}"
+    return place | scaled | {"told": told}
+
+
+def _trial(row: Mark, factor: str, value: str) -> Mark:
+    place = _place(row, factor)
+    return place | {"told": f"{_said(place)}, block {row['block']}: {value}"}
+
+
+def _place(row: Mark, factor: str) -> Mark:
+    return {"cell": other_factors(row["cell"], factor), "treatment": treatment(row["cell"], factor, row["twin"])}
+
+
+def _said(place: Mark) -> str:
+    return ", ".join(name for name in (place["treatment"], place["cell"]) if name)
+
+
+def _dots(base: Any) -> Any:
+    dots = base.mark_point(filled=True, size=44, opacity=0.9, color=COLOURS["dot"], aria=True)
+    return dots.encode(description=alt.Description("told:N"))
+
+
+def _names(order: Sequence[str], width: int) -> RowNames:
+    return row_names(order, 110 if width > NARROW else 130)
+
+
+def _panels(layers: Any, data: list[Mark], width: int, gutter: int) -> Any:
+    """One panel a cell, as many beside each other as the width allows; `gutter` is what a panel's axis needs."""
+    cells = list(dict.fromkeys(row["cell"] for row in data))
+    columns = balanced(len(cells)) if width > NARROW else 1
+    plot = width // columns - gutter
+    facet = alt.Facet("cell:N", sort=cells, header=header(cells, plot))
+    panels = layers.properties(width=plot)
+    return panels.facet(facet=facet, columns=columns, data=Rows(data), spacing=22)
+
+
+def balanced(panels: int) -> int:
+    """How many panels stand beside one another on a desk, so that the last line is not nearly empty."""
+    return math.ceil(panels / math.ceil(panels / _COLUMNS))

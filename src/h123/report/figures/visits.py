@@ -1,0 +1,126 @@
+"""The visits of pages that pictures show: of each treatment the one in the middle of all."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from h123.base.errors import UserError
+from h123.documents import read_document
+from h123.documents.lab_report import Report
+from h123.measures import stages_of
+from h123.packets.capture import DELIVERED, read_packets
+from h123.report.figures.drawing import SERIES, Mark
+from h123.report.figures.spread import other_factors
+from h123.store import CampaignFolder, Rows, Sample, connect
+
+WAITING, CONNECTING, AWAITING, RECEIVING, FAILED = (
+    *("waiting to start", "connecting", "until its first byte", "receiving"),
+    "failed",
+)
+STAGES: Mapping[str, str] = {
+    WAITING: "waiting",
+    CONNECTING: "better",
+    AWAITING: "awaiting",
+    RECEIVING: "receiving",
+    FAILED: "ink",
+}
+"""Their colours, in the order in which they follow one another."""
+
+
+def stages(requests: Sequence[Sample]) -> list[dict[str, int]]:
+    """ns of each, of each request."""
+    columns = [one.values.tolist() for one in stages_of(Rows.of(requests))]
+    return [dict(zip(STAGES, spent, strict=True)) for spent in zip(*columns, strict=True)]
+
+
+MOST_ARMS = len(SERIES)
+"""Arms of a cell."""
+_MOST_CELLS = 9
+_MIDDLE = """
+    WITH loaded AS (
+        SELECT a.cell, s.* REPLACE (
+            CASE WHEN s.error = '' AND NOT s.succeeded THEN concat('status ', s.status) ELSE s.error END AS error)
+        FROM samples s JOIN analysed a USING (trial, attempt)
+        WHERE s.phase = 'warm' AND s."group" IS NOT NULL AND NOT a.twin
+    ), each_visit AS (
+        SELECT cell, trial, attempt, "user", "group", max(end_ns) - min(start_ns) AS took,
+            bool_or(error <> '') AS failed
+        FROM loaded GROUP BY ALL
+    ), middle AS (
+        SELECT *, count(*) OVER (PARTITION BY cell) AS visits FROM each_visit
+        QUALIFY row_number() OVER (PARTITION BY cell ORDER BY failed, took, trial, "user", "group") = (visits + 1) // 2
+    )
+    SELECT m.visits, l.* FROM loaded l JOIN middle m USING (trial, attempt, "user", "group")
+    ORDER BY l.cell, l.start_ns, l.resource
+"""
+"""A visit of which a request failed is slower than any that did not. An answer of another status than the workload asks
+of its resource is a failure too."""
+
+
+def median_visits(folder: CampaignFolder) -> list[Mark]:
+    """Of each treatment of a campaign that loads pages: {cell, trial, visits, rows, lost}. `visits`: how many there
+    are; `rows`: the samples of the one in the middle, in the order in which they were due; `lost`: when packets came to
+    the link and never left it, in ns, None where nobody recorded them all.
+    """
+    rows = connect(folder).execute(_MIDDLE)
+    names = [name for name, *_ in rows.description]
+    found: dict[str, Mark] = {}
+    for values in rows.fetchall():
+        row = dict(zip(names, values, strict=True))
+        cell = row["cell"]
+        visit = {"cell": json.loads(cell), **{name: row[name] for name in ("trial", "attempt", "visits")}, "rows": []}
+        found.setdefault(cell, visit)["rows"].append(row)
+    return [visit | {"lost": _lost(folder, visit)} for visit in found.values()]
+
+
+def began(visit: Mark) -> int:
+    """When its document was asked for."""
+    return min(int(row["start_ns"]) for row in visit["rows"])
+
+
+def took(visit: Mark) -> int:
+    """ns from then to its last byte."""
+    return max(int(row["end_ns"]) for row in visit["rows"]) - began(visit)
+
+
+def _lost(folder: CampaignFolder, visit: Mark) -> list[int] | None:
+    """Nothing is said of a visit that ended after the record of packets did."""
+    at = folder.trial(visit["trial"], visit["attempt"])
+    begin, end = began(visit), began(visit) + took(visit)
+    try:
+        packets = read_packets(at, columns=["at_ns", "fate"])
+        report = read_document(at / "report.json", Report)
+    except UserError:
+        return None
+    if report.links and report.links[0].packets_left_out and not (packets["at_ns"] > end).any():
+        return None
+    times = packets["at_ns"][packets["fate"] != DELIVERED].astype(np.int64)
+    return [int(time) for time in times if begin <= time <= end]
+
+
+def by_cell(visits: Sequence[Mark], factor: str) -> dict[str, list[Mark]]:
+    """The first cells, and of each the visits of all its arms; of many arms the fastest and the slowest."""
+    cells: dict[str, list[Mark]] = {}
+    for visit in sorted(visits, key=lambda visit: str(visit["cell"][factor])):
+        cells.setdefault(other_factors(visit["cell"], factor), []).append(visit)
+    order = list(dict.fromkeys(other_factors(visit["cell"], factor) for visit in visits))
+    return {where: _few(cells[where]) for where in order[:_MOST_CELLS]}
+
+
+def _few(arms: list[Mark]) -> list[Mark]:
+    if len(arms) <= MOST_ARMS:
+        return arms
+    ordered = sorted(arms, key=took)
+    return ordered[: MOST_ARMS // 2] + ordered[-MOST_ARMS // 2 :]
+
+
+def told_of_choice(visits: Sequence[Mark], factor: str) -> str:
+    """What a caption says of what is drawn."""
+    cells = {other_factors(visit["cell"], factor) for visit in visits}
+    said = ""
+    if len(visits) > len(cells) * MOST_ARMS:
+        said += f" Of each cell the {MOST_ARMS // 2} fastest and the {MOST_ARMS // 2} slowest."
+    if len(cells) > _MOST_CELLS:
+        said += f" The first {_MOST_CELLS} of {len(cells)} cells."
+    return said

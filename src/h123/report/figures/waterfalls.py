@@ -1,0 +1,147 @@
+"""Waterfalls of pages: the median visit of each arm side by side, and the packets that the link lost meanwhile."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from h123.base.units import format_seconds
+from h123.report.figures.axes import lines
+from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
+from h123.report.figures.visits import STAGES, began, by_cell, stages, told_of_choice, took
+from h123.report.text.words import level
+from h123.store import Sample
+
+MOST = 250
+"""Requests of a visit."""
+_ABREAST = 3
+_TALL, _PITCH, _LEAST = 170, 7.0, 1.5
+"""Pixels of a panel's bars, unless so many for each bar are less, or so few for each more."""
+_STRIP = 9
+"""Pixels for what was lost, on the axis."""
+_FULL = 0.85
+"""Share of a bar's place that it fills."""
+_WORTH = 0.002
+"""Share of the axis that a stage needs to be drawn."""
+LOST = "packets lost"
+CARRIERS = {"h1": "over HTTP/1.1", "h2": "over HTTP/2", "h3": "over HTTP/3"}
+"""Drawn beside the bars where a visit had more than one of them."""
+_COLOURS = {name: COLOURS[colour] for name, colour in STAGES.items()} | {LOST: COLOURS["worse"]}
+_CARRIER_COLOURS = dict(zip(CARRIERS.values(), (COLOURS["other-dot"], COLOURS["dot"], COLOURS["queue"]), strict=True))
+_BESIDE = (-0.02, -0.008)
+"""Of the axis: where that is."""
+
+
+def waterfalls_figure(visits: Sequence[Mark], factor: str) -> Figure:
+    """A line of panels for each cell, all of one with the same axis. `visits`: those of `median_visits`."""
+    cells = by_cell(visits, factor)
+    carriers = _carriers([visit for arms in cells.values() for visit in arms])
+
+    def draw(width: int) -> Any:
+        drawn = []
+        for where, arms in cells.items():
+            columns = min(len(arms), _ABREAST) if width > NARROW else 1
+            end = max(map(took, arms))
+            plot = width // columns - 26
+            legend = alt.Legend(columns=0 if width > NARROW else 2, labelLimit=0, columnPadding=26, symbolType="square")
+            panels = [_panel(visit, factor, end, plot, legend, carriers) for visit in arms]
+            title = alt.TitleParams(where, anchor="start", fontSize=13, color=COLOURS["ink"])
+            drawn.append(alt.concat(*panels, columns=columns, spacing=14, title=title))
+        return alt.vconcat(*drawn, spacing=26)
+
+    cut = f" Of a visit the first {MOST} requests." if any(len(visit["rows"]) > MOST for visit in visits) else ""
+    caption = (
+        "A bar for each request of a page, in the order in which they were due, cut into stages by the client's marks: "
+        "waiting for a place on a connection, waiting for a new connection (name, handshake), until the answer's first "
+        f"byte, until its last.{' Left of each, the protocol that carried it.' * bool(carriers)} Below them, on the "
+        "axis, the packets that the link lost or had no room for. The visit is the one in the middle of all of its "
+        f"arm; it describes, and decides nothing.{cut}"
+        f"{told_of_choice(visits, factor)} More of a trial: h123 show DIR TRIAL."
+    )
+    return Figure("waterfalls", "The median visit, request by request", caption, draw(WIDE), draw(NARROW))
+
+
+def _panel(visit: Mark, factor: str, end: int, plot: int, legend: alt.Legend, carriers: Mapping[str, str]) -> Any:
+    one, unit = (1e9, "s") if end >= 1e9 else (1e6, "ms")
+    rows = visit["rows"][:MOST]
+    tall = max(_LEAST * len(rows), min(_PITCH * len(rows), _TALL))
+    strip = _STRIP * len(rows) / tall
+    x_axis = alt.Axis(title=unit, tickCount=4, format=".6~g")
+    begin, colours = _BESIDE[0] if carriers else 0, {**_COLOURS, **carriers}
+    x = alt.X("t:Q", scale=alt.Scale(domain=[begin * end / one, end / one], nice=False), axis=x_axis)
+    y = alt.Y("row:Q", axis=None, scale=alt.Scale(domain=[len(rows) + strip, 0], nice=False))
+    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
+    colour = alt.Color("stage:N", scale=scale, legend=legend)
+
+    def drawn(points: Iterable[Mark], width: float) -> Any:
+        """As one path for each stage: a picture has thousands of bars."""
+        ordered = [point | {"n": number} for number, point in enumerate(points)]
+        chart = alt.Chart(Rows(ordered)).mark_line(strokeWidth=width, strokeCap="butt")
+        return chart.encode(x=x, y=y, color=colour, order=alt.Order("n:Q"))
+
+    bars = [
+        point
+        for number, (row, spent) in enumerate(zip(rows, stages(rows), strict=True))
+        for point in _bar(number, row["start_ns"] - began(visit), spent, end, one)
+    ]
+    if carriers:
+        bars += [point for number, row in enumerate(rows) for point in _carrier(number, row, end / one)]
+    lost = sorted({_pixel(time - began(visit), end, plot) / one for time in visit["lost"] or []})
+    marks = (point for at in lost for point in _stroke(LOST, (at, len(rows)), (at, len(rows) + strip)))
+    recorded = "" if visit["lost"] is not None else ", packets not recorded"
+    title = alt.TitleParams(
+        f"{level(visit['cell'][factor])}: {format_seconds(took(visit) / 1e9)}",
+        subtitle=lines(visit["trial"] + _over(visit) + recorded, plot),
+        anchor="start",
+        fontSize=12,
+        color=COLOURS["ink"],
+        subtitleColor=COLOURS["muted"],
+    )
+    layers = alt.layer(drawn(bars, max(1, _FULL * tall / len(rows))), drawn(marks, 1))
+    return layers.properties(width=plot, height=tall + _STRIP, title=title)
+
+
+def _pixel(at: int, end: int, plot: int) -> float:
+    """The time of the pixel that a loss falls into: more than one mark there nobody could see."""
+    return math.floor(at / end * plot) * end / plot
+
+
+def _bar(number: int, at: int, stages: Mapping[str, int], end: int, one: float) -> Iterator[Mark]:
+    """The stages of a request that are wide enough to be seen, from when it was due."""
+    for stage, spent in stages.items():
+        if spent >= _WORTH * end:
+            yield from _stroke(stage, (at / one, number + 0.5), ((at + spent) / one, number + 0.5))
+        at += spent
+
+
+def _carrier(number: int, row: Sample, end: float) -> Iterator[Mark]:
+    """The protocol that carried a request, beside its bar."""
+    if name := CARRIERS.get(row["protocol"]):
+        begin, until = _BESIDE
+        yield from _stroke(name, (begin * end, number + 0.5), (until * end, number + 0.5))
+
+
+def _carriers(visits: Sequence[Mark]) -> Mapping[str, str]:
+    """The protocols to be drawn, and their colours: those of all visits, if one had more than one."""
+    each = [_carried(visit) for visit in visits]
+    there = {name for carried in each for name in carried} if any(len(carried) > 1 for carried in each) else set()
+    return {name: colour for name, colour in _CARRIER_COLOURS.items() if name in there}
+
+
+def _carried(visit: Mark) -> Counter[str]:
+    """How many requests each protocol carried."""
+    return Counter(CARRIERS[row["protocol"]] for row in visit["rows"] if row["protocol"] in CARRIERS)
+
+
+def _over(visit: Mark) -> str:
+    """The same in words: `, 42 over HTTP/2, 29 over HTTP/3`."""
+    return "".join(f", {count} {name}" for name, count in sorted(_carried(visit).items()))
+
+
+def _stroke(stage: str, *ends: tuple[float, float]) -> Iterator[Mark]:
+    """A line between two places, and a row without any, which parts it from the next."""
+    for t, row in ends:
+        yield {"stage": stage, "t": float(f"{t:.5g}"), "row": row}
+    yield {"stage": stage, "t": ends[-1][0], "row": None}

@@ -1,0 +1,1 @@
+"""The page of a campaign: report.html, its template, style and script."""

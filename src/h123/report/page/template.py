@@ -1,0 +1,33 @@
+"""What all pages share: their style and script, and how their templates are read."""
+
+from importlib.resources import files
+
+import jinja2
+from markupsafe import Markup, escape
+
+from h123.base.terminal.visible import visible
+from h123.report.text.words import unbroken
+
+
+def template(room: str, name: str) -> jinja2.Template:
+    """The template in the package `room`; it puts `style` and `script` into itself, for a page is one file."""
+    loader = jinja2.PackageLoader(room, "")
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_visible
+    )
+    environment.filters["unbroken"] = unbroken
+    environment.filters["commands"] = _commands
+    for what, file in (("style", "page.css"), ("script", "page.js")):
+        environment.globals[what] = files(__package__).joinpath(file).read_text("utf-8")
+    return environment.get_template(name)
+
+
+def _visible(value: object) -> object:
+    """Whatever the template puts in; what is markup already is ours."""
+    return visible(value) if type(value) is str else value
+
+
+def _commands(text: str) -> Markup:
+    """What stands in backticks is set as code."""
+    parts = map(str, map(escape, visible(text).split("`")))
+    return Markup("".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts)))

@@ -1,0 +1,1 @@
+"""What was found, in sentences, numbers and names: for the terminal and the page alike."""

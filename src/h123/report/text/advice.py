@@ -1,0 +1,95 @@
+"""What would decide what is undecided: how many more blocks, how long they take, and the command that runs them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from h123.analysis import Remedy, headline
+from h123.base.units import format_span
+from h123.report.text.words import cell_name, level, listed
+from h123.study import metric
+
+_NAMED = 3
+
+
+def advice(verdicts: Mapping[str, Any], folder: str = "DIR") -> list[str]:
+    """Sentences about the comparisons by the question's metrics, first what to run; `folder` as a shell takes it."""
+    comparisons, outlook = verdicts["comparisons"], verdicts["projection"]
+    metrics = {c["metric"] for c in headline(comparisons)}
+    asked = [c for c in comparisons if c["metric"] in metrics and c["projection"] and not c["withheld"]]
+    within = [c for c in asked if c["projection"]["blocks"]]
+    beyond = [c for c in asked if c["projection"]["basis"] == "beyond"]
+    lines = [_blocks(within, len(asked), verdicts, folder)] if within else []
+    if beyond:
+        lines.append(
+            f"{_named(beyond)} would need more than {outlook['limit']} blocks: the machine or the link varies more "
+            "than the levels differ."
+        )
+    missing = Remedy(failed=outlook["failed"], waiting=outlook["waiting"]).trials(folder)
+    return [*lines, f"{_unbroken(missing)}."] if missing else lines
+
+
+def remedy(comparison: Mapping[str, Any]) -> str:
+    """What would decide one comparison, as a sentence; empty where nothing is to be decided or known about it."""
+    found = comparison["projection"] or {"basis": None}
+    blocks = found.get("blocks")
+    return {
+        "spread": f"About {blocks} blocks would decide it.",
+        "fewest": f"{blocks} blocks are the fewest that can decide it.",
+        "beyond": "More blocks than are practical would decide it.",
+        "trials": "Trials are missing.",
+        "machine": "Most of these values may be the busy machine's doing: measure again when it is quieter.",
+        "failures": "More blocks would not help: too many requests failed.",
+        "timeless": "More blocks would not help: measure over a network that takes time, or under the wall clock.",
+        "answers": "More blocks would not help: make both answer alike.",
+        "audits": "More blocks would not help: the audits say what is wrong.",
+    }.get(found["basis"], "")
+
+
+def _blocks(within: Sequence[Mapping[str, Any]], asked: int, verdicts: Mapping[str, Any], folder: str) -> str:
+    blocks, seconds = verdicts["projection"]["blocks"], verdicts["projection"]["seconds"]
+    if verdicts.get("origin"):
+        command = f"measure and import {blocks} blocks"
+    else:
+        command = _unbroken(f"`h123 run --out {folder} --blocks {blocks}`")
+    time = f", +{_roughly(seconds)}" if seconds is not None else ""
+    if all(c["projection"]["basis"] == "fewest" for c in within):
+        return f"{blocks} blocks are the fewest that can decide anything{time}: {command}."
+    return f"About {blocks} blocks would decide {_what(within, asked)}{time}: {command}."
+
+
+def _what(within: Sequence[Mapping[str, Any]], asked: int) -> str:
+    """`it`, `HTTP/3 v HTTP/2 (poor)`, `37 of the 80 undecided (19 of them by about 30 blocks)`."""
+    if asked <= _NAMED:
+        return "it" if asked == 1 else _named(within)
+    needed = sorted(c["projection"]["blocks"] for c in within)
+    middle = needed[(len(needed) - 1) // 2]
+    sooner = sum(blocks <= middle for blocks in needed)
+    half = f" ({sooner} of them by about {middle})" if sooner < len(needed) else ""
+    return f"{f'all {asked}' if len(within) == asked else f'{len(within)} of the {asked}'} undecided{half}"
+
+
+def _named(comparisons: Sequence[Mapping[str, Any]]) -> str:
+    """`HTTP/3 v HTTP/2 (lan) and HTTP/3 v HTTP/2 (poor)`, or how many where they are many."""
+    if len(comparisons) > _NAMED:
+        return f"{len(comparisons)} comparisons"
+    one_metric = len({c["metric"] for c in comparisons}) == 1
+    names = [f"{level(c['a'])} v {level(c['b'])}" + _where(c["cell"]) for c in comparisons]
+    nouns = [metric(c["metric"]).noun for c in comparisons]
+    said = names if one_metric else [f"{name} in {noun}" for name, noun in zip(names, nouns, strict=True)]
+    return listed(said, "and")
+
+
+def _where(cell: Mapping[str, str]) -> str:
+    return f" ({cell_name(cell)})" if cell else ""
+
+
+def _roughly(seconds: float) -> str:
+    """`40 s`, `3 min`, `2 h 10 min`: an estimate is not worth seconds of minutes."""
+    span = format_span(seconds) if seconds < 60 else format_span(60 * round(seconds / 60)).removesuffix(" 0 s")
+    return span.replace(" ", "\u00a0")
+
+
+def _unbroken(text: str) -> str:
+    """A command in backticks stays on one line."""
+    parts = text.split("`")
+    return "`".join(part.replace(" ", "\u00a0") if number % 2 else part for number, part in enumerate(parts))

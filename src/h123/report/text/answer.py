@@ -1,0 +1,284 @@
+"""The answer to a study's question, as data: for each cell the compared levels' values, the ratios of pairs, and which
+level is best.
+
+The terminal and the page show the same. Values are medians over the trials, twins left out; ratios are the estimates
+that sentences and verdicts have, from trials paired by block.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from h123.analysis import document, headline
+from h123.report.text.difference import unfit
+from h123.report.text.ladder import NOTABLE
+from h123.report.text.words import cell_name, level, listed, ratio
+from h123.study import Metric, metric
+
+Judged = Mapping[str, Any]
+
+_SHOWN = 3
+_ENOUGH_TO_READ = 6
+_OTHER_SIDE = 0.01
+"""By which medians on the other side of 1 than the paired ratio are off."""
+
+
+@dataclass(frozen=True)
+class Best:
+    """Which level is best at one metric in one cell: `levels`, or nobody knows `between` which (empty: between all)."""
+
+    levels: Sequence[str]
+    between: Sequence[str] = ()
+
+    @property
+    def said(self) -> str:
+        """`HTTP/1.1`, `HTTP/1.1 and HTTP/3 alike`, `no clear winner: HTTP/1.1 or HTTP/2` (of more than these)."""
+        if self.levels:
+            return f"{listed([level(name) for name in self.levels], 'and')}{' alike' if len(self.levels) > 1 else ''}"
+        if not self.between:
+            return "no clear winner"
+        names = [level(name) for name in self.between]
+        if len(names) > _SHOWN:
+            names = [*names[: _SHOWN - 1], f"{len(names) - _SHOWN + 1} others"]
+        return f"no clear winner: {listed(names, 'or')}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A metric in one cell of the other factors."""
+
+    cell: Mapping[str, str]
+    metric: Metric
+    values: Mapping[str, float | None]
+    """By level."""
+    best: Best
+    ratios: Mapping[tuple[str, str], Judged]
+    """The comparisons of pairs of levels, twins left out."""
+
+    @property
+    def said(self) -> str:
+        """Who is best."""
+        if self.ratios and all(one["withheld"] for one in self.ratios.values()):
+            return "not judged"
+        return self.best.said
+
+    def value(self, name: str) -> str:
+        """`62.3 ms*`: the star is on what is best."""
+        return self.metric.format(self.values.get(name)) + "*" * (name in self.best.levels)
+
+    def ratio(self, pair: tuple[str, str]) -> str:
+        """The estimate from trials paired by block, as sentences have it; a dash where none can be relied on."""
+        return shown_ratio(self.ratios[pair]) if pair in self.ratios else "–"
+
+    def medians(self, pair: tuple[str, str]) -> float | None:
+        """The ratio of the values that the table shows."""
+        a, b = (self.values.get(name) for name in pair)
+        return a / b if a and b and a / b > 0 else None
+
+    def parts(self, pair: tuple[str, str]) -> bool:
+        """Whether the medians say something else than the paired ratio."""
+        paired, medians = self.ratios.get(pair), self.medians(pair)
+        if paired is None or unfit(paired) or not paired["ratio"] or not medians:
+            return False
+        apart = abs(math.log(medians / paired["ratio"]))
+        return apart > NOTABLE or ((medians - 1) * (paired["ratio"] - 1) < 0 and apart > _OTHER_SIDE)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer by one metric of the question: a row for each cell, a column for each level; below a row those of cold
+    requests in the same cell."""
+
+    metric: Metric
+    workload: str
+    """Empty where it varies."""
+    levels: Sequence[str]
+    rows: Sequence[Row]
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Those that the answer compares."""
+        return list(dict.fromkeys(pair for row in self.main for pair in row.ratios))
+
+    @property
+    def main(self) -> list[Row]:
+        """The rows of the question's own metric."""
+        return [row for row in self.rows if row.metric is self.metric]
+
+    def title(self, *, ratios: bool) -> str:
+        """`Latency of GET 100 kB, median over the trials; the ratios are of trials paired by block. *: fastest`."""
+        of = f" of {self.workload}" if self.workload else ""
+        paired = "; the ratios are of trials paired by block" if ratios else ""
+        return f"{self.metric.title}{of}, median over the trials{paired}. *: {self.metric.words.best}"
+
+    @property
+    def tally(self) -> str:
+        """How often each level is best, where the rows are many: `Fastest: HTTP/1.1 in 30 of 44; ...`; else empty."""
+        rows = self.main
+        if len(rows) <= _ENOUGH_TO_READ:
+            return ""
+        counted = Counter(
+            row.said if row.best.levels or row.said == "not judged" else "no clear winner" for row in rows
+        )
+        named = [f"{said} in {count} of {len(rows)}" for said, count in counted.most_common()]
+        return f"{self.metric.words.best.capitalize()}: {'; '.join(named)}."
+
+    def ranked(self, row: Row) -> list[str]:
+        """The row's levels with values, the best first."""
+        return [name for name in _ranked(row.values, row.metric) if row.values[name] is not None]
+
+    def name(self, row: Row) -> str:
+        """The cell's name, or the workload where nothing else varies; of cold requests what they are."""
+        if row.metric is self.metric:
+            return cell_name(row.cell) or self.workload
+        title = row.metric.title.removeprefix(f"{self.metric.title}, ")
+        return title[:1].lower() + title[1:]
+
+    def parting(self, most: int | None = None) -> str:
+        """Where medians say something else than the paired ratios, and why; `most`: places that are named."""
+        found = [(row, pair) for row in self.rows for pair in row.ratios if row.parts(pair)]
+        if not found:
+            return ""
+        named = [self._parted(row, pair) for row, pair in found[:most]]
+        more = f"; and {len(found) - len(named)} more" if len(found) > len(named) else ""
+        return (
+            f"Medians part from paired ratios: {'; '.join(named)}{more}. The paired ratio is the answer: it compares "
+            "trials of one block, which meet the same losses. Each median is of a block of its own."
+        )
+
+    def _parted(self, row: Row, pair: tuple[str, str]) -> str:
+        """`poor, cold, HTTP/3 / HTTP/2 0.67 by medians, 0.76 paired`."""
+        where = cell_name(row.cell)
+        what = [where] if row.metric is self.metric else [where, self.name(row)]
+        names = ", ".join(filter(None, [*what, " / ".join(map(level, pair))]))
+        medians = row.medians(pair)
+        return f"{names} {ratio(medians)} by medians, {row.ratio(pair)} paired"
+
+
+def answers(verdicts: Mapping[str, Any]) -> list[Answer]:
+    """The answer by each metric of the study's first family; none where no trial has a value of it."""
+    asked = list(dict.fromkeys(c["metric"] for c in headline(verdicts["comparisons"])))
+    below = {cold for name in asked if (cold := metric(name).cold)}
+    found = (_answer(verdicts, name) for name in asked if name not in below)
+    return [
+        answer for answer in found if any(value is not None for row in answer.main for value in row.values.values())
+    ]
+
+
+def cold(verdicts: Mapping[str, Any]) -> list[document.Judged]:
+    """The comparisons of cold requests that belong to an answer about others."""
+    asked = headline(verdicts["comparisons"])
+    names = {name for c in asked for name in _cold(c["metric"])} - {c["metric"] for c in asked}
+    return [c for c in verdicts["comparisons"] if c["metric"] in names and not c["twin"]]
+
+
+def findings(compared: Iterable[document.Judged]) -> list[document.Judged]:
+    """Those that found a difference."""
+    return [c for c in compared if c["verdict"] in ("faster", "slower")]
+
+
+def no_answer(verdicts: Mapping[str, Any]) -> str:
+    """Why there is none."""
+    asked, valid = headline(verdicts["comparisons"]), verdicts["trials"]["valid"]
+    if not asked:
+        return "No answer: none of what the study compares is in this campaign."
+    if not valid:
+        return "No answer: no trial is valid yet."
+    names = listed([metric(name).title.lower() for name in dict.fromkeys(c["metric"] for c in asked)], "or")
+    shares = [row[f"{side}_share"] for row in verdicts["failures"] for side in ("a", "b")]
+    why = ": all of their requests failed" if shares and min(shares) == 1 else ""
+    which = "the one valid trial" if valid == 1 else f"none of the {valid} valid trials"
+    return f"No answer: {which} has {'no' if valid == 1 else 'a'} value of {names}{why}."
+
+
+def shown_ratio(comparison: Judged) -> str:
+    """The estimate; a dash of what is not judged because its data cannot be relied on."""
+    return "–" if unfit(comparison) else ratio(comparison["ratio"], comparison["low"], comparison["high"])
+
+
+def _cold(name: str) -> list[str]:
+    """The metrics of cold requests that belong beside one: its own, and beside latency the first byte's too."""
+    of = metric(name)
+    return [cold for cold in dict.fromkeys([of.cold, metric("ttfb").cold if of.cold else None]) if cold]
+
+
+def best(levels: Sequence[str], compared: Sequence[Judged], unanswered: Collection[str] = ()) -> Best:
+    """The best of `levels` by the verdicts of one metric in one cell, whatever family they are of.
+
+    That is the level that the verdicts call better than every level that it was compared with; those that are
+    equivalent to it share the mark. All others must have been called worse than some level. Where a comparison that
+    this needs is missing or inconclusive there is no clear winner between those that nothing was better than; of one
+    alone, between it and those that cannot be told from it. A level that is `unanswered`, which failed in every block,
+    is worse than all others, though nothing is said of its times.
+    """
+    judged = [c for c in compared if not c["twin"]]
+    worse = {c["b"] if c["verdict"] == "faster" else c["a"] for c in judged if c["verdict"] in ("faster", "slower")}
+    worse |= {*unanswered}
+    judged = [c for c in judged if not {c["a"], c["b"]} & {*unanswered}]
+    unbeaten = [name for name in levels if name not in worse]
+    for leader in unbeaten:
+        if not _against(leader, judged, "inconclusive") and judged:
+            alike = {leader} | _against(leader, judged, "equivalent")
+            if alike.issuperset(unbeaten):
+                return Best(unbeaten)
+    alone = unbeaten[0] if len(unbeaten) == 1 else None
+    rivals = {*unbeaten, *(_against(alone, judged, "inconclusive") if alone else ())}
+    return Best((), [name for name in levels if name in rivals] if 0 < len(rivals) < len(levels) else ())
+
+
+def _against(name: str, judged: Sequence[Judged], verdict: str) -> set[str]:
+    """The other sides of the level's comparisons that have this verdict."""
+    pairs = [(c["a"], c["b"]) for c in judged if c["verdict"] == verdict and name in (c["a"], c["b"])]
+    return {b if a == name else a for a, b in pairs}
+
+
+def _answer(verdicts: Mapping[str, Any], name: str) -> Answer:
+    factor = verdicts["factor"]
+    comparisons = [c for c in verdicts["comparisons"] if c["metric"] in (name, *_cold(name))]
+    asked = [c for c in comparisons if c["metric"] == name]
+    trials = [value for value in verdicts["values"] if not value["twin"]]
+    levels = sorted({side for c in asked for side in (c["a"], c["b"])})
+    workloads = list(dict.fromkeys(c["workload"] for c in comparisons))
+    rows = []
+    for cell in map(dict, dict.fromkeys(tuple(c["cell"].items()) for c in asked)):
+        here = [trial for trial in trials if _others(trial["cell"], factor) == cell]
+        for shown in (name, *_cold(name)):
+            compared = [c for c in comparisons if c["cell"] == cell and c["metric"] == shown]
+            if compared:
+                rows.append(_row(cell, metric(shown), _medians(here, factor, levels, shown), compared))
+    return Answer(metric(name), workloads[0] if len(workloads) == 1 else "", levels, rows)
+
+
+def _row(cell: Mapping[str, str], of: Metric, values: Mapping[str, float | None], compared: Sequence[Judged]) -> Row:
+    winner = best(_ranked(values, of), compared, _unanswered(values, compared))
+    return Row(cell, of, values, winner, {(c["a"], c["b"]): c for c in compared if not c["twin"]})
+
+
+def _unanswered(values: Mapping[str, float | None], compared: Sequence[Judged]) -> set[str]:
+    """The levels without any value that failed in all blocks of a comparison."""
+    failed = {c[side] for c in compared for side in ("a", "b") if c["blocks"] and len(c["failed"][side]) == c["blocks"]}
+    return {name for name in failed if values[name] is None}
+
+
+def _ranked(values: Mapping[str, float | None], by: Metric) -> list[str]:
+    """The levels, the best value first; those without any last."""
+    sign = -1 if by.better == "higher" else 1
+    return sorted(values, key=lambda name: math.inf if (value := values[name]) is None else sign * value)
+
+
+def _medians(
+    trials: Sequence[Mapping[str, Any]], factor: str, levels: Sequence[str], name: str
+) -> dict[str, float | None]:
+    found: dict[str, float | None] = {}
+    for chosen in levels:
+        values = [t["metrics"].get(name) for t in trials if t["cell"][factor] == chosen]
+        known = [value for value in values if value is not None]
+        found[chosen] = median(known) if known else None
+    return found
+
+
+def _others(cell: Mapping[str, str], factor: str) -> dict[str, str]:
+    return {name: chosen for name, chosen in cell.items() if name != factor}

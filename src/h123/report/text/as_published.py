@@ -1,0 +1,57 @@
+"""The published analysis in words: how often it agrees with the sound one, and where it does not."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from h123.report.text.words import cell_name, level, verdict_word
+from h123.study import metric
+
+PUBLISHED_VERDICTS = {
+    "faster": "better",
+    "slower": "worse",
+    "not practical": "significant, not practical",
+    "not significant": "not significant",
+}
+"""The study's own verdicts, whatever the metric, in words."""
+_SHOWN_IN_TERMINAL = 3
+
+
+def verdict_words(row: Mapping[str, Any]) -> str:
+    """A published verdict as this metric calls it."""
+    return verdict_word(row) if row["verdict"] in ("faster", "slower") else PUBLISHED_VERDICTS[row["verdict"]]
+
+
+def name(row: Mapping[str, Any]) -> str:
+    """What a comparison is about: `Latency, HTTP/3 / HTTP/2, poor`."""
+    where = cell_name(row["cell"])
+    return f"{metric(row['metric']).title}, {level(row['a'])} / {level(row['b'])}" + (f", {where}" if where else "")
+
+
+def terminal_lines(published: Mapping[str, Any]) -> list[str]:
+    """The published analysis in a few lines: how often it agrees with the sound one, and where it does not."""
+    counts = published["agreement"]
+    lines = [
+        f"As published (pooled requests): agrees with the sound analysis in {counts['agree']} of "
+        f"{counts['compared']} comparisons"
+    ]
+    if any(row.get("repeats") for row in published["comparisons"]):
+        lines[0] += "; throughput, which is size / latency, counts once with it"
+    apart = disagreements(published)
+    lines += [
+        f"  {name(row)}: published {verdict_words(row)}, sound {verdict_words_of_sound(row)}"
+        for row in apart[:_SHOWN_IN_TERMINAL]
+    ]
+    if len(apart) > _SHOWN_IN_TERMINAL:
+        lines.append(f"  and {len(apart) - _SHOWN_IN_TERMINAL} more; the report gives the reasons")
+    return lines
+
+
+def disagreements(published: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The comparisons in which one analysis finds a difference and the other finds none, or its opposite; each
+    observation once."""
+    return [row for row in published["comparisons"] if row["agrees"] is False and not row.get("repeats")]
+
+
+def verdict_words_of_sound(row: Mapping[str, Any]) -> str:
+    """The sound verdict beside a published one, in the words of the published one's metric."""
+    return verdict_word({"metric": row["metric"], "verdict": row["sound"]["verdict"]}) if row["sound"] else "–"

@@ -1,0 +1,120 @@
+"""Latency against load in words: the knee, the maximum, and what a closed loop would have said."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from h123.analysis.document import Capacity, CapacityRow, CapacityStep, Middle, Reached
+from h123.base.units import format_seconds
+from h123.report.text.words import cell_name, level, listed, percent, ratio
+from h123.study import METRICS
+from h123.study.metrics.observed import Answered
+
+_RATE = next(metric for metric in METRICS.values() if isinstance(metric.of, Answered))
+BUSY = 0.9
+"""Of one processor: beyond that the client may be what limits."""
+
+
+def terminal_lines(found: Capacity | None) -> list[str]:
+    """A line for each treatment, then one for each ratio; none without steps."""
+    if found is None:
+        return []
+    said = [f"Requests a second by {found['factor']} (docs/capacity.md):"]
+    for row in found["rows"]:
+        said.append(f"  {cell_name(row['cell'])}: {knee(row)}; {maximum(row)}{limit(row)}")
+    said += [f"  {ratio_line(found, what)}" for what in ("maximum", "knee") if ratios(found, what)]
+    return said + [f"  {line}" for line in omissions(found["rows"])]
+
+
+def knee(row: CapacityRow) -> str:
+    """`knee at 5600 /s (5200 /s to 6100 /s)`."""
+    return f"knee {reached(row['knee'])}"
+
+
+def maximum(row: CapacityRow) -> str:
+    """`maximum 9400 /s (9100 /s to 9600 /s)`; where the steps did not reach it, so."""
+    if row["saturated"] or row["maximum"] is None:
+        return f"maximum {reached(row['maximum'])}"
+    return f"maximum not reached: the last step, {rate(row['steps'][-1]['rate'])}, was answered in full"
+
+
+def reached(of: Reached | None) -> str:
+    """A rate with its interval."""
+    if of is None:
+        return "not known: no block has all steps"
+    bound = f"{of['bound']} " if of["bound"] else ""
+    return f"{bound}{rate(of['value'])}{_between(of)}"
+
+
+def rate(value: float | None) -> str:
+    """Requests a second."""
+    return _RATE.format(value)
+
+
+def _between(of: Middle) -> str:
+    return "" if of["low"] is None else f" ({rate(of['low'])} to {rate(of['high'])})"
+
+
+def limit(row: CapacityRow) -> str:
+    """Where the client had no time to spare at its maximum, so; else nothing."""
+    most = max((*row["steps"], *row["closed"]), key=lambda step: step["achieved"] or 0.0)
+    if (most["client"] or 0.0) < BUSY:
+        return ""
+    return f"; the client used {percent(most['client'])} of its processor there, so that the server may do more"
+
+
+def ratio_line(found: Capacity, what: str) -> str:
+    """All ratios of maxima, or of knees."""
+    rows = ratios(found, what)
+    return f"Ratios of {'maxima' if what == 'maximum' else 'knees'}: {', '.join(rows)}."
+
+
+def ratios(found: Capacity, what: str) -> list[str]:
+    """Each in words, of maxima or of knees."""
+    said = []
+    for row in found["ratios"]:
+        if row["what"] == what:
+            between = "" if row["low"] is None else f" ({ratio(row['low'])} to {ratio(row['high'])})"
+            where = cell_name(row["cell"])
+            of = f"{level(row['a'])} / {level(row['b'])}"
+            said.append(f"{of}{f' ({where})' if where else ''} {ratio(row['value'])}{between}")
+    return said
+
+
+def omissions(rows: Sequence[CapacityRow]) -> Iterator[str]:
+    """For each treatment what its first step beyond the maximum took, and what a closed loop would have said of it."""
+    for row in rows:
+        step = overloaded(row)
+        if step is None or step["tail"] is None:
+            continue
+        others = [f"{format_seconds(step['sent_tail'])} counted from the send"] if step["sent_tail"] is not None else []
+        others += [f"{format_seconds(one['tail'])} in the closed loop" for one in row["closed"] if one["tail"]]
+        if others:
+            yield (
+                f"{cell_name(row['cell'])} at {rate(step['rate'])}: 99 of 100 requests took up to "
+                f"{format_seconds(step['tail'])} from when they were due; {listed(others, 'and')}."
+            )
+
+
+def overloaded(row: CapacityRow) -> CapacityStep | None:
+    """The lowest step that was more than it gets through."""
+    most = row["maximum"]
+    beyond = (step for step in row["steps"] if most and (step["rate"] or 0.0) > most["value"])
+    return next(beyond, None)
+
+
+def steps_table(row: CapacityRow) -> list[Mapping[str, str]]:
+    """A line of words for each step, closed loops last."""
+    return [
+        {
+            "asked": rate(step["rate"]) if step["rate"] is not None else f"closed loop ({step['level']})",
+            "achieved": rate(step["achieved"]),
+            "latency": _seconds(step["latency"]),
+            "tail": _seconds(step["tail"]),
+            "sent_tail": _seconds(step["sent_tail"]),
+            "client": percent(step["client"]),
+        }
+        for step in (*row["steps"], *row["closed"])
+    ]
+
+
+def _seconds(value: float | None) -> str:
+    return "–" if value is None else format_seconds(value)

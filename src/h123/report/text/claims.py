@@ -1,0 +1,191 @@
+"""Claims in words: what is claimed, what was measured of it, the verdict and why. For the terminal and the page."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from h123.analysis.document import ClaimFigure, ClaimRow, LedgerDecided
+from h123.report.text.words import MEANINGFUL_CONFIDENCE, confidence_words, level
+from h123.study import metric
+
+"""One element of `claims[].claims` in verdicts.json (docs/contracts/verdicts.md)."""
+
+_STYLES = {
+    "confirmed": "green",
+    "holds": "green",
+    "direction only": "blue",
+    "refuted": "yellow",
+    "impossible": "bold yellow",
+}
+_CLASSES = {
+    "confirmed": "equivalent",
+    "holds": "equivalent",
+    "direction only": "faster",
+    "refuted": "slower",
+    "impossible": "slower",
+}
+_INDENT = "       "
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What another campaign makes of the same ledgers."""
+
+    name: str
+    ledgers: Sequence[LedgerDecided]
+
+    def lines(self, title: str, claim: str) -> list[str]:
+        """Of one claim: `matched: refuted; -3.1 % (95 %: ...), from 8 blocks...`."""
+        rows = [row for one in self.ledgers if one["title"] == title for row in one["claims"] if row["id"] == claim]
+        return [line for row in rows for line in self._lines(row)]
+
+    def _lines(self, claim: ClaimRow) -> list[str]:
+        if not claim["figures"]:
+            return [f"{self.name}: not measured"] if claim["verdict"] == "undecided" else []
+        figures = "; ".join(f"{_place(figure['cell'])}{change(figure)}" for figure in claim["figures"])
+        because = f", because {claim['reason']}" if claim["reason"] else ""
+        return [f"{self.name}: {verdict_words(claim)}{because}; {figures}, from {_basis(claim)}"]
+
+
+def print_claims(ledgers: Iterable[LedgerDecided], console: Console, beside: Beside | None = None) -> None:
+    """Print all claims with their verdicts, and how many there are of each."""
+    words: list[str] = []
+    for ledger in ledgers:
+        console.print(Text(f"{ledger['title']} ({ledger['where']})", style="bold"))
+        for line in conditions(ledger):
+            console.print(Text(line))
+        for claim in ledger["claims"]:
+            _print_claim(claim, console)
+            for line in beside.lines(ledger["title"], claim["id"]) if beside else []:
+                console.print(Text(_INDENT + line))
+            words.append(claim["verdict"])
+        console.print()
+    total = ", ".join(f"{words.count(word)} {word}" for word in sorted(set(words)))
+    console.print(f"{len(words)} claims: {total}")
+
+
+def _print_claim(claim: ClaimRow, console: Console) -> None:
+    head = Text(f"  {claim['id']:<5}")
+    head.append(f"{verdict_words(claim):<14}", style=_STYLES.get(claim["verdict"], "dim"))
+    console.print(head.append(f" {statement(claim)}"))
+    console.print(Text(_INDENT + said(claim), style="italic"))
+    for line in [*measured_lines(claim), *arithmetic_lines(claim)]:
+        console.print(Text(_INDENT + line))
+    for line in remarks(claim):
+        console.print(Text(_INDENT + line, style="dim"))
+
+
+def terminal_lines(ledgers: Sequence[LedgerDecided]) -> list[str]:
+    """The verdicts on each ledger's claims in one line: `confirmed C01, C05; undecided C02`."""
+    lines = []
+    for ledger in ledgers:
+        words = dict.fromkeys([*_STYLES, *(claim["verdict"] for claim in ledger["claims"])])
+        named = {word: [claim["id"] for claim in ledger["claims"] if claim["verdict"] == word] for word in words}
+        verdicts = "; ".join(f"{word} {', '.join(ids)}" for word, ids in named.items() if ids)
+        scale = f" at scale {ledger['scale']:g}" if ledger["scale"] not in (None, 1) else ""
+        lines.append(f"Published claims{scale}: {verdicts}")
+    return lines
+
+
+def conditions(ledger: LedgerDecided) -> list[str]:
+    """Under what a campaign's verdicts on this ledger hold."""
+    lines = []
+    if ledger["scale"] not in (None, 1):
+        lines.append(
+            f"The campaign ran at --scale {ledger['scale']:g}, with fewer requests than the study has: not quite the "
+            "condition that the work states."
+        )
+    if ledger["family_size"]:
+        count = ledger["family_size"]
+        lines.append(f"p values are adjusted by Holm over the {count} claims that the campaign was to measure.")
+    return lines
+
+
+def verdict_class(claim: ClaimRow) -> str:
+    """The style of the comparison's verdict that this one looks like."""
+    return _CLASSES.get(claim["verdict"], "inconclusive")
+
+
+def verdict_words(claim: ClaimRow) -> str:
+    """The verdict; where the printed figures cannot be either, that too."""
+    impossible = not claim["possible"] and claim["verdict"] != "impossible"
+    return str(claim["verdict"]) + (", impossible as printed" if impossible else "")
+
+
+def said(claim: ClaimRow) -> str:
+    """The source's own sentence, or a summary with its source."""
+    if not claim["quotation"]:
+        return f"{claim['summary']} ({claim['source']})"
+    where = claim.get("where")
+    return f"“{claim['quotation']}”" + (f" ({where})" if where else "")
+
+
+def statement(claim: ClaimRow) -> str:
+    """What is claimed, of what and where."""
+    a, b = (level(side) if side else "" for side in (claim["a"], claim["b"]))
+    sides = f"{a} {claim['direction']}" + (f" than {b}" if b else "") if a else ""
+    if a and b and claim["direction"] in ("equivalent", "none"):
+        sides = f"{a} and {b}: {'equivalent' if claim['direction'] == 'equivalent' else 'no gain'}"
+    against = f"against {_levels(claim['against'])}" if claim["against"] else ""
+    size = claim["size"] or ""
+    if claim["direction"] in ("not higher", "not lower"):
+        sides, size = f"{sides} {size}", ""
+    words = [metric(claim["metric"]).title, sides, size, _levels(claim["condition"]), against]
+    return "; ".join(word for word in words if word)
+
+
+def measured_lines(claim: ClaimRow) -> list[str]:
+    """Each figure as a change with its interval, and what they rest on."""
+    figures = [f"{_place(figure['cell'])}{change(figure)}" for figure in claim["figures"]]
+    if not figures:
+        return []
+    basis = f"from {_basis(claim)}"
+    return [f"measured: {figures[0]}, {basis}"] if len(figures) == 1 else ["measured:", *figures, basis]
+
+
+def change(figure: ClaimFigure) -> str:
+    """`-24.3 % (95 %: -30.1 % to -18.2 %)`."""
+    centre, low, high = (_percentage(figure[part]) for part in ("ratio", "low", "high"))
+    if figure["confidence"] < MEANINGFUL_CONFIDENCE:
+        return f"{centre} (too few blocks for an interval)"
+    return f"{centre} ({confidence_words(figure['confidence'])}: {low} to {high})"
+
+
+def _percentage(ratio: float | None) -> str:
+    return "without bound" if ratio is None else f"{100 * (ratio - 1):+.1f} %"
+
+
+def arithmetic_lines(claim: ClaimRow) -> list[str]:
+    """The arithmetic of the printed figures."""
+    return [f"{'can be' if one['possible'] else 'cannot be'}: {one['shown']}" for one in claim["arithmetic"]]
+
+
+def remarks(claim: ClaimRow) -> list[str]:
+    """Why the verdict is what it is, or what would decide, and what it does not cover."""
+    because = {"open": "decided by: "}.get(claim["verdict"], "because " if claim["figures"] else "")
+    lines = [f"{because}{claim['reason']}"] if claim["reason"] else []
+    if same := claim.get("repeats"):
+        lines.append(f"rests on the same observation as {same}: the two count once, and this is no further evidence")
+    return lines + ([f"note: {claim['note']}"] if claim["note"] else [])
+
+
+def _basis(claim: ClaimRow) -> str:
+    parts = [f"{claim['blocks']} block{'' if claim['blocks'] == 1 else 's'}"]
+    if claim["p"] is not None:
+        parts.append(f"p {claim['p']:.2g}, adjusted {claim['p_adjusted']:.2g}")
+    requests = claim["requests"]
+    parts.append(f"{' or '.join(map(str, requests))} request{'' if requests == [1] else 's'} a user")
+    return "; ".join(parts)
+
+
+def _levels(condition: Mapping[str, Any]) -> str:
+    """`network medium or poor, method POST`."""
+    named = {name: " or ".join(map(str, v)) if isinstance(v, list) else v for name, v in condition.items()}
+    return ", ".join(f"{name} {value}" for name, value in named.items())
+
+
+def _place(cell: Mapping[str, str] | None) -> str:
+    return f"{' '.join(cell.values())}: " if cell else ""

@@ -1,0 +1,195 @@
+"""A comparison as people say it: in per cent of time saved or added; beyond a factor of two, in times.
+
+Numbers that belong together are joined by no-break spaces, so that no line ends within an interval.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from h123.report.text.words import (
+    MEANINGFUL_CONFIDENCE,
+    Comparison,
+    confidence_words,
+    level,
+    opened,
+    percent,
+    place,
+    unbroken,
+)
+from h123.study import Metric, metric
+
+_UNFIT = ("failures", "audits", "timeless", "answers")
+"""Exclusions for which not even what was seen is worth saying."""
+_FACTOR = 2.0
+"""Up to this factor a difference is said in per cent."""
+
+
+def unfit(comparison: Comparison) -> bool:
+    """Whether its figures cannot be relied on."""
+    return bool(comparison["withheld"]) and comparison["withheld"]["kind"] in _UNFIT
+
+
+def sentence(comparison: Comparison, margin: float) -> str:
+    """What came of a comparison, verdict and interval included; `margin` is the equivalence margin (0.05: 5 %)."""
+    where, said = place(comparison["cell"]), _Said(comparison)
+    if withheld := comparison["withheld"]:
+        so_far = f"so far {said.between(*said.bounds)}, but " if said.bounds and not unfit(comparison) else ""
+        return opened(where, f"not judged: {so_far}{withheld['why']}.")
+    if not comparison["blocks"]:
+        return opened(where, f"no answer: no block has a value for both {said.a} and {said.b}.")
+    if comparison["ratio"] is None:
+        return opened(where, f"{said.by_failures()}.")
+    if comparison["verdict"] == "equivalent":
+        if comparison["small"]:
+            small = f"{said.difference(comparison['ratio'])}{said.interval()}, within the margin of {percent(margin)}"
+            return unbroken(opened(where, f"{small}."))
+        return unbroken(opened(where, f"{said.same()} within {percent(margin)}."))
+    if comparison["verdict"] != "inconclusive":
+        return opened(where, f"{said.difference(comparison['ratio'])}{said.interval()}.")
+    if said.bounds is None:
+        return opened(
+            where, f"cannot tell yet: so far {said.difference(comparison['ratio'])} ({said.without_bounds()})."
+        )
+    if not said.bounds[0] < 1 < said.bounds[1]:
+        why = comparison.get("undecided") or "that may be chance"
+        return opened(where, f"cannot tell yet: so far {said.between(*said.bounds)}, but {why}.")
+    return opened(where, f"cannot tell yet: {said.between(*said.bounds)}.")
+
+
+def confidence(comparisons: Sequence[Comparison]) -> str:
+    """What the intervals in the sentences about these are worth; empty where there are none to speak of."""
+    sure = [c["confidence"] for c in comparisons if c["low"] is not None and not unfit(c)]
+    if not sure or min(sure) < MEANINGFUL_CONFIDENCE:
+        return ""
+    return f"The ranges hold with {unbroken(confidence_words(min(sure)))} confidence."
+
+
+def by(ratios: Sequence[float]) -> str:
+    """How far ratios on one side of 1 are from it: `by 18 to 38 %`, `2.1 to 3.6 times`; empty if they are on both."""
+    away = sorted(max(ratio, 1 / ratio) for ratio in ratios)
+    if not away or min(ratios) < 1 < max(ratios):
+        return ""
+    if away[-1] > _FACTOR:
+        return f"{_range(_times(away[0]), _times(away[-1]))}\u00a0times"
+    changes = sorted(abs(1 - ratio) for ratio in ratios)
+    return f"by {_range(_percentage(changes[0]), _percentage(changes[-1]))}\u00a0%"
+
+
+@dataclass(frozen=True)
+class _Said:
+    """The phrases of one comparison."""
+
+    comparison: Comparison
+
+    @property
+    def a(self) -> str:
+        return level(self.comparison["a"])
+
+    @property
+    def b(self) -> str:
+        return level(self.comparison["b"])
+
+    @property
+    def metric(self) -> Metric:
+        return metric(self.comparison["metric"])
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The interval, if it is worth saying."""
+        low, high, sure = (self.comparison[name] for name in ("low", "high", "confidence"))
+        return (low, high) if low is not None and high is not None and (sure or 0) >= MEANINGFUL_CONFIDENCE else None
+
+    def without_bounds(self) -> str:
+        """Why there is no interval."""
+        blocks, failed = self.comparison["blocks"], self.comparison["failed"]
+        if (self.comparison["confidence"] or 0) < MEANINGFUL_CONFIDENCE:
+            return f"{blocks} block{'' if blocks == 1 else 's'}, too few for an interval"
+        lost = [
+            f"{name} failed in {len(failed[side])}" for side, name in (("a", self.a), ("b", self.b)) if failed[side]
+        ]
+        return f"the range has no bound: {' and '.join(lost)} of {blocks} blocks"
+
+    def same(self) -> str:
+        noun = self.metric.noun
+        return f"{self.a}'s and {self.b}'s {noun} are the same" if noun else f"{self.a} and {self.b} are the same"
+
+    def difference(self, ratio: float) -> str:
+        """`HTTP/3 is 24 % faster than HTTP/2`, `HTTP/3 takes 2.8 times as long as HTTP/2`."""
+        if 1 / _FACTOR <= ratio <= _FACTOR:
+            return f"{self._of_a()} is {_percentage(abs(1 - ratio))}\u00a0% {self._word(ratio)} than {self._of_b()}"
+        times = f"{_times(max(ratio, 1 / ratio))}\u00a0times"
+        if not self.metric.noun:
+            return (
+                f"{self.a} takes {times} as long as {self.b}"
+                if ratio > 1
+                else f"{self.a} is {times} as fast as {self.b}"
+            )
+        first, second = (self.a, self.b) if ratio > 1 else (self.b, self.a)
+        return f"{first}'s {self.metric.noun} is {times} {second}'s"
+
+    def by_failures(self) -> str:
+        """`HTTP/2 is faster than HTTP/3, which failed in 7 of 12 blocks`: so often that no ratio can be given."""
+        failed, blocks = self.comparison["failed"], self.comparison["blocks"]
+        lost = {"faster": "b", "slower": "a"}.get(self.comparison["verdict"])
+        if lost is None:
+            both = f"{self.a} failed in {len(failed['a'])} and {self.b} in {len(failed['b'])} of {blocks} blocks"
+            return f"cannot tell yet: {both}"
+        winner, loser = (self.a, self.b) if lost == "b" else (self.b, self.a)
+        better, times = self.metric.words.better, len(failed[lost])
+        return f"{winner} is {better} than {loser}, which failed in {times} of {blocks} blocks"
+
+    def interval(self) -> str:
+        """The interval in brackets, in the unit and the direction of `difference`."""
+        if self.bounds is None:
+            return ""
+        (low, high), ratio = self.bounds, self.comparison["ratio"]
+        if not 1 / _FACTOR <= ratio <= _FACTOR:
+            ends = (low, high) if ratio > 1 else (1 / high, 1 / low)
+            return f" ({_range(*map(_times, ends))}\u00a0times)"
+        if low < 1 < high:
+            return f" (from {self._end(high if ratio < 1 else low)} to {self._end(low if ratio < 1 else high)})"
+        ends = (1 - high, 1 - low) if ratio < 1 else (low - 1, high - 1)
+        return f" ({_range(*map(_percentage, ends))}\u00a0%)"
+
+    def between(self, low: float, high: float) -> str:
+        """`HTTP/3 is between 30 % faster and 5 % slower than HTTP/2`."""
+        if low < 1 / _FACTOR or high > _FACTOR:
+            span = f"between {_times(low)}\u00a0and\u00a0{_times(high)}\u00a0times"
+            noun = self.metric.noun
+            return f"{self.a}'s {noun} is {span} {self.b}'s" if noun else f"{self.a} takes {span} as long as {self.b}"
+        if low < 1 < high:
+            return f"{self._of_a()} is between {self._end(low)} and {self._end(high)} than {self._of_b()}"
+        ends = sorted((abs(1 - low), abs(1 - high)))
+        span = f"{_range(*map(_percentage, ends))}\u00a0% {self._word(max(low, high, key=lambda end: abs(1 - end)))}"
+        return f"{self._of_a()} is {span} than {self._of_b()}"
+
+    def _end(self, ratio: float) -> str:
+        return f"{_percentage(abs(1 - ratio))}\u00a0%\u00a0{self._word(ratio)}"
+
+    def _word(self, ratio: float) -> str:
+        return self.metric.words.less if ratio < 1 else self.metric.words.more
+
+    def _of_a(self) -> str:
+        return f"{self.a}'s {self.metric.noun}" if self.metric.noun else self.a
+
+    def _of_b(self) -> str:
+        return f"{self.b}'s" if self.metric.noun else self.b
+
+
+def _range(low: str, high: str) -> str:
+    return low if low == high else f"{low}\u00a0to\u00a0{high}"
+
+
+def _percentage(share: float) -> str:
+    """`24`, `5.3`, `0.04`; never 100 for what is less."""
+    value = 100 * share
+    if 99.5 <= value < 100:
+        return f"{min(value, 99.99):.2f}"
+    return f"{value:.0f}" if value >= 9.95 else f"{value:.1f}".removesuffix(".0") if value >= 0.95 else f"{value:.1g}"
+
+
+def _times(factor: float) -> str:
+    """`1,200`, `15`, `2.8`, `0.36`, `0.004`."""
+    if factor >= 9.95:
+        return f"{factor:,.0f}"
+    return f"{factor:.1f}".removesuffix(".0") if factor >= 0.995 else f"{factor:.2g}"

@@ -1,0 +1,1 @@
+"""Why levels differ, in sentences."""

@@ -1,0 +1,56 @@
+"""What limited each treatment, as a table in Markdown: a column for each level that is compared."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from h123.analysis import Bottlenecks
+from h123.base.errors import UserError
+from h123.base.terminal.markdown import NOTHING, table
+from h123.report.text.words import level
+from h123.study import Study
+
+_NAMED = 0.25
+"""Of a request's time; a part of less is told only where it is the largest."""
+_PACKETS = (
+    "**Bold**: what the largest part of a mean request's time was spent on, told from the link's packets; beside it "
+    "what else took a quarter or more."
+)
+_PROCESSORS = (
+    "Over a plain veth, **bold**: what was at work, or waited for a processor, for 90 % of the time or more (100 % is "
+    "one processor); where neither was, the larger, if it was for half of the time."
+)
+
+
+def limits_lines(rows: Sequence[Bottlenecks], study: Study, only: Mapping[str, Collection[str]]) -> Iterator[str]:
+    """Of the cells that `only` names (levels by factor). Raises UserError where there is none."""
+    chosen = [row for row in rows if all(row.cell[factor] in levels for factor, levels in only.items())]
+    if not chosen:
+        raise UserError(
+            "none of these trials tells what limited it",
+            remedy="imported ones do not, nor those under the virtual clock over a plain veth, which takes no time",
+        )
+    yield from table(_rows(chosen, study))
+    for kind, meaning in (("packets", _PACKETS), ("processors", _PROCESSORS)):
+        if any(row.told_by == kind for row in chosen):
+            yield from ("", meaning)
+
+
+def _rows(rows: Sequence[Bottlenecks], study: Study) -> list[dict[str, str]]:
+    """In the study's order, a cell a row."""
+    compared, places = study.compare.factor, {name: list(levels) for name, levels in study.factors.items()}
+    others = [factor for factor in places if factor != compared]
+    columns = [one for one in places[compared] if any(row.cell[compared] == one for row in rows)]
+    of_cell: dict[tuple[str, ...], dict[str, str]] = {}
+    for row in sorted(rows, key=lambda row: [places[factor].index(row.cell[factor]) for factor in others]):
+        of_cell.setdefault(tuple(row.cell[factor] for factor in others), {})[row.cell[compared]] = _told(row)
+    return [
+        dict(zip(others, map(level, cell), strict=True)) | {level(one): told.get(one, NOTHING) for one in columns}
+        for cell, told in of_cell.items()
+    ]
+
+
+def _told(row: Bottlenecks) -> str:
+    """`**the client's processor** 97 %, the server's processor 61 %`."""
+    limits, every = row.limits, row.told_by == "processors"
+    named = [(what, share) for what, share in row.shares.items() if every or share >= _NAMED or what in limits]
+    parts = [f"{f'**{what}**' if what in limits else what} {share:.0%}".replace("%", " %") for what, share in named]
+    return ", ".join(parts if limits[0] in row.shares else [f"**{limits[0]}**", *parts])

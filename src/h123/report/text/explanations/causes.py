@@ -1,0 +1,263 @@
+"""Why: what both sides of an answer spent a request's, a visit's or a recovery's time on, and which parts make the
+difference."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from h123.analysis import CONFIDENCE, explained_phase, headline
+from h123.base.errors import UserError
+from h123.base.units import figures, format_bytes, format_seconds
+from h123.report.text.words import cell_name, level, listed, opened, place, unbroken
+from h123.study import metric
+from h123.study.metrics.observed import Recovered, Times, Visits
+
+Row = Mapping[str, Any]
+"""One element of `causes` in verdicts.json (docs/contracts/verdicts.md)."""
+_NAMED = 3
+DRAWN = 0.02
+"""Share of the longer side's time that a part needs for a bar."""
+_WORTH = 0.1
+"""Share of the largest part's difference; a part that differs by less is not named in a sentence."""
+NOTICED = 0.01
+"""Share of the longer side's time below which a difference or a part is not worth a word: a fifth of the usual
+margin."""
+_SIZED: Mapping[str, Callable[[float], str]] = {
+    "place": lambda size: f"{size:.0f} at a time",
+    **dict.fromkeys(("limit", "receiver"), lambda size: f"{format_bytes(size)} a round trip"),
+    **dict.fromkeys(
+        ("stream-limit", "connection-limit"), lambda size: f"a window of {size:,.0f} bytes".replace(",", " ")
+    ),
+}
+"""Causes whose size is worth saying, and how it is said."""
+_TRIPS = 1.5
+"""Round trips from which on their number is said."""
+_NOTHING_S = 5e-6
+_MINUS = "\u2212"
+
+
+def cause_rows(verdicts: Mapping[str, Any]) -> list[Row]:
+    """All that is told; nothing of a campaign whose trials left no record of packets."""
+    return list(verdicts.get("causes", []))
+
+
+def sentence(row: Row) -> str:
+    """`On poor, HTTP/3 takes 455 ms less than HTTP/2: 390 ms less on ..., 61 ms less on ... and 12 ms more on ...`"""
+    a, b, whole = level(row["a"]), level(row["b"]), row["difference"]["seconds"]
+    if row["difference"]["confidence"] < CONFIDENCE:
+        few = f"{row['blocks']} {'blocks are' if row['blocks'] > 1 else 'block is'} too few to tell"
+        said = f"a {_typical(row)} of {a} takes {amount(whole)} than one of {b} so far ({few}"
+        return unbroken(opened(place(row["cell"]), f"{said} what makes the difference)."))
+    if _alike(row):
+        said = f"a {_typical(row)} of {a} takes as long as one of {b}, within {_percent(NOTICED)}"
+        return unbroken(opened(place(row["cell"]), f"{said}."))
+    if row["difference"]["low"] * row["difference"]["high"] <= 0:
+        said = f"the {_typical(row)} of {a} and that of {b} do not differ by more than chance"
+        medians = "; the answer is of medians" if observation(row).typical == "mean" else ""
+        return unbroken(opened(place(row["cell"]), f"{said} ({between(row['difference'])}{medians})."))
+    said = f"a {_typical(row)} of {a} takes {amount(whole)} than one of {b}"
+    if not row.get("told", True):
+        return unbroken(opened(place(row["cell"]), f"{said}. What for is not told: packets do not tell {_most(row)}."))
+    named = [f"{amount(part['difference']['seconds'])} for {part['words']}{_detail(part)}" for part in told(row)]
+    return unbroken(opened(place(row["cell"]), f"{said}: {listed(named, 'and')}." if named else f"{said}."))
+
+
+def _detail(part: Mapping[str, Any]) -> str:
+    """` (65.5 kB a round trip, 4.1 round trips)`: how large a limit is, and how often it cost a round trip."""
+    said = []
+    if (size := part.get("size")) and part["cause"] in _SIZED:
+        said.append(_SIZED[part["cause"]](size))
+    if (trips := part.get("round_trips", 0.0)) >= _TRIPS:
+        said.append(f"{figures(trips, 2)} round trips")
+    return f" ({', '.join(said)})" if said else ""
+
+
+def _most(row: Row) -> str:
+    """`23 % of the time of HTTP/3`: the side of which less is told."""
+    side = max("ab", key=lambda side: float(row["sums"][f"{side}_untold"]))
+    return f"{_percent(row['sums'][f'{side}_untold'])} of the time of {level(row[side])}"
+
+
+def sums(row: Row) -> str:
+    """How far the parts sum up to what was measured; nothing of verdicts that do not say."""
+    if "sums" not in row:
+        return ""
+    requests, untold = (
+        listed([f"{_percent(row['sums'][f'{side}_{of}'])} for {level(row[side])}" for side in "ab"], "and")
+        for of in ("requests", "untold")
+    )
+    of = observation(row)
+    return unbroken(f"The parts sum up to {of.whole} within 2 % in {requests} of the {of.many}; untold is {untold}.")
+
+
+def held(row: Row) -> str:
+    """What head-of-line blocking has of what losses cost; nothing where they cost neither side much."""
+    of = row.get("losses")
+    longer = max(row["a_seconds"], row["b_seconds"])
+    if not of or max(of["a_seconds"], of["b_seconds"]) < DRAWN * longer:
+        return ""
+    if max(of["a_held"], of["b_held"]) < _NOTHING_S:
+        return unbroken("Head-of-line blocking has no part in it: no loss held back data of other requests.")
+    one = observation(row).one
+    said = [f"{_held(of, side)} a {one} of {level(row[side])}" for side in sorted("ab", key=lambda s: -of[f"{s}_held"])]
+    return unbroken(
+        "Head-of-line blocking: while data of other requests had arrived, and was held back behind a lost packet, "
+        f"went {listed(said, 'and')}."
+    )
+
+
+def _held(of: Mapping[str, float], side: str) -> str:
+    """`12 ms (31 %) of the 39 ms that losses cost`."""
+    cost, kept = of[f"{side}_seconds"], of[f"{side}_held"]
+    share = f"{format_seconds(kept)} ({_percent(kept / cost)})" if kept >= _NOTHING_S else "none"
+    return f"{share} of the {format_seconds(cost)} that losses cost"
+
+
+def _percent(share: float) -> str:
+    """Rounded away from whole: `100 %` is all, `0 %` nothing."""
+    if 0 < share < 0.001:
+        return "under 0.1 %"
+    return "over 99.9 %" if 0.999 < share < 1 else f"{share:.1%}".replace(".0%", "%").replace("%", " %")
+
+
+def told(row: Row) -> list[Mapping[str, Any]]:
+    """The parts that make the difference, largest first: those whose interval lies on one side of nothing, and that
+    are worth a word."""
+    parts = [part for part in row["parts"] if part["difference"]["low"] * part["difference"]["high"] > 0]
+    least = _WORTH * max((abs(part["difference"]["seconds"]) for part in parts), default=0.0)
+    worth = [part for part in parts if abs(part["difference"]["seconds"]) >= least]
+    return [part for part in worth if noticed(row, part["difference"]["seconds"])][:_NAMED]
+
+
+def _alike(row: Row) -> bool:
+    """Whether neither its sides nor what they spent it on differ by what is worth a word."""
+    ends = max(abs(row["difference"][end]) for end in ("seconds", "low", "high"))
+    return not noticed(row, ends) and not told(row)
+
+
+def noticed(row: Row, seconds: float) -> bool:
+    """Whether so much of its time is worth a word."""
+    return abs(seconds) >= NOTICED * float(max(row["a_seconds"], row["b_seconds"]))
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What a row takes apart, in words."""
+
+    one: str
+    many: str
+    whole: str
+    """What its parts sum up to."""
+    typical: Literal["mean", "median"]
+    which: str
+    """Of each trial."""
+
+
+_REQUEST = Observation(
+    "request",
+    "requests",
+    "a request's latency",
+    "mean",
+    "the mean over its requests, because means of parts sum up to the mean of the whole; the answer above rests on "
+    "medians, which do not",
+)
+VISIT = Observation(
+    "visit",
+    "visits",
+    "a visit's time",
+    "median",
+    "the visit in the middle, along its critical path: from the document to the resource that ended last, each due "
+    "when what asks for it had come and had run",
+)
+_RECOVERY = Observation(
+    "recovery",
+    "recoveries",
+    "a recovery's time",
+    "median",
+    "the recovery from its client's move, of several the one in the middle: from the move to the end of the first "
+    "whole answer",
+)
+
+
+def observation(row: Row) -> Observation:
+    match metric(row["metric"]).of:
+        case Visits():
+            return VISIT
+        case Recovered():
+            return _RECOVERY
+        case _:
+            return _REQUEST
+
+
+def _kind(row: Row) -> str:
+    """`request`, `cold request`, `visit`, `recovery`."""
+    match metric(row["metric"]).of:
+        case Times(phase="cold"):
+            return f"cold {observation(row).one}"
+        case _:
+            return observation(row).one
+
+
+def which(rows: Sequence[Row]) -> str:
+    """What the rows tell of each trial, in sentences."""
+    return " ".join(f"Of each trial {of.which}." for of in dict.fromkeys(map(observation, rows)))
+
+
+def _typical(row: Row) -> str:
+    """`mean request`; of visits and recoveries the one in the middle."""
+    return f"{observation(row).typical} {_kind(row)}"
+
+
+def amount(seconds: float) -> str:
+    """`41 ms less`."""
+    return f"{format_seconds(abs(seconds))} {'less' if seconds < 0 else 'more'}"
+
+
+def signed(seconds: float) -> str:
+    """`−41 ms`; 0 for what no request would notice."""
+    if abs(seconds) < _NOTHING_S:
+        return "0"
+    return f"{_MINUS if seconds < 0 else '+'}{format_seconds(abs(seconds))}"
+
+
+def between(found: Mapping[str, float]) -> str:
+    """`−45 ms to −38 ms`: the interval of a difference."""
+    return f"{signed(found['low'])} to {signed(found['high'])}"
+
+
+def nothing_told(verdicts: Mapping[str, Any]) -> UserError:
+    """Why there is nothing to show."""
+    if cause_rows(verdicts):
+        return UserError(
+            "of what --only names nothing is told: its trials left no record of packets, as over a plain veth"
+        )
+    asked = {c["metric"] for c in headline(verdicts.get("comparisons", []))}
+    if asked and not any(map(explained_phase, asked)):
+        names = listed([metric(name).title for name in sorted(asked)], "and")
+        return UserError(
+            "only the times of whole requests, of pages and of recoveries from a move are taken apart, and this "
+            f"campaign's question is of another: {names}",
+            remedy="see a trial's packets, windows and requests with h123 show DIR TRIAL",
+        )
+    if any(isinstance(metric(name).of, Recovered) for name in asked):
+        return UserError(
+            "this campaign does not tell what its recoveries were spent on: there is no block in which requests of "
+            "both sides were answered after the move, and which recorded their packets",
+            remedy="see what became of a trial with h123 show DIR TRIAL",
+        )
+    return UserError(
+        "this campaign does not tell what its time was spent on: its trials left no record of packets",
+        remedy="campaigns of earlier versions, imported ones, and trials over a plain veth have none",
+    )
+
+
+def title(row: Row) -> str:
+    """`poor, cold request`."""
+    return ", ".join(filter(None, [cell_name(row["cell"]), _kind(row)]))
+
+
+def parts(row: Row) -> list[Mapping[str, Any]]:
+    """Those that are worth a word, largest difference first, and the whole."""
+    worth = [part for part in row["parts"] if noticed(row, max(part["a_seconds"], part["b_seconds"]))]
+    whole = {name: row[name] for name in ("a_seconds", "b_seconds", "difference")}
+    return [*worth, {**whole, "words": f"in all, over {row['blocks']} blocks"}]

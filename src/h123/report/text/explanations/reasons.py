@@ -1,0 +1,81 @@
+"""Why, beside an answer: what makes the differences that it tells."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from h123.analysis import CONFIDENCE, headline
+from h123.report.text.difference import unfit
+from h123.report.text.explanations import causes
+from h123.report.text.headline import ENOUGH_TO_READ
+from h123.report.text.words import level, opened, place, unbroken
+
+Row = Mapping[str, Any]
+_MOST = 12
+"""Short reasons that an answer has room for."""
+_DIFFERENT = ("faster", "slower")
+_OTHERWISE = "The answer is of medians, and they differ the other way."
+
+
+def reason_lines(verdicts: Mapping[str, Any]) -> list[str]:
+    """Sentences about what answers the question: in full where they are few, else of the decided ones, in short."""
+    asked = [c for c in verdicts["comparisons"] if not c["twin"]]
+    rows = list(_reasons(causes.cause_rows(verdicts), headline(asked), asked))
+    late = later_lines(asked)
+    if len(rows) <= ENOUGH_TO_READ:
+        return [*(_beside(causes.sentence(row), row, asked) for row in rows), *late]
+    short = [*_short(rows, asked), *late]
+    more = len(short) - _MOST
+    return [*short[:_MOST], *([f"{more} more reasons are in `h123 why` and in the report."] if more > 0 else [])]
+
+
+def later_lines(comparisons: Sequence[Row]) -> list[str]:
+    """Why the first answers of one side begin later: `On far, base takes one more round trip than new until ...`"""
+    return [_later(c) for c in comparisons if c.get("later") and c["verdict"] in _DIFFERENT and not c["twin"]]
+
+
+def _later(c: Row) -> str:
+    found = c["later"]
+    slow, quick = (level(c[side]) for side in (found["side"], "a" if found["side"] == "b" else "b"))
+    trips = "one more round trip" if found["round_trips"] == 1 else f"{found['round_trips']} more round trips"
+    return unbroken(opened(place(c["cell"]), f"{slow} takes {trips} than {quick} to its first byte: {found['why']}."))
+
+
+def _reasons(rows: Sequence[Row], headlines: Sequence[Row], comparisons: Sequence[Row]) -> Iterator[Row]:
+    """Of what answers the question; where that does not differ, of what else does, such as first requests. Figures that
+    cannot be relied on have no reasons."""
+    metrics = {c["metric"] for c in headlines}
+    found = [(c["cell"], c["a"], c["b"]) for c in headlines if c["verdict"] in _DIFFERENT]
+    for row in rows:
+        if not causes.noticed(row, row["difference"]["seconds"]):
+            continue
+        answer = _answered(row, comparisons)
+        if answer is not None and unfit(answer):
+            continue
+        differs = answer is not None and answer["verdict"] in _DIFFERENT
+        if row["metric"] in metrics or (differs and (row["cell"], row["a"], row["b"]) not in found):
+            yield row
+
+
+def _short(rows: Sequence[Row], asked: Sequence[Row]) -> Iterator[str]:
+    for row in rows:
+        decided = (answer := _answered(row, asked)) and answer["verdict"] in _DIFFERENT
+        parts = causes.told(row) if row.get("told", True) else []
+        if decided and parts and row["difference"]["confidence"] >= CONFIDENCE:
+            whole, most = row["difference"]["seconds"], parts[0]
+            said = f"{level(row['a'])} takes {causes.amount(whole)} than {level(row['b'])} in the mean, "
+            said += f"{causes.amount(most['difference']['seconds'])} for {most['words']}."
+            yield _beside(unbroken(opened(place(row["cell"]), said)), row, asked)
+
+
+def _beside(said: str, row: Row, asked: Sequence[Row]) -> str:
+    """A mean may differ the other way than the median that the answer is of."""
+    answer, found = _answered(row, asked), row["difference"]
+    if not answer or answer["verdict"] not in _DIFFERENT or found["low"] * found["high"] <= 0:
+        return said
+    return f"{said} {_OTHERWISE}" if (answer["verdict"] == "faster") != (found["seconds"] < 0) else said
+
+
+def _answered(row: Row, asked: Sequence[Row]) -> Row | None:
+    """The comparison that the reason belongs to."""
+    same = ("cell", "metric", "a", "b")
+    return next((c for c in asked if all(c[name] == row[name] for name in same)), None)

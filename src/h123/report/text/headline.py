@@ -1,0 +1,61 @@
+"""The headline of many answers: one sentence for each verdict and pair, with the levels at which it holds."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from h123.analysis.document import Judged
+from h123.report.text.difference import by
+from h123.report.text.words import level, listed, verdict_word
+from h123.study import metric
+
+ENOUGH_TO_READ = 6
+"""More answers than this are summed up."""
+_NAMED = 3
+
+
+def headline_sentences(answers: Sequence[Judged]) -> list[tuple[str, str]]:
+    """(verdict, sentence), the most frequent word first: `Latency, HTTP/3 v HTTP/2: faster in 16 of 24 (by 18 to
+    38 %): all with network medium or poor.` Empty where the answers are few enough to be read one by one.
+    """
+    if len(answers) <= ENOUGH_TO_READ:
+        return []
+    found: dict[tuple[str, str, str, str, str], list[str]] = {}
+    for name, a, b in dict.fromkeys((answer["metric"], answer["a"], answer["b"]) for answer in answers):
+        about = [answer for answer in answers if (answer["metric"], answer["a"], answer["b"]) == (name, a, b)]
+        for (word, verdict), _ in Counter((verdict_word(one), one["verdict"]) for one in about).most_common():
+            # Pairs that nothing is known of are named together: each by itself would only be long.
+            apart = "" if verdict == "inconclusive" else a
+            found.setdefault((verdict, name, b, apart, _predicate(word, about)), []).append(level(a))
+    return [
+        (verdict, f"{metric(name).title}, {_some(firsts)} v {level(b)}: {said}.")
+        for (verdict, name, b, _, said), firsts in found.items()
+    ]
+
+
+def _some(names: Sequence[str]) -> str:
+    return listed([*names[:2], f"{len(names) - 2} others"] if len(names) > _NAMED else names, "and")
+
+
+def _predicate(word: str, about: Sequence[Judged]) -> str:
+    """Of those that the word holds for: what is not judged is not undecided."""
+    held = [a for a in about if verdict_word(a) == word]
+    ratios = [a["ratio"] for a in held if a["ratio"] is not None]
+    said = by(ratios) if held[0]["verdict"] in ("faster", "slower") else ""
+    span = f" ({said})" if said else ""
+    if len(about) == 1:
+        return f"{word}{span}"
+    return f"{word} in {len(held)} of {len(about)}{span}{_where(held, about)}"
+
+
+def _where(held: Sequence[Judged], about: Sequence[Judged]) -> str:
+    """The factors of which not all levels are among those of `held`; and whether it holds at all that have them."""
+    named: dict[str, list[str]] = {}
+    for factor in about[0]["cell"]:
+        levels = list(dict.fromkeys(a["cell"][factor] for a in held))
+        if len(levels) < len({a["cell"][factor] for a in about}):
+            named[factor] = levels
+    if not named:
+        return ""
+    alike = [a for a in about if all(a["cell"][factor] in levels for factor, levels in named.items())]
+    words = ", ".join(f"{factor} {' or '.join(map(level, levels))}" for factor, levels in named.items())
+    return f": {'all' if len(alike) == len(held) else 'some'} with {words}"

@@ -1,0 +1,46 @@
+"""A ladder in words: the whole ratio as the product of its steps."""
+
+from collections.abc import Sequence
+
+from h123.analysis.document import Factor, Judged, LadderRow
+from h123.report.text.words import cell_name, level, percent, ratio
+from h123.study import metric
+
+NOTABLE = 0.03
+"""Of an estimate, by which the geometric mean of the same ratios may be off without a word."""
+
+
+def terminal_lines(rows: Sequence[LadderRow], asked: Sequence[Judged]) -> list[str]:
+    """The steps, then a line for each cell by the metrics that answer the question (`asked`); none without a ladder."""
+    wanted = {c["metric"] for c in asked}
+    shown = [row for row in rows if row["metric"] in wanted]
+    if not shown:
+        return []
+    steps = ", ".join(level(step["a"]) for step in shown[0]["steps"])
+    whole = shown[0]["whole"]
+    said = f"Steps from {level(whole['b'])} to {level(whole['a'])}: {steps}. Geometric means, which multiply:"
+    return [said, *(f"  {metric(row['metric']).title}, {where(row)}: {product(row)}{caveat(row)}" for row in shown)]
+
+
+def where(row: LadderRow) -> str:
+    """The row's cell, or the workload where nothing else varies."""
+    return cell_name(row["cell"]) or str(row["workload"])
+
+
+def product(row: LadderRow) -> str:
+    """`0.63 = 0.78 × 0.81`."""
+    if row["whole"]["factor"] is None:
+        return "a side lost blocks, or none has all steps"
+    return f"{factor(row['whole'])} = {' × '.join(factor(step) for step in row['steps'])}"
+
+
+def factor(of: Factor) -> str:
+    """Of one step, or of the whole."""
+    return ratio(of["factor"], of["low"], of["high"])
+
+
+def caveat(row: LadderRow) -> str:
+    """What a few blocks make of the means; nothing, where they are about what the comparisons estimate."""
+    if row["apart"] is None or row["apart"] <= NOTABLE:
+        return ""
+    return f"; a few blocks are unlike the others, and pull one of these by {percent(row['apart'])}"

@@ -1,0 +1,44 @@
+"""What came of the comparisons, a sentence each; those of one place that are not judged for one reason share theirs."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from h123.report.text.advice import remedy
+from h123.report.text.difference import sentence, unfit
+from h123.report.text.words import Comparison, level, listed, opened, place, unbroken
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of one comparison, or of several that have the same."""
+
+    verdict: str
+    said: str
+    note: str
+    """What else is known of it; empty where the sentence says all."""
+
+
+def outcomes(comparisons: Sequence[Comparison], margin: float) -> Iterator[Outcome]:
+    """In the order of the comparisons; `margin` is the equivalence margin (0.05: 5 %)."""
+    pairs = {(c["a"], c["b"]) for c in comparisons}
+    for _, members in groupby(enumerate(comparisons), key=lambda one: _shared(*one)):
+        alike = [comparison for _, comparison in members]
+        first, more = alike[0], remedy(alike[0])
+        said = _unjudged(alike) if unfit(first) and len(pairs) > 1 else sentence(first, margin)
+        yield Outcome(first["verdict"], f"{said} {more}".rstrip(), "" if more else first["note"] or "")
+
+
+def _shared(number: int, comparison: Comparison) -> object:
+    """Equal for those that one sentence tells."""
+    if not unfit(comparison):
+        return number
+    return tuple(comparison["cell"].items()), comparison["withheld"]["why"]
+
+
+def _unjudged(alike: Sequence[Comparison]) -> str:
+    """Which pairs, and why: `On poor, HTTP/3 v HTTP/2 and HTTP/2 v HTTP/1.1 are not judged: ...`"""
+    names = list(dict.fromkeys(unbroken(f"{level(c['a'])} v {level(c['b'])}") for c in alike))
+    verb = "is" if len(names) == 1 else "are"
+    said = f"{listed(names, 'and')} {verb} not judged: {alike[0]['withheld']['why']}."
+    return opened(place(alike[0]["cell"]), said)

@@ -1,0 +1,225 @@
+"""A published work's printed values beside a campaign's own, or beside those of two campaigns: what the page shows."""
+
+import math
+import re
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from h123.analysis import read_verdicts
+from h123.base.errors import UserError
+from h123.base.paths import real
+from h123.base.units import figures
+from h123.report.text.words import cell_name, level, ratio
+from h123.store import CampaignFolder
+from h123.study import metric
+
+Row = dict[str, Any]
+IMPOSSIBLE = 1.02
+"""Times what the link carries, above which a printed value cannot be: rounding is less."""
+_MEANINGFUL_CONFIDENCE = 0.8
+_KEY = ("where", "quotation", "metric", "statistic", "kind", "of")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One campaign in the table."""
+
+    study: str
+    campaign: str
+    question: str
+    scale: float
+    trials: Mapping[str, int]
+    factors: Sequence[str]
+    """The study's, in its order."""
+    source: Mapping[str, str]
+    rows: Sequence[Row]
+    """`as_published.printed.rows` of its verdicts.json."""
+
+
+@dataclass(frozen=True)
+class PrintedTable:
+    """Everything that the page shows of printed values. Each row has one cell for each of `sides`."""
+
+    source: Mapping[str, str]
+    sides: Sequence[Side]
+    remarks: Sequence[str]
+    values: Sequence[Row]
+    """Rows of verdicts.json with `ours` and `ratios` of each side, and `place`, the cell in words."""
+    groups: Sequence[tuple[str, Sequence[Row]]]
+    """Title (metric and statistic) and its values."""
+    differences: Sequence[Row]
+    sentences: Sequence[Row]
+
+
+def printed_side(folder: CampaignFolder, verdicts: Mapping[str, Any]) -> Side | None:
+    """A campaign's side; None where its study has no printed values to stand beside."""
+    printed = (verdicts["as_published"] or {}).get("printed")
+    if not printed:
+        return None
+    study = folder.study
+    facts = (study["name"], folder.name, study["question"], float(study.get("scale", 1)))
+    return Side(*facts, verdicts["trials"], list(study["factors"]), printed["source"], printed["rows"])
+
+
+def side_beside(here: CampaignFolder, path: Path) -> Side:
+    """The campaign in `path`, to stand beside `here`. Raises UserError where it cannot; reads only."""
+    if real(path) == real(here.path):
+        raise UserError(f"{path} is the campaign itself", remedy="name the folder of another campaign after --beside")
+    other = CampaignFolder.open(path)
+    if (side := printed_side(other, read_verdicts(other))) is None:
+        raise nothing_printed(other)
+    return side
+
+
+def nothing_printed(folder: CampaignFolder) -> UserError:
+    """What is wrong with a campaign that has no printed values beside it."""
+    return UserError(
+        f"{folder.path} is of study {folder.study['name']!r}, for which no file in published/ has values",
+        remedy="--beside takes two campaigns of studies that one file in published/ names, analysed `as_published`",
+    )
+
+
+def printed_table(here: Side, other: Side | None = None) -> PrintedTable:
+    """The table of one campaign; with `other`, of that one before it. Raises UserError where the two do not match."""
+    sides = [here] if other is None else [other, here]
+    if other is not None:
+        _refuse_apart(here, other)
+    rows = [_joined(list(same), here.factors) for same in zip(*(side.rows for side in sides), strict=True)]
+    values = [row for row in rows if row["kind"] == "value"]
+    titles = list(dict.fromkeys(_title(row) for row in values))
+    return PrintedTable(
+        source=here.source,
+        sides=sides,
+        remarks=_remarks(values, sides),
+        values=values,
+        groups=[(title, [_value_row(row) for row in values if _title(row) == title]) for title in titles],
+        differences=_differences(rows),
+        sentences=list({row["quotation"]: row for row in rows}.values()),
+    )
+
+
+def _refuse_apart(here: Side, other: Side) -> None:
+    keys = [[(*(row[name] for name in _KEY), str(row["cell"])) for row in side.rows] for side in (here, other)]
+    if here.source != other.source or keys[0] != keys[1]:
+        raise UserError(
+            f"{here.campaign} and {other.campaign} stand beside different printed values",
+            remedy="analyse both again with this version of h123, and take studies that one file in published/ names",
+        )
+    if not any(a["ours"] and b["ours"] for a, b in zip(here.rows, other.rows, strict=True)):
+        raise UserError(
+            f"no printed value has data in both {here.campaign} and {other.campaign}",
+            remedy="run the same cells in both: `--only` of one may have left out what the other has",
+        )
+
+
+def _joined(same: Sequence[Row], factors: Sequence[str]) -> Row:
+    """One printed value's rows of all sides as one, with its place in words in the order of the study's factors."""
+    cell = same[-1]["cell"]
+    ordered = sorted(cell, key=lambda name: factors.index(name) if name in factors else len(factors))
+    place = cell_name({name: cell[name] for name in ordered})
+    parts = {"ours": [row["ours"] for row in same], "ratios": [row["ratio"] for row in same]}
+    return {**same[-1], **parts, "place": place}
+
+
+def _title(row: Row) -> str:
+    return f"{metric(row['metric']).title}, {row['statistic']}"
+
+
+def _remarks(values: Sequence[Row], sides: Sequence[Side]) -> list[str]:
+    """What the table says as a whole, and what to know of its campaigns."""
+    known = [row["link"] for row in values if row["link"]]
+    alone = sum(link["alone"]["used"] > IMPOSSIBLE for link in known)
+    share = sum(bool(link["share"]) and link["share"]["used"] > IMPOSSIBLE for link in known)
+    remarks = []
+    if known:
+        remarks.append(
+            f"Of {len(known)} printed values on a limited link, {alone} are more than the whole link can carry, and "
+            f"{share} are more than an equal share of it."
+        )
+    both = [row for row in values if None not in row["ratios"]]
+    if both:
+        apart = (f"{_apart(row['ratios'][i] for row in both)} ({side.study})" for i, side in enumerate(sides))
+        remarks.append(
+            f"Half of the {len(both)} measured values are within a factor of {' or '.join(apart)} of the printed ones."
+        )
+    remarks += [_about(side) for side in sides if side.scale != 1 or side.trials["missing"]]
+    if len({side.scale for side in sides}) > 1:
+        remarks.append("The scales differ: the fewer requests a user makes, the more the first and last ones weigh.")
+    return remarks
+
+
+def _apart(ratios: Iterable[float]) -> str:
+    return figures(math.exp(statistics.median(abs(math.log(one)) for one in ratios)))
+
+
+def _about(side: Side) -> str:
+    words = [f"{side.trials['valid']} of {side.trials['planned']} trials"] if side.trials["missing"] else []
+    words += [f"{side.scale:g} of the study's requests"] if side.scale != 1 else []
+    return f"{side.study} ({side.campaign}): {', '.join(words)}."
+
+
+def _value_row(row: Row) -> Row:
+    show = metric(row["metric"]).format
+    link = row["link"] or {}
+    return {
+        "where": row["place"],
+        "of": level(row["of"]),
+        "paper": _written(row["written"]),
+        "quotation": row["quotation"],
+        "ours": [_ours(found, show) for found in row["ours"]],
+        "ratios": [ratio(one) for one in row["ratios"]],
+        "limits": [_limit(link.get(name), show) for name in ("alone", "share")],
+        "used": [_used(link.get(name)) for name in ("alone", "share")],
+        "impossible": bool(link) and link["alone"]["used"] > IMPOSSIBLE,
+    }
+
+
+def _differences(rows: Sequence[Row]) -> list[Row]:
+    """One row for each sentence, cell and pair: the change, and the effect size that is printed with it."""
+    found: dict[tuple[str, ...], Row] = {}
+    for row in (row for row in rows if row["kind"] != "value"):
+        key = (row["quotation"], str(row["cell"]), row["metric"], row["of"])
+        new = {"title": _title(row), "where": row["place"], "of": " / ".join(map(level, row["of"].split("/")))}
+        shown = found.setdefault(key, {**new, "quotation": row["quotation"], "change": None, "effect": None})
+        show = _percentage if row["kind"] == "change" else _correlation
+        shown[row["kind"]] = {"paper": _written(row["written"]), "ours": [_ours(ours, show) for ours in row["ours"]]}
+    return list(found.values())
+
+
+def _ours(found: Sequence[Row], show: Callable[[float], str]) -> tuple[str, str]:
+    """A campaign's value, and beneath it the interval or how many treatments it stands for; dashes without data."""
+    if not found:
+        return "–", ""
+    if len(found) > 1:
+        values = [one["value"] for one in found]
+        return f"{show(min(values))} – {show(max(values))}", f"{len(found)} treatments"
+    (one,) = found
+    if (one["confidence"] or 0) < _MEANINGFUL_CONFIDENCE:
+        return show(one["value"]), "" if one["low"] is None else f"{one['trials']} trial{'s' * (one['trials'] > 1)}"
+    return show(one["value"]), f"{show(one['low'])} – {show(one['high'])}"
+
+
+def _limit(limit: Row | None, show: Callable[[float], str]) -> str:
+    if limit is None:
+        return "–"
+    return show(limit["low"]) if limit["low"] == limit["high"] else f"{show(limit['low'])} – {show(limit['high'])}"
+
+
+def _used(limit: Row | None) -> str:
+    return "–" if limit is None else f"{limit['used']:.2g} ×" if limit["used"] < 10 else f"{limit['used']:.0f} ×"
+
+
+def _percentage(share: float) -> str:
+    return f"{100 * share:+.1f} %"
+
+
+def _correlation(value: float) -> str:
+    return f"{value:+.3f}"
+
+
+def _written(figures: Sequence[str]) -> str:
+    """As printed, with a space before the unit."""
+    return " – ".join(re.sub(r"(?<=\d)(?=[A-Za-z%])", " ", text) for text in figures)

@@ -1,0 +1,91 @@
+"""What the data are not, said beside the answer: no second evidence, of one cause, of requests alone, exact."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from h123.analysis.document import ConfoundedRow, HandshakesRow, RepeatsRow, TailRow
+from h123.report.text.words import cell_name, level, listed, percent
+from h123.study import metric
+
+
+def caveat_lines(verdicts: Mapping[str, Any]) -> list[str]:
+    """Sentences for the summary; none of a campaign that an earlier h123 analysed."""
+    tails = verdicts.get("tails", [])
+    names = dict.fromkeys(row["metric"] for row in tails)
+    return [
+        *(_repeated(row) for row in verdicts.get("repeats", [])),
+        *(_confounded(row) for row in verdicts.get("confounded", [])),
+        *_handshakes(verdicts.get("handshakes", [])),
+        *(_tail(name, [row for row in tails if row["metric"] == name]) for name in names),
+    ]
+
+
+def _repeated(row: RepeatsRow) -> str:
+    first, second = metric(row["metric"]).title, metric(row["of"]).title
+    known = f", r = {row['correlation']:.2f} over the blocks" if row["correlation"] is not None else ""
+    return (
+        f"{first} and {second.lower()} are one observation in a closed loop, where users wait for their answers"
+        f"{known}: they count once, and {first.lower()} is no further evidence"
+    )
+
+
+def _confounded(row: ConfoundedRow) -> str:
+    names = listed(row["together"], "and")
+    said = f"levels of {row['factor']} change {names} together" if row["factor"] else f"{names} change together here"
+    return f"{said[0].upper()}{said[1:]}: nobody can tell which of them makes a difference between them"
+
+
+def _handshakes(rows: Sequence[HandshakesRow]) -> list[str]:
+    """Where they weigh most unlike; nothing where they weigh alike."""
+    cells: dict[str, list[HandshakesRow]] = {}
+    for row in rows:
+        cells.setdefault(cell_name(row["cell"]), []).append(row)
+    if not cells:
+        return []
+
+    where, worst = max(cells.items(), key=lambda item: _span(item[1]))
+    if not _span(worst):
+        return []
+    worst.sort(key=_share, reverse=True)
+    said = [f"{row['handshakes']} of {row['requests']} requests with {level(row['level'])}" for row in worst]
+    named = listed(said, "and") if len(said) <= 4 else f"{listed(said[:3], ',')} ..."
+    place = f" ({where})" if where else ""
+    return [f"CPU per request includes handshakes: {named}{place}; `cpu_warm` and `cpu_handshake` tell them apart"]
+
+
+def _share(row: HandshakesRow) -> float:
+    return float(row["handshakes"] / row["requests"])
+
+
+def _span(rows: Sequence[HandshakesRow]) -> float:
+    shares = [_share(row) for row in rows]
+    return max(shares) - min(shares)
+
+
+def _tail(name: str, rows: Sequence[TailRow]) -> str:
+    counts = sorted({row["requests"] for row in rows})
+    told = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
+    known = [row for row in rows if row["value"] and row["low"] is not None and row["high"] is not None]
+    widest = max(known, key=lambda row: (row["high"] or 0.0) / (row["low"] or 1.0), default=None)
+    said = f"{metric(name).title}: from {told} requests a trial"
+    if widest:
+        ends = (widest["low"], widest["high"])
+        interval = " to ".join(metric(name).format(end) for end in ends)
+        where = cell_name(widest["cell"])
+        said += f"; least known for {where}, {metric(name).format(widest['value'])} ({interval} in a typical trial)"
+    fewest = [row for row in rows if row["fewest"]]
+    if fewest:
+        said += (
+            f"; with so few as {min(row['requests'] for row in fewest)} nothing but the slowest request bounds it "
+            "above, and it is too low by some 7 %, equally for both levels only if their tails are of one shape"
+        )
+    return said
+
+
+def tail_row(row: TailRow) -> tuple[str, str, str, str]:
+    """Where and which level, its value, its interval, and that in per cent of it."""
+    wording = metric(row["metric"])
+    interval = " – ".join(wording.format(row[end]) for end in ("low", "high"))
+    value, ends = row["value"], (row["low"], row["high"])
+    spans = [end / value - 1 if value and end is not None else None for end in ends]
+    return cell_name(row["cell"]), wording.format(row["value"]), interval, " / ".join(percent(span) for span in spans)

@@ -1,0 +1,35 @@
+"""What is said of attempts that a treatment's server or client failed, and that were repeated."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from h123.analysis import fails_often
+from h123.analysis.document import FailedAttemptsRow
+from h123.report.text.words import level, listed, opened, place, reason
+
+
+def often_failed_lines(verdicts: Mapping[str, Any]) -> list[str]:
+    """To be read before any answer: a server that gets stuck now and then has good figures in the other trials."""
+    return [
+        f"{_sentence(row, verdicts['factor'])}. Every figure here is of the others."
+        for row in _rows(verdicts)
+        if fails_often(row)
+    ]
+
+
+def failed_attempt_lines(verdicts: Mapping[str, Any]) -> list[str]:
+    """Sentences for the summary, of those that seldom failed."""
+    return [_sentence(row, verdicts["factor"]) for row in _rows(verdicts) if not fails_often(row)]
+
+
+def _rows(verdicts: Mapping[str, Any]) -> Sequence[FailedAttemptsRow]:
+    found: Sequence[FailedAttemptsRow] = verdicts.get("failed_attempts", [])
+    return found
+
+
+def _sentence(row: FailedAttemptsRow, factor: str) -> str:
+    """`On lan, HTTP/3 failed in 4 of 16 attempts (the client did not finish in time)`."""
+    elsewhere = {name: value for name, value in row["cell"].items() if name != factor}
+    who = level(row["cell"][factor]) if factor in row["cell"] else "the server or its client"
+    why = listed([reason(code) for code in row["reasons"]], "or")
+    return opened(place(elsewhere), f"{who} failed in {row['failed']} of {row['attempts']} attempts ({why})")

@@ -1,0 +1,45 @@
+"""What is said of when a campaign ended: of its looks, where there was more than one, and of its width."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from h123.base.units import format_share
+from h123.report.text.words import listed, unbroken
+
+_SAID = {
+    "planned": "as planned with --until-decided: each look has the same level",
+    "spending": "the first look spends most of the error that the study allows, each further one most of what is left",
+    "width": "the first look, when intervals were narrow enough, spends most of the error that the study allows, each "
+    "further one most of what is left",
+}
+
+
+def width_lines(verdicts: Mapping[str, Any]) -> list[str]:
+    """A sentence for the summary about how narrow the answer's intervals were to be; none without `--width`."""
+    width = verdicts["width"]
+    if width is None:
+        return []
+    wanted, blocks = f"±{format_share(width['wanted'])}", verdicts["blocks"]["planned"]
+    if width["narrow"]:
+        said = f"every interval of the answer is within {wanted} after {blocks} blocks, as asked with --width"
+    else:
+        reached = f"up to ±{format_share(width['widest'])}" if width["widest"] is not None else "not bounded"
+        enough = f"about {width['blocks']} blocks" if width["blocks"] else "more blocks than are practical"
+        said = (
+            f"intervals of the answer are {reached} after {blocks} blocks, not {wanted} as asked with --width: that "
+            f"needs {enough}"
+        )
+    return [unbroken(said)]
+
+
+def look_lines(verdicts: Mapping[str, Any]) -> list[str]:
+    """The same of the looks; none where the first one was the only one."""
+    looks = verdicts["looks"]
+    if len(looks["blocks"]) < 2 and looks["rule"] != "planned":
+        return []
+    blocks = [str(count) for count in looks["blocks"]]
+    level, alpha = (unbroken(f"{100 * value:.2g} %") for value in (looks["level"], verdicts["alpha"]))
+    return [
+        f"looked at with {listed(blocks, 'and')} blocks, {_SAID[looks['rule']]}. At this one an adjusted p must be at "
+        f"most {level}, so that of all looks together at most {alpha} find a difference where there is none"
+    ]

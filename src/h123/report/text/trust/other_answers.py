@@ -1,0 +1,31 @@
+"""What is said, before anything else, of servers that answer the same request differently."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from h123.analysis import answers_words
+from h123.analysis.document import AnswersRow
+from h123.report.text.words import listed, opened, place
+
+_NAMED = 3
+
+
+def other_answers_lines(verdicts: Mapping[str, Any]) -> list[str]:
+    """A sentence for each pair that differs, with the places."""
+    rows: Sequence[AnswersRow] = verdicts.get("answers", [])
+    cells: dict[str, list[AnswersRow]] = {}
+    for row in rows:
+        cells.setdefault(answers_words(row), []).append(row)
+    judged = any(c["withheld"] and c["withheld"]["kind"] == "answers" for c in verdicts["comparisons"])
+    cost = (
+        "They do different work, so they are not compared."
+        if judged
+        else ("They do different work, and the study asks to compare them all the same.")
+    )
+    return [f"{opened(_where(found), said)}. {cost}" for said, found in cells.items()]
+
+
+def _where(rows: Sequence[AnswersRow]) -> str:
+    names = [where for row in rows if (where := place(row["cell"]))]
+    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    return listed([*names[:_NAMED], *more], "and")

@@ -1,0 +1,45 @@
+"""What is said of subjects whose verification did not pass when the campaign began."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from h123.analysis.document import UnprovedRow
+from h123.report.text.words import listed
+
+_NAMED = 3
+_SAID = {"changed": "changed since it was verified", "none": "never verified"}
+
+
+def failed_lines(verdicts: Mapping[str, Any]) -> list[str]:
+    """To be read before any answer: what was measured although its verification failed."""
+    return [_failed(row) for row in _rows(verdicts) if row["outcome"] == "failed"]
+
+
+def unproved_lines(verdicts: Mapping[str, Any]) -> list[str]:
+    """Sentences for the summary, of those that nobody has verified as they were."""
+    said = []
+    for outcome, words in _SAID.items():
+        if names := [f"{row['subject']} as a {row['role']}" for row in _rows(verdicts) if row["outcome"] == outcome]:
+            named = listed(names, "and")
+            said.append(f"{words}, so nobody knows that it does what it declares (`h123 verify NAME`): {named}")
+    if own := [row["subject"] for row in _rows(verdicts) if row["outcome"] == "own"]:
+        said.append(
+            f"the study's own, verified for measuring, not for the catalogue: {listed(own, 'and')}; the connections "
+            "that are measured do not check its certificate"
+        )
+    return said
+
+
+def _rows(verdicts: Mapping[str, Any]) -> Sequence[UnprovedRow]:
+    found: Sequence[UnprovedRow] = verdicts.get("unproved", [])
+    return found
+
+
+def _failed(row: UnprovedRow) -> str:
+    checks = row["failed"]
+    named = ", ".join(checks[:_NAMED]) + (", ..." if len(checks) > _NAMED else "")
+    return (
+        f"{row['subject']} failed its verification as a {row['role']} ({named}) and was measured all the same "
+        "(--unverified): what it did may not be what the study asks for. `h123 list subjects "
+        f"{row['subject']}` says what was seen."
+    )
