@@ -17,9 +17,7 @@ STILL_LONGER = {
     "tests/analysis/test_audits.py": 555,
     "tests/analysis/test_decisions.py": 465,
     "tests/catalogue/test_commands.py": 462,
-    "tests/catalogue/test_load_client.py": 411,
     "tests/results/test_foreign.py": 421,
-    "tests/results/test_metrics.py": 445,
     "tests/synthetic.py": 477,
     "tests/verification/test_conduct.py": 576,
 }
