@@ -14,10 +14,11 @@ from h123.catalogue import catalogue, install, make_bodies
 from h123.causes import CAUSES, explain
 from h123.causes.cause import Nanoseconds
 from h123.causes.connections.connection import Connection, connections
+from h123.causes.explainer import Explainer
 from h123.causes.matching import match
 from h123.causes.processors import Work
 from h123.causes.recovery import Recovery, middle_recoveries
-from h123.causes.request import Explainer, Request
+from h123.causes.request import Request
 from h123.documents import read_document
 from h123.documents.lab_report import Report
 from h123.execution import SERVER_ADDRESS, LocalPool, campaign_certificate

@@ -4,8 +4,9 @@ import pytest
 
 from h123.causes.cause import CAUSES
 from h123.causes.connections.connection import connections
+from h123.causes.explainer import Explainer
 from h123.causes.processors import Work
-from h123.causes.request import Explainer, Request
+from h123.causes.request import Request
 from h123.packets.capture import TCP, UDP, Packets
 from h123.study.networks.network import Direction
 from verification.packet_tables import MS, TRIP, Table

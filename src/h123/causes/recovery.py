@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from h123.causes.cause import ANEW, CLIENT_WORK, CONNECTING, GONE, IDLE, NUMBER, Nanoseconds, spent
 from h123.causes.connections.connection import Connection
-from h123.causes.request import Explainer
+from h123.causes.explainer import Explainer
 from h123.causes.stretch import middle
 from h123.store import Sample
 

@@ -1,0 +1,373 @@
+"""One request's time, cut into causes.
+
+A request goes through these times, one after another: connecting (if its connection was opened for it), sending the
+request, its last packet's way to the server, waiting for the answer, receiving it, the last packet's way back, and what
+the client makes of it. One of a page may wait for a place on a connection before. While a body is sent, the sender's
+course tells what the time went to.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from h123.causes.cause import (
+    BLOCKED,
+    CAUSES,
+    CLIENT_WORK,
+    CONNECTION_LIMIT,
+    CUT,
+    GONE,
+    IDLE,
+    LIMIT,
+    MENDING,
+    NAGLE,
+    NUMBER,
+    PLACE,
+    QUEUE,
+    RATE,
+    RECEIVER,
+    SERVER,
+    SERVER_WORK,
+    SLOW_START,
+    STREAM_LIMIT,
+    TRIES,
+    TRIP,
+    UNTOLD,
+    VALIDATING,
+    WINDOW,
+    Nanoseconds,
+    spent,
+)
+from h123.causes.conditions import WALL, Conditions
+from h123.causes.connections.connection import FULL, NEVER, Connection, Sending
+from h123.causes.connections.migration import elsewhere
+from h123.causes.head_of_line import Body, held_back
+from h123.causes.processors import Work
+from h123.causes.request import Request, most_at_once, sent_at, share_connection, waiting
+from h123.causes.senders import handshake
+from h123.causes.senders.limits import limits
+from h123.causes.senders.sender import Sender
+from h123.causes.senders.streams import Stream, Streams
+from h123.causes.spans import Spans, Times
+from h123.packets.capture import DOWN, TCP, UP
+from h123.packets.stack_log import StackLog
+
+_CLOCKS_NS = 50_000
+"""A client may take the time just before or after the packet is on its way."""
+_LATE_NS = 1_000_000
+"""A client may take the time of a request this much before its packet is sent."""
+_SMALL = 100
+"""Bytes of a body up to which one packet has it all."""
+
+
+_WINDOWS = (SLOW_START, WINDOW, CUT, LIMIT, RECEIVER, MENDING, NAGLE)
+"""What may keep a client from sending a request that it has made."""
+
+
+class Explainer:
+    """Of the requests of one connection."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        requests: Sequence[Request],
+        server: Work,
+        log: StackLog | None = None,
+        at_once: int | None = None,
+        moves: Sequence[int] = (),
+        conditions: Conditions = WALL,
+        streams: Streams | None = None,
+    ) -> None:
+        """`log`: what the server's stack says of the connection. `at_once`: requests that it has room for, where others
+        wait for a place on it; None: as many as ever were under way. `moves`: when its client was seen elsewhere, ns.
+        `streams`: what its frames show; None: they cannot be read."""
+        self._of, self._server_work, self._conditions = connection, server, conditions
+        opened = requests
+        if streams:
+            found = streams.of([(sent_at(one), one.end) for one in requests])
+            opened = [replace(request, stream=stream) for request, stream in zip(requests, found, strict=True)]
+        self._shown, self._at_once = streams, at_once or most_at_once(opened)
+        self._requests = waiting(opened, self._at_once)
+        up, down, trip = connection.up, connection.down, connection.round_trip_ns
+        unheard = elsewhere(connection, moves)
+        asked, answered = self._bodies()
+        if streams:
+            asked, answered = (body.with_(streams.bodies(way)) for body, way in ((asked, UP), (answered, DOWN)))
+        of_client, of_server = (limits(connection, way, log, streams) for way in (UP, DOWN))
+        fills = connection.quic and streams is not None
+        self._client = Sender(up, down, trip, [*of_client, *unheard], (), asked, fills, conditions)
+        self._server = Sender(down, up, trip, of_server, unheard, answered, fills, conditions)
+
+    def explain(self) -> list[Nanoseconds]:
+        """What the time of each went to; the parts sum up to it."""
+        shared = share_connection(self._requests)
+        return [self._one(request, among) for request, among in zip(self._requests, shared, strict=True)]
+
+    def until(self, number: int, time: int) -> Nanoseconds:
+        """What the time of one of them went to, up to a moment in it."""
+        return self._one(replace(self._requests[number], end=time), share_connection(self._requests)[number])
+
+    def since(self, number: int, time: int) -> Nanoseconds:
+        """What the time of one of them went to from a moment on; of a time before it was asked for, what the server's
+        data for others waited for."""
+        request, shared = self._requests[number], share_connection(self._requests)[number]
+        if request.start >= time:
+            return self._server.course.between(time, request.start) + self._one(request, shared)
+        if request.up > _SMALL:
+            return self._one(replace(request, start=time, ready=time), shared)
+        last = self._last_answer(request)
+        if last is None:
+            return spent(UNTOLD, time, request.end)
+        spent_since = self._received(_Marks(replace(request, start=time)), last)
+        return self._own(request, spent_since, self._came_since(request, time)) if shared else spent_since
+
+    def from_opening(self, number: int) -> Nanoseconds:
+        """The same from when its connection began to be made."""
+        request, began = self._requests[number], self._of.began
+        if request.began <= self._open:
+            return self._one(replace(request, start=began), share_connection(self._requests)[number])
+        return handshake.explain(self._of, began, self._open, BLOCKED if request.blocked else CLIENT_WORK) + self.since(
+            number, self._open
+        )
+
+    def sizes(self) -> dict[str, float]:
+        """By cause, what its size is where it can be told: bytes of a window, requests at once."""
+        allowed = self._shown.allowed if self._shown else None
+        found: dict[str, float] = {PLACE.name: min(allowed or self._at_once, self._at_once)}
+        for way, sender in ((UP, self._client), (DOWN, self._server)):
+            found |= sender.windows()
+            if self._shown and sender.spent(STREAM_LIMIT):
+                found[STREAM_LIMIT.name] = self._shown.windows(way)[0]
+            if self._shown and sender.spent(CONNECTION_LIMIT):
+                found[CONNECTION_LIMIT.name] = self._shown.windows(way)[1]
+        return found
+
+    def held_back(self) -> NDArray[np.float64]:
+        """ns of each in which data of others was held back behind what was lost."""
+        up = [Body(one.began, one.end, one.up) for one in self._requests]
+        down = [Body(one.began, one.end, one.down) for one in self._requests]
+        return held_back(self._client, up) + held_back(self._server, down)
+
+    def _one(self, request: Request, shared: bool) -> Nanoseconds:
+        """`shared`: whether another request was under way on the connection at the same time."""
+        course = self._course(request, shared)
+        if course is None:
+            return spent(UNTOLD, request.start, request.end)
+        up, marks = self._of.up, _Marks(request)
+        time = spent(TRIES, *marks.up_to(request.made)) + spent(PLACE, *marks.up_to(request.began))
+        time += self._before(request, marks.up_to(int(up.at[course.first])))
+        time += self._client.course.between(*marks.up_to(int(up.wire.ends[course.last])))
+        time += spent(TRIP, *marks.up_to(course.asked))
+        time += self._answering(*marks.up_to(course.answered), shared)
+        time += self._received(marks, course.end)
+        return self._own(request, time) if shared else time
+
+    def _course(self, request: Request, shared: bool) -> "_Course | None":
+        """Its packets; None where the record does not have them."""
+        up, down = self._of.up, self._of.down
+        if request.stream:
+            return _of_stream(request.stream, up, down)
+        first, end = self._first(request), self._last_answer(request)
+        if first is None or end is None or int(up.at[first]) > request.end:
+            return None
+        answer = _last(down, self._answers(request), request.first_byte) if request.first_byte is not None else None
+        begun = int(down.at[end if answer is None else min(answer, end)])
+        last = _last_of_request(up, first, begun, request.up)
+        asked = int(up.left[last])
+        if not shared and request.up <= _SMALL:
+            begun = min(begun, self._first_answer(request, asked))
+        return _Course(first, last, asked, _answer_begins(down, asked, begun), end)
+
+    def _bodies(self) -> tuple[Spans, Spans]:
+        """When client and server had something to send: from the first packet of a request, or an answer, to its
+        last."""
+        up, down, told = self._of.up, self._of.down, zip(self._requests, share_connection(self._requests), strict=True)
+        found = [course for request, shared in told if (course := self._course(request, shared))]
+        asked = Spans.union([int(up.at[one.first]) for one in found], [int(up.wire.ends[one.last]) for one in found])
+        begins, ends = [one.answered for one in found], [int(down.wire.ends[one.end]) for one in found]
+        return asked, _with_unread(Spans.union(begins, ends), down, min((one.asked for one in found), default=NEVER))
+
+    def _received(self, marks: "_Marks", last: int) -> Nanoseconds:
+        """From when its answer was sent to its end; `last`: place of the answer's last packet."""
+        down = self._of.down
+        time = self._server.course.between(*marks.up_to(int(down.wire.ends[last])))
+        time += spent(TRIP, *marks.up_to(int(down.left[last])))
+        return time + spent(CLIENT_WORK, *marks.up_to(NEVER))
+
+    def _answers(self, request: Request) -> Times:
+        """Places of the packets that may be of its answer. Over QUIC a small one may be no larger than an
+        acknowledgement."""
+        down = self._of.down
+        return down.arrivals if self._of.quic and request.down <= _SMALL else down.delivered
+
+    def _last_answer(self, request: Request) -> int | None:
+        """Over QUIC the end of a stream may have a packet of its own, no larger than an acknowledgement: the one with
+        which the client was done."""
+        down = self._of.down
+        last = _last(down, self._answers(request), request.end)
+        if not self._of.quic or last is None or request.end - int(down.left[last]) < _LATE_NS:
+            return last
+        small = _last(down, down.arrivals, request.end)
+        return small if small is not None and request.end - int(down.left[small]) < _CLOCKS_NS else last
+
+    def _first(self, request: Request) -> int | None:
+        """The packet that carries the request, or its beginning, whether or not it arrived: the last one that was sent
+        by when the client says, which may be a little later; of a body, and where the client does not tell, the first.
+        QUIC's may be as small as an acknowledgement."""
+        up, told = self._of.up, request.sent is not None
+        says = np.ones(len(up), bool) if self._of.quic and told else up.speaks
+        begin = int(np.searchsorted(up.at, max(request.ready, request.began) - _CLOCKS_NS))
+        if told and request.up <= _SMALL:
+            by = int(np.searchsorted(up.at, (request.sent or 0) + _LATE_NS))
+            if len(found := np.flatnonzero(says[begin:by])):
+                return begin + int(found[-1])
+        found = np.flatnonzero(says[begin:])
+        return begin + int(found[0]) if len(found) else None
+
+    def _first_answer(self, request: Request, asked: int) -> int:
+        """When the server's first packet was sent that must be of the answer, whatever the client could read of it: a
+        busy one sees it late, and one of TLS' records over TCP, 16 kB, may be more than the first flight has. On a new
+        connection full packets alone must be: session tickets are smaller."""
+        if request.began > self._open:
+            return _first_said(self._of.down, asked, _SMALL)
+        return NEVER if self._of.quic else _first_said(self._of.down, asked, FULL)
+
+    def _answering(self, begin: int, end: int, shared: bool) -> Nanoseconds:
+        """Between the request's arrival and its answer's beginning."""
+        mended = min(max(self._whole_at(begin, end), begin), end)
+        return spent(MENDING, begin, mended) + self._thinking(mended, end, shared)
+
+    def _whole_at(self, begin: int, end: int) -> int:
+        """When the server had got what the client had lost before: it could read nothing behind that until then."""
+        up, lost = self._of.up, self._client.mending
+        open_then = (lost.begins < end) & (lost.ends > begin)
+        if not open_then.any():
+            return begin
+        again = (up.at >= lost.ends[open_then].max()) & up.arrived
+        return int(up.left[np.argmax(again)]) if again.any() else begin
+
+    def _thinking(self, begin: int, end: int, shared: bool) -> Nanoseconds:
+        """While the connection is busy with answers to others, this one waits for what they wait for; and so it does
+        while its client is looked for elsewhere."""
+        alone = SERVER_WORK if self._server_work.fills(begin, end) else SERVER
+        # The answer was not ready while the server had nothing else to send either.
+        idle = self._server.course.last(IDLE, begin, end) if shared else begin
+        time = spent(alone, begin, idle) + self._server.course.between(idle, end)
+        for cause in (IDLE, UNTOLD) if shared else [c for c in CAUSES if c not in (alone, NAGLE, GONE, VALIDATING)]:
+            time[NUMBER[alone]] += time[NUMBER[cause]]
+            time[NUMBER[cause]] = 0
+        return time
+
+    def _came_since(self, request: Request, time: int) -> float:
+        """Share of its answer that came after a moment in it: that of the time in which the connection's data was on
+        the wire."""
+        whole, since = (self._server.course.between(begin, request.end) for begin in (request.start, time))
+        return float(since[NUMBER[RATE]] / max(whole[NUMBER[RATE]], 1.0))
+
+    def _own(self, request: Request, time: Nanoseconds, share: float = 1.0) -> Nanoseconds:
+        """What the wire took for answers to others on the same connection is queueing for this one; `share`: of its
+        bodies, that this is the time of."""
+        own = share * (self._of.up.wire_ns(request.up) + self._of.down.wire_ns(request.down))
+        others = max(time[NUMBER[RATE]] - own, 0.0)
+        time[NUMBER[RATE]] -= others
+        time[NUMBER[QUEUE]] += others
+        return time
+
+    def _before(self, request: Request, span: tuple[int, int]) -> Nanoseconds:
+        at_client = PLACE if self._conditions.virtual else CLIENT_WORK
+        if request.began > self._open:
+            # Its connection's window may be full, of small packets too.
+            time = self._client.course.between(*span)
+            for cause in (one for one in CAUSES if one not in _WINDOWS):
+                time[NUMBER[at_client]] += time[NUMBER[cause]] if cause is not at_client else 0
+                time[NUMBER[cause]] *= cause is at_client
+            return time
+        return handshake.explain(self._of, *span, BLOCKED if request.blocked else at_client)
+
+    @cached_property
+    def _open(self) -> int:
+        """When the first request was sent: whoever came before it has waited for the connection."""
+        first = self._first(self._requests[0])
+        return int(self._of.up.at[first]) if first is not None else self._of.began
+
+
+@dataclass(frozen=True)
+class _Course:
+    """Of a request, in packets."""
+
+    first: int
+    """Place of its first packet among the client's."""
+    last: int
+    """Of the one with which the server had all of it."""
+    asked: int
+    """When that arrived, ns."""
+    answered: int
+    """When the server began to send the answer, ns."""
+    end: int
+    """Place of the answer's last packet among the server's."""
+
+
+def _of_stream(stream: Stream, up: Sending, down: Sending) -> _Course:
+    """The packets that its frames began and ended with; the answer's last one is that with which all of it was
+    there."""
+    first, last = (int(np.searchsorted(up.at, time)) for time in (stream.opened, stream.sent))
+    read = np.searchsorted(down.left[down.arrivals], stream.read, side="right") - 1
+    return _Course(first, last, stream.asked, stream.answered, int(down.arrivals[max(int(read), 0)]))
+
+
+def _with_unread(bodies: Spans, down: Sending, asked: int) -> Spans:
+    """The same with the beginnings of answers that a client read later, because a record of TLS over TCP is read when
+    it is whole: from full packets outside all bodies, after the first request was `asked`, to the next body."""
+    outside = np.flatnonzero(down.full & ~bodies.hold(down.at) & (down.at >= asked))
+    if not len(outside) or down.packets["protocol"][0] != TCP:
+        return bodies
+    begins = down.at[outside]
+    ends = np.append(bodies.begins, begins)[np.searchsorted(bodies.begins, begins)]
+    return Spans.union(np.concatenate([bodies.begins, begins]), np.concatenate([bodies.ends, ends]))
+
+
+class _Marks:
+    """The times of a request's stages, none before the last or after the request's end."""
+
+    def __init__(self, request: Request) -> None:
+        self._now, self._end = request.start, request.end
+
+    def up_to(self, time: int) -> tuple[int, int]:
+        """The stage that ends then."""
+        begin, self._now = self._now, min(max(time, self._now), self._end)
+        return begin, self._now
+
+
+def _last(sending: Sending, places: Times, time: int) -> int | None:
+    """The last of the packets at these places, which are in the order of arrival, that had been delivered by a time."""
+    count = int(np.searchsorted(sending.left[places], time + _CLOCKS_NS, side="right"))
+    return int(places[count - 1]) if count else None
+
+
+def _last_of_request(up: Sending, first: int, answered: int, size: int) -> int:
+    """The packet with which the server had all of the request: of one without a body the first, or what was sent for it
+    if that was lost; otherwise the last one before the answer."""
+    end = max(int(np.searchsorted(up.left, answered, side="right")), first + 1)  # nearly in order of arrival
+    if size <= _SMALL:
+        arrived = np.flatnonzero(up.arrived[first:])
+        return first + int(arrived[0]) if len(arrived) else first
+    candidates = first + np.flatnonzero((up.speaks & up.arrived)[first:end])
+    candidates = candidates[up.left[candidates] <= answered]
+    return int(candidates[-1]) if len(candidates) else first
+
+
+def _first_said(down: Sending, asked: int, size: int) -> int:
+    """When the first packet of more than so many bytes was sent after the request's arrival; NEVER: none was."""
+    begin = int(np.searchsorted(down.at, asked))
+    said = np.flatnonzero(down.packets["payload"][begin:] > size)
+    return int(down.at[begin + int(said[0])]) if len(said) else NEVER
+
+
+def _answer_begins(down: Sending, asked: int, begun: int) -> int:
+    """When the server began to answer: with the packet that arrived first, or one before it that was lost."""
+    begin, end = (int(n) for n in np.searchsorted(down.at, [asked, begun]))
+    gone = np.flatnonzero(down.speaks[begin:end] & ~down.arrived[begin:end])
+    return int(down.at[begin + int(gone[0])]) if len(gone) else begun
