@@ -18,7 +18,6 @@ STILL_LONGER = {
     "tests/analysis/test_decisions.py": 465,
     "tests/catalogue/test_commands.py": 462,
     "tests/results/test_foreign.py": 421,
-    "tests/synthetic.py": 477,
     "tests/verification/test_conduct.py": 576,
 }
 
