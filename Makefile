@@ -57,13 +57,14 @@ torture: setup ## break campaigns 1000 times, and try special files and strange 
 	@PYTHONPATH=src $(PY) tools/strange
 	@PYTHONPATH=src $(PY) tools/fuzz forged --cases 1000000
 
-bench: setup ## the figures the documentation states: link accuracy, virtual clock, overhead, evidence, lanes, analysis speed
+bench: setup ## the figures the documentation states: link accuracy, virtual clock, overhead, evidence, lanes, speed of analysis and start-up
 	@status=0; \
 	./h123 lab bench || status=1; \
 	./h123 install virtual-kernel && PYTHONPATH=src $(PY) bench/link_accuracy || status=1; \
 	PYTHONPATH=src $(PY) bench/virtual.py || status=1; \
 	PYTHONPATH=src $(PY) bench/calibration.py || status=1; \
 	PYTHONPATH=src $(PY) bench/analyse.py || status=1; \
+	PYTHONPATH=src $(PY) bench/startup.py || status=1; \
 	PYTHONPATH=src $(PY) bench/overhead.py || status=1; \
 	PYTHONPATH=src $(PY) bench/evidence.py || status=1; \
 	PYTHONPATH=src $(PY) bench/lanes.py || status=1; \

@@ -17,6 +17,7 @@ if __name__ == "__main__":
         os.execv(sys.executable, [sys.executable, *kept, *sys.argv[1:]])
 
     from h123.base.errors import UserError
+    from h123.base.garbage import few_collections
     from h123.base.limits import check_folder, check_limits, check_threads
     from h123.base.terminal.streams import make_usable
 
@@ -28,6 +29,7 @@ if __name__ == "__main__":
     except UserError as error:
         print(f"h123: {error.message}\n  -> {error.remedy}", file=sys.stderr)
         sys.exit(error.status)
-    from h123.cli import main
+    with few_collections():  # modules are many small objects
+        from h123.cli import main
 
-    main()
+        main()

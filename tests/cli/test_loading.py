@@ -27,11 +27,29 @@ def loaded(*arguments: str, folder: Path) -> set[str]:
     return set(done.stdout.split())
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["list", "studies"]])
+HEAVY = {"numpy", "pyarrow", "duckdb", "scipy", "altair", "pandas"}
+
+
+@pytest.mark.parametrize("arguments", [["run", "--help"], ["compare", "--help"], ["list", "studies"], ["claims"]])
 def test_help_and_lists_need_no_library_of_data(tmp_path: Path, arguments: list[str]) -> None:
+    assert not loaded(*arguments, folder=tmp_path) & HEAVY
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"]])
+def test_words_about_commands_need_no_models_of_files(tmp_path: Path, arguments: list[str]) -> None:
     there = loaded(*arguments, folder=tmp_path)
-    heavy = {"numpy", "pyarrow", "duckdb", "scipy", "altair"}
-    assert not there & heavy
+    assert not there & {*HEAVY, "pydantic", "yaml"}
+    assert not [name for name in there if name.startswith(("h123.study.", "h123.catalogue.", "h123.analysis."))]
+
+
+def test_a_package_that_loads_late_offers_objects_before_modules_of_their_name(tmp_path: Path) -> None:
+    code = """
+import h123.analysis.analyse
+from h123.analysis import analyse, document
+assert callable(analyse), analyse
+assert document.__name__ == "h123.analysis.document"
+"""
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env={"PYTHONPATH": str(ROOT / "src")}, check=True)
 
 
 def test_plans_and_analyses_need_no_library_of_tests(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from h123.base.errors import UserError
-from h123.study import load_network, load_study, make_plan
+from h123.base.paths import project_root
+from h123.study import load_network, load_study, make_plan, yaml_document
 from study.samples import STUDY, write
 
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -126,3 +127,25 @@ def test_more_than_anybody_can_run(tmp_path: Path) -> None:
     wide = STUDY.replace("settings:", f"  warmup: [{many}]\n  port: [{many}]\nsettings:")
     with pytest.raises(UserError, match="its factors make 12000000 treatments; at most 3000"):
         make_plan(load_study(write(tmp_path, wide)))
+
+
+WRITTEN = [path.read_text("utf-8") for path in sorted(project_root().glob("[!.]*/*.yaml"))]
+LENIENT = ["a: {b: c?  d}\n", "a: [b?c]\n", "a: b\tc\n", "a: \t{b: c}\n", "\ufeffa: b\n", "a: b\n\ufeffc: d\n"]
+
+
+@pytest.mark.parametrize("text", [*WRITTEN, *LENIENT])
+def test_the_library_in_c_reads_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(text, "utf-8")
+    fast = _content(path)
+    monkeypatch.setattr(yaml_document, "_FastLoader", yaml_document._Loader)
+    assert fast == _content(path)
+
+
+def _content(path: Path) -> tuple[object, list[int]] | str:
+    """The data and the lines of its parts, or the complaint."""
+    try:
+        document = yaml_document.Document(path)
+    except UserError as error:
+        return error.message
+    return document.data, [document.line([key]) for key in document.data]

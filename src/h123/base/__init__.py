@@ -1,10 +1,12 @@
 """What every package stands on, and what knows nothing of what h123 measures: files, units, errors, the terminal."""
 
 __all__ = [
+    "complaints",
     "errors",
     "files",
     "garbage",
     "interruption",
+    "late",
     "limits",
     "paths",
     "processes",

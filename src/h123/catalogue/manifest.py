@@ -15,7 +15,8 @@ from pydantic import (
     field_validator,
 )
 
-from h123.base.strict import Strict, choose, shown
+from h123.base.complaints import choose, shown
+from h123.base.strict import Strict
 from h123.base.transport import SETTINGS
 from h123.base.units import parse_duration, parse_size
 

@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from h123.base.complaints import choose, shown
 from h123.base.errors import UserError
 from h123.base.paths import project_root, real
-from h123.base.strict import choose, shown
 from h123.base.terminal.console import say
 from h123.catalogue.subject import Subject
 from h123.catalogue.toml_file import TomlFile

@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from h123.base.complaints import shown
 from h123.base.errors import UserError
 from h123.base.files.textfile import read_text, unprintable
-from h123.base.strict import describe, place, shown
+from h123.base.strict import describe, place
 
 Model = TypeVar("Model", bound=BaseModel)
 MOST_BYTES = 100_000

@@ -9,9 +9,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from h123.base.files.output import check_output
 from h123.base.terminal.console import out_console, write
-from h123.cli import completion, listing
+from h123.cli import completion
 from h123.cli.damage import complain_of_damage
 from h123.cli.options import (
     BlocksOption,
@@ -27,7 +26,6 @@ from h123.cli.options import (
     share,
 )
 from h123.cli.signals import held_back
-from h123.study import Study, find_study, load_schema, load_study, make_plan, parse_only
 
 app = typer.Typer()
 
@@ -139,6 +137,7 @@ def run(
     """
     with held_back():
         from h123.cli import running
+        from h123.study import parse_only
 
     asked = running.Asked(
         study=study,
@@ -205,9 +204,11 @@ def plan(
     difference of a given size, by the spread that published campaigns had between blocks (docs/statistics.md).
     """
     from h123.campaign import cast_of, lacking, likeness
+    from h123.cli import listing
     from h123.cli.foresight import print_foresight
     from h123.cli.vouching import proof_lines, proofs_of
     from h123.execution import Jobs, this_machine
+    from h123.study import find_study, load_study, make_plan, parse_only
 
     asked = load_study(find_study(study)).scaled(1.0 if scale is None else scale)
     asked = asked.settled(clock=clock, transport=transport)
@@ -289,6 +290,7 @@ def why(
     from h123.measures import load_attempts
     from h123.report import limits_lines, print_causes
     from h123.store import CampaignFolder
+    from h123.study import Study, make_plan, parse_only
 
     campaign, chosen = CampaignFolder.open(folder), parse_only(only or [])
     study = Study.from_resolved(campaign.study)
@@ -324,6 +326,7 @@ def show(
 
     Requests, throughput, bytes in flight, windows, round trips, queue, losses and sequence numbers (docs/show.md).
     """
+    from h123.base.files.output import check_output
     from h123.report.trial_view import choose, write_closeup
     from h123.store import CampaignFolder
 
@@ -388,5 +391,6 @@ def import_command(
     """
     from h123.cli.running import conclude
     from h123.store import import_samples
+    from h123.study import load_schema
 
     conclude(import_samples(files, load_schema(schema, redirects), out))

@@ -9,10 +9,10 @@ from h123.base.errors import UserError
 from h123.base.terminal.console import out_console
 from h123.cli import completion
 from h123.cli.damage import complain_of_damage
-from h123.study import Ledger, find_ledgers, ledgers_of
 
 if TYPE_CHECKING:
     from h123.store import CampaignFolder
+    from h123.study import Ledger
 
 app = typer.Typer()
 
@@ -49,14 +49,24 @@ def claims(
     """
     if beside and not campaign:
         raise UserError("--beside DIR needs --campaign DIR: what the other campaign's verdicts stand beside")
-    from h123.analysis import decide, decide_claims
+    if campaign:
+        _decided_by(campaign, what or [], beside)
+        return
+    from h123.analysis import decide
+    from h123.report import print_claims
+
+    print_claims([decide(ledger) for ledger in _ledgers(what or [], None)], out_console)
+
+
+def _decided_by(campaign: Path, what: list[str], beside: Path | None) -> None:
+    from h123.analysis import decide_claims
     from h123.report import Beside, print_claims
     from h123.store import CampaignFolder
 
-    folder = CampaignFolder.open(campaign) if campaign else None
-    ledgers = _ledgers(what or [], folder)
-    decided = decide_claims(folder, ledgers) if folder else [decide(one) for one in ledgers]
-    other = _other(beside, folder) if beside and folder else None
+    folder = CampaignFolder.open(campaign)
+    ledgers = _ledgers(what, folder)
+    decided = decide_claims(folder, ledgers)
+    other = _other(beside, folder) if beside else None
     print_claims(decided, out_console, Beside(_named(other), decide_claims(other, ledgers)) if other else None)
     for one in (folder, other):
         if one:
@@ -79,8 +89,10 @@ def _named(folder: "CampaignFolder") -> str:
     return f"{folder.path.name} (transport {transport})"
 
 
-def _ledgers(names: list[str], folder: "CampaignFolder | None") -> list[Ledger]:
+def _ledgers(names: list[str], folder: "CampaignFolder | None") -> "list[Ledger]":
     """The ledgers that `claims` is about."""
+    from h123.study import find_ledgers, ledgers_of
+
     if names or folder is None:
         return [ledger for name in names for ledger in find_ledgers(name)] if names else ledgers_of()
     study = folder.study["name"]

@@ -15,13 +15,14 @@ from typing import Literal, cast
 from cryptography import x509
 from pydantic import ValidationError
 
+from h123.base.complaints import choose
 from h123.base.errors import UserError
 from h123.base.files import sizes
 from h123.base.files.output import check_output, write_output
 from h123.base.files.scratch import scratch
 from h123.base.files.textfile import check_file, read_bytes
 from h123.base.paths import real
-from h123.base.strict import choose, describe
+from h123.base.strict import describe
 from h123.base.terminal.console import say
 from h123.base.terminal.redaction import PRIVATE, hidden
 from h123.base.units import format_bytes

@@ -5,34 +5,54 @@ Names come from folders alone: no manifest or study is read, so that a broken on
 
 from collections.abc import Callable, Iterable
 
-from h123 import virtual
-from h123.catalogue import subject_names
-from h123.study import list_claims, list_schemas, list_sites, list_studies
-
 
 def studies() -> list[str]:
     """The project's studies."""
+    from h123.study import list_studies
+
     return [path.stem for path in list_studies()]
 
 
 def claims_and_studies() -> list[str]:
     """What `h123 claims` takes."""
+    from h123.study import list_claims
+
     return sorted({*studies(), *(path.stem for path in list_claims())})
 
 
 def sites() -> list[str]:
     """The project's pages."""
+    from h123.study import list_sites
+
     return [path.stem for path in list_sites()]
 
 
 def schemas() -> list[str]:
     """The project's import schemas."""
+    from h123.study import list_schemas
+
     return [path.stem for path in list_schemas()]
+
+
+def networks() -> list[str]:
+    """The project's networks."""
+    from h123.study import list_networks
+
+    return list_networks()
+
+
+def subjects() -> list[str]:
+    """All subjects."""
+    from h123.catalogue import subject_names
+
+    return subject_names()
 
 
 def installable() -> list[str]:
     """What `h123 install` takes."""
-    return [*subject_names(), virtual.NAME]
+    from h123 import virtual
+
+    return [*subjects(), virtual.NAME]
 
 
 def comma_separated(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:

@@ -8,15 +8,15 @@ from rich.table import Table
 
 from h123.base.terminal.console import wrap, write
 from h123.base.units import format_bytes, format_seconds, format_span
-from h123.cli.doctor import Check
-from h123.study import Plan, estimate, list_networks, list_studies, load_network, load_study
+from h123.study import list_networks, list_studies, load_network, question_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from h123.cli.doctor import Check
     from h123.execution import Jobs
     from h123.measures import Repetition
-    from h123.study import Estimate
+    from h123.study import Estimate, Plan
 
 
 _LISTED = 40
@@ -31,7 +31,7 @@ def _table(*columns: str) -> Table:
     return table
 
 
-def print_plan(plan: Plan, lanes: "Jobs", console: Console) -> None:
+def print_plan(plan: "Plan", lanes: "Jobs", console: Console) -> None:
     """How long it takes, each treatment, or where they are many each slice, and the order of the first block."""
     estimates = plan.estimates()
     seconds, size = (sum(getattr(e, what) for e in estimates.values()) for what in ("seconds", "bytes"))
@@ -53,7 +53,9 @@ def print_plan(plan: Plan, lanes: "Jobs", console: Console) -> None:
     write(console, f"\nOrder of block 1: {', '.join(t.id for t in first[:_ORDERED])}{more}")
 
 
-def _treatments(plan: Plan) -> Table:
+def _treatments(plan: "Plan") -> Table:
+    from h123.study import estimate
+
     table = _table(*plan.trials()[0].cell, "trials", "s a trial", "bytes a trial")
     count = Counter((tuple(t.cell.values()), t.twin) for t in plan.trials())
     for trial in sorted(plan.blocks[0], key=lambda t: (*t.cell.values(), t.twin)):
@@ -64,7 +66,7 @@ def _treatments(plan: Plan) -> Table:
     return table
 
 
-def _slices(plan: Plan, estimates: "Mapping[str, Estimate]") -> Table:
+def _slices(plan: "Plan", estimates: "Mapping[str, Estimate]") -> Table:
     """What `--only FACTOR=LEVEL` would leave, for each level of what varies."""
     table = _table("slice", "trials", "time", "bytes")
     trials = plan.trials()
@@ -77,7 +79,7 @@ def _slices(plan: Plan, estimates: "Mapping[str, Estimate]") -> Table:
     return table
 
 
-def _lanes(plan: Plan, lanes: "Jobs") -> str:
+def _lanes(plan: "Plan", lanes: "Jobs") -> str:
     most = max(lanes.width(trial) for trial in plan.blocks[0])
     if most == 1:
         return "One trial at a time (--lanes N runs N trials over emulated links at once)"
@@ -114,11 +116,11 @@ def print_studies(console: Console) -> None:
     """All studies of the project."""
     table = _table("name", "question")
     for path in list_studies():
-        table.add_row(path.stem, load_study(path).question)
+        table.add_row(path.stem, question_of(path))
     console.print(table)
 
 
-def print_checks(checks: list[Check], console: Console) -> None:
+def print_checks(checks: "list[Check]", console: Console) -> None:
     """The doctor's findings; a remedy under each that failed."""
     for check in checks:
         mark, style = ("ok", "green") if check.ok else ("missing", "red") if check.needed else ("limited", "yellow")

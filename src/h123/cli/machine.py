@@ -8,13 +8,10 @@ from typing import Annotated
 
 import typer
 
-from h123.base.files.output import check_output
 from h123.base.paths import lab_binary
 from h123.base.terminal.console import out_console
-from h123.cli import listing
-from h123.cli.doctor import diagnose
+from h123.cli import completion
 from h123.cli.options import ForceOption
-from h123.study import list_networks, load_network
 
 app = typer.Typer()
 
@@ -22,6 +19,9 @@ app = typer.Typer()
 @app.command()
 def doctor() -> None:
     """Check what this machine can do, and say how to fix what it cannot."""
+    from h123.cli import listing
+    from h123.cli.doctor import diagnose
+
     checks = diagnose()
     listing.print_checks(checks, out_console)
     if not all(check.ok or not check.needed for check in checks):
@@ -38,7 +38,7 @@ def lab_exec(
     network: Annotated[
         str,
         typer.Option(
-            help="Network name (`h123 list networks`) or path of its YAML file.", autocompletion=list_networks
+            help="Network name (`h123 list networks`) or path of its YAML file.", autocompletion=completion.networks
         ),
     ],
     server: Annotated[str, typer.Option(metavar="CMD", help="Shell command to run on the server host.")],
@@ -57,6 +57,9 @@ def lab_exec(
 
     Example: `h123 lab exec --network poor --server 'python3 -m http.server' --client 'curl -s http://$H123_SERVER:8000/'`
     """
+    from h123.base.files.output import check_output
+    from h123.study import load_network
+
     if json_file:
         check_output(json_file, force=force)
     # A file without a name: there is nothing to tidy up, however this ends.

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from h123.base.units import parse_share
 from h123.cli import completion
 
 NETWORKS = "lan,home,cellular,poor"
@@ -29,6 +28,8 @@ class Transport(StrEnum):
 
 def share(text: str) -> float:
     """A share above 0, for an option."""
+    from h123.base.units import parse_share
+
     try:
         share = parse_share(text)
     except ValueError as error:

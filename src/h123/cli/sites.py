@@ -3,20 +3,20 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.table import Table
 
 from h123.base.errors import UserError
-from h123.base.files.output import check_output, write_output
 from h123.base.paths import project_root
 from h123.base.terminal.console import out_console, write
-from h123.base.units import format_bytes, format_seconds
 from h123.cli import completion
 from h123.cli.options import ForceOption
-from h123.study import find_site, import_site, list_sites, read_site
-from h123.study.sites import site
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from h123.study.sites import site
 
 app = typer.Typer(no_args_is_help=True, help="Pages that studies can load (`kind: page`).")
 
@@ -38,6 +38,8 @@ def show(
     ] = None,
 ) -> None:
     """Show a site: its resources, what asks for them, and where its figures are from; or list all sites."""
+    from h123.study import find_site, read_site
+
     if name is None:
         out_console.print(_overview())
         return
@@ -51,7 +53,9 @@ def show(
         write(out_console, line)
 
 
-def _summary(page: site.Site) -> Iterator[str]:
+def _summary(page: "site.Site") -> Iterator[str]:
+    from h123.base.units import format_bytes, format_seconds
+
     longest, kept = page.running_ns(), page.kept()
     run = f"; what runs one after another takes {format_seconds(longest / 1e9)}" if longest else ""
     yield f"{_amount(page)}, {max(page.depth())} deep{run}"
@@ -64,7 +68,9 @@ def _summary(page: site.Site) -> Iterator[str]:
         yield f"A returning visitor (`cache: kept`) asks for {_amount(kept)}"
 
 
-def _amount(page: site.Site) -> str:
+def _amount(page: "site.Site") -> str:
+    from h123.base.units import format_bytes
+
     count = len(page.loads())
     return f"{count} {'request' if count == 1 else 'requests'}, {format_bytes(page.bytes)}"
 
@@ -96,6 +102,9 @@ def import_command(
     addresses' queries are not. What a user or a timer asked for once the page had loaded is left out. All hosts become
     one, unless they are to be kept apart. What the recording lacks is said, and stands in the file.
     """
+    from h123.base.files.output import check_output, write_output
+    from h123.study import import_site
+
     name = re.sub(r"[^A-Za-z0-9._+-]+", "-", (out or har).stem).strip("-._+")[:40]
     path = out or project_root() / "sites" / f"{name}.yaml"
     if path.suffix not in (".yaml", ".yml"):
@@ -109,7 +118,10 @@ def import_command(
         write(out_console, note, style="dim")
 
 
-def _overview() -> Table:
+def _overview() -> "Table":
+    from h123.base.units import format_bytes
+    from h123.study import list_sites, read_site
+
     table = _table("name", "what", "requests", "bodies", "depth")
     for path in list_sites():
         told, page = read_site(path)
@@ -117,8 +129,10 @@ def _overview() -> Table:
     return table
 
 
-def _resources(page: site.Site) -> Table:
+def _resources(page: "site.Site") -> "Table":
     """A row for each line of the file, with how deep it is in the graph; what no line has is no column."""
+    from h123.base.units import format_bytes, format_seconds
+
     more = {
         "host": [one.host or "" for one in page.resources],
         "cacheable": ["yes" if one.cacheable else "" for one in page.resources],
@@ -137,7 +151,9 @@ def _resources(page: site.Site) -> Table:
     return table
 
 
-def _table(*columns: str) -> Table:
+def _table(*columns: str) -> "Table":
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column in columns:
         table.add_column(column, overflow="fold", justify="right" if column in _FIGURES else "left")

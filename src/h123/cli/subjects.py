@@ -6,26 +6,19 @@ What verifies, measures and draws is imported by the commands that need it (see 
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from h123 import virtual
 from h123.base.errors import UserError
 from h123.base.terminal.console import err_console, out_console, say
-from h123.base.terminal.steps import Steps
-from h123.catalogue import (
-    PROTOCOLS,
-    Subject,
-    catalogue,
-    check_failures,
-    install_each,
-    remove,
-    subject_names,
-    unknown_subject,
-)
-from h123.cli import completion, listing
+from h123.cli import completion
 
+if TYPE_CHECKING:
+    from h123.catalogue import Subject
+
+KERNEL = "virtual-kernel"
+"""What stands for the kernel of the virtual clock among the names of subjects."""
 app = typer.Typer()
 
 
@@ -45,7 +38,7 @@ class Shelf(StrEnum):
 
 
 def _subjects_unless_others_are_listed(context: typer.Context) -> list[str]:
-    return subject_names() if context.params.get("what") in (None, Shelf.SUBJECTS) else []
+    return completion.subjects() if context.params.get("what") in (None, Shelf.SUBJECTS) else []
 
 
 @app.command(name="list")
@@ -70,6 +63,8 @@ def list_command(
         return
     if names:
         raise UserError(f"only subjects can be named; `h123 list {what}` lists all {what}")
+    from h123.cli import listing
+
     shelves = {Shelf.NETWORKS: listing.print_networks, Shelf.STUDIES: listing.print_studies}
     shelves[what](out_console)
 
@@ -79,7 +74,7 @@ def install_command(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help=f"Subjects to install, or {virtual.NAME}.",
+            help=f"Subjects to install, or {KERNEL}.",
             show_default=False,
             autocompletion=completion.installable,
         ),
@@ -94,12 +89,16 @@ def install_command(
 
     `h123 install virtual-kernel` builds a user-mode Linux kernel from Debian's source package, for `--clock virtual`.
     """
+    from h123 import virtual
+    from h123.base.terminal.steps import Steps
+    from h123.catalogue import check_failures, install_each
+
     kernel, subjects = _named(names, everything)
     with Steps(err_console) as steps:
         failures = install_each(subjects, steps)
         if kernel:
             virtual.install_kernel(steps)
-    for name in [s.name for s in subjects if s.name not in failures] + ([virtual.NAME] if kernel else []):
+    for name in [s.name for s in subjects if s.name not in failures] + ([KERNEL] if kernel else []):
         out_console.print(f"{name}: installed")
     check_failures(failures)
 
@@ -109,15 +108,18 @@ def remove_command(
     names: Annotated[
         list[str],
         typer.Argument(
-            help=f"Subjects to remove, or {virtual.NAME}.", show_default=False, autocompletion=completion.installable
+            help=f"Subjects to remove, or {KERNEL}.", show_default=False, autocompletion=completion.installable
         ),
     ],
 ) -> None:
     """Remove installed subjects or the virtual kernel from the project's cache."""
+    from h123 import virtual
+    from h123.catalogue import remove
+
     kernel, subjects = _named(names, everything=False)
     there = {subject.name: remove(subject, say) for subject in subjects}
     if kernel:
-        there[virtual.NAME] = virtual.remove_kernel(say)
+        there[KERNEL] = virtual.remove_kernel(say)
     for name, was_there in there.items():
         out_console.print(f"{name}: {'removed' if was_there else 'was not installed'}")
 
@@ -130,7 +132,7 @@ def matrix(
             metavar="NAME,...",
             help="Servers. [default: all installed]",
             show_default=False,
-            autocompletion=completion.comma_separated(subject_names),
+            autocompletion=completion.comma_separated(completion.subjects),
         ),
     ] = None,
     clients: Annotated[
@@ -139,10 +141,10 @@ def matrix(
             metavar="NAME,...",
             help="Clients. [default: all installed]",
             show_default=False,
-            autocompletion=completion.comma_separated(subject_names),
+            autocompletion=completion.comma_separated(completion.subjects),
         ),
     ] = None,
-    protocols: Annotated[str, typer.Option(metavar="P,...", help="Protocols.")] = ",".join(PROTOCOLS),
+    protocols: Annotated[str, typer.Option(metavar="P,...", help="Protocols.")] = "h1,h2,h3",
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results and the page.")] = Path(
         "campaigns/matrix"
     ),
@@ -166,7 +168,7 @@ def publish_command(
         typer.Argument(
             help="Subjects. [default: all of which this machine knows something new]",
             show_default=False,
-            autocompletion=subject_names,
+            autocompletion=completion.subjects,
         ),
     ] = None,
 ) -> None:
@@ -176,6 +178,7 @@ def publish_command(
     Without names, those are left as they are that no newer or other verification of the same files would replace; if
     that is all of them, the pages are just brought up to date with the manifests.
     """
+    from h123.catalogue import catalogue
     from h123.report.catalogue import write_catalogue, write_constants, write_profiles
     from h123.verification import has_news, publish
 
@@ -221,16 +224,20 @@ def profile_subjects(names: list[str] | None, everything: bool, role: Role | Non
     verifying.profile_subjects(_named(names, everything)[1], everything, role.value if role else None)
 
 
-def _named(names: list[str] | None, everything: bool) -> tuple[bool, list[Subject]]:
+def _named(names: list[str] | None, everything: bool) -> "tuple[bool, list[Subject]]":
     """Whether the virtual kernel was named, and the subjects that were; each once, in the order given."""
+    from h123.catalogue import catalogue
+
     if everything == bool(names):
         raise UserError("give either subject names or --all", remedy="`h123 list subjects` lists the subjects")
     wanted = names or list(catalogue())
-    return virtual.NAME in wanted, _known([name for name in wanted if name != virtual.NAME], [virtual.NAME])
+    return KERNEL in wanted, _known([name for name in wanted if name != KERNEL], [KERNEL])
 
 
-def _known(names: Sequence[str], others: Sequence[str] = ()) -> list[Subject]:
+def _known(names: Sequence[str], others: Sequence[str] = ()) -> "list[Subject]":
     """The subjects of these names, each once; `others` may stand beside them."""
+    from h123.catalogue import catalogue, unknown_subject
+
     known = catalogue()
     for name in names:
         if name not in known:

@@ -8,11 +8,10 @@ from typing import Annotated, Literal
 
 import typer
 
+from h123.base.complaints import choose
 from h123.base.errors import UserError
-from h123.base.strict import choose
 from h123.base.terminal.console import out_console, say
-from h123.catalogue import subject_names
-from h123.cli import listing
+from h123.cli import completion
 from h123.cli.subjects import Role, profile_subjects, verify_subjects
 
 app = typer.Typer()
@@ -26,7 +25,7 @@ def verify(
             metavar="NAME|TRIAL",
             help="Subjects to verify; or a trial's folder; or a campaign folder followed by trial names.",
             show_default=False,
-            autocompletion=subject_names,
+            autocompletion=completion.subjects,
         ),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Verify all installed subjects.")] = False,
@@ -64,6 +63,8 @@ def verify(
 
     The exit status is 1 if anything fails or does not repeat.
     """
+    from h123.catalogue import subject_names
+
     if everything or missing or not what or what[0] in subject_names():
         if constants and moves:
             raise UserError("give either --constants or --moves; without them everything is verified")
@@ -85,7 +86,7 @@ def verify(
 def profile(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME", help="Subjects.", show_default=False, autocompletion=subject_names),
+        typer.Argument(metavar="NAME", help="Subjects.", show_default=False, autocompletion=completion.subjects),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Profile all installed subjects.")] = False,
     role: Annotated[
@@ -108,6 +109,7 @@ def profile(
 
 def _verify_trials(folder: Path, names: list[str]) -> None:
     from h123.campaign import find_trial, verify_trial
+    from h123.cli import listing
     from h123.execution import LocalPool
 
     failed = []

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import get_args
 
 from h123 import virtual
+from h123.base.complaints import choose
 from h123.base.errors import Interrupted, UserError
-from h123.base.strict import choose
 from h123.base.terminal.console import err_console, out_console, say, write
 from h123.base.terminal.steps import Steps
 from h123.catalogue import (

@@ -4,11 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from pydantic import ValidationError
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
-from h123.base.strict import describe
 from h123.base.terminal.visible import visible
 
 
@@ -32,9 +30,16 @@ def _mended() -> Iterator[None]:
     try:
         yield
     except TyperException as complaint:
-        if isinstance(complaint.__cause__, ValidationError):
-            said = describe(complaint.__cause__.errors()[0], "")
-        else:
-            said = getattr(complaint, "message", "")
-        vars(complaint)["message"] = visible(said)
+        vars(complaint)["message"] = visible(_said(complaint))
         raise
+
+
+def _said(complaint: TyperException) -> str:
+    said = str(getattr(complaint, "message", ""))
+    if complaint.__cause__ is None:
+        return said
+    from pydantic import ValidationError
+
+    from h123.base.strict import describe
+
+    return describe(complaint.__cause__.errors()[0], "") if isinstance(complaint.__cause__, ValidationError) else said

@@ -9,8 +9,9 @@ from typing import Annotated, Any, Literal, NotRequired, cast, get_args
 from pydantic import Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
+from h123.base.complaints import shown
 from h123.base.files.journal import Line, damaged_line
-from h123.base.strict import changed_value, describe, shown
+from h123.base.strict import changed_value, describe
 from h123.documents.campaign_file import MachineFacts
 from h123.documents.reading import fault_of
 from h123.documents.shapes import STRICT, Digest, Document, Reason, Seconds, Share

@@ -7,9 +7,10 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from h123 import __version__
+from h123.base.complaints import shown
 from h123.base.errors import UserError
 from h123.base.files.jsontext import parse_json
-from h123.base.strict import describe, shown
+from h123.base.strict import describe
 from h123.documents.shapes import Document
 
 Model = TypeVar("Model", bound=Document)

@@ -1,15 +1,20 @@
 """What a campaign found, for people: the terminal, the page, the figures. Reads verdicts.json and raw files."""
 
-from h123.report.figures.axes import lines
-from h123.report.page.campaign import write_report
-from h123.report.page.contents import with_contents
-from h123.report.page.template import template
-from h123.report.terminal import print_causes, print_gate, print_summary
-from h123.report.text.claims import Beside, print_claims
-from h123.report.text.difference import sentence
-from h123.report.text.explanations.bottlenecks import limits_lines
-from h123.report.text.trust.first import first_lines
-from h123.report.text.words import level
+from typing import TYPE_CHECKING
+
+from h123.base.late import load_late
+
+if TYPE_CHECKING:
+    from h123.report.figures.axes import lines
+    from h123.report.page.campaign import write_report
+    from h123.report.page.contents import with_contents
+    from h123.report.page.template import template
+    from h123.report.terminal import print_causes, print_gate, print_summary
+    from h123.report.text.claims import Beside, print_claims
+    from h123.report.text.difference import sentence
+    from h123.report.text.explanations.bottlenecks import limits_lines
+    from h123.report.text.trust.first import first_lines
+    from h123.report.text.words import level
 
 __all__ = [
     "Beside",
@@ -31,3 +36,5 @@ __all__ = [
     "with_contents",
     "write_report",
 ]
+
+load_late(__name__)

@@ -1,55 +1,63 @@
 """Studies: from a question in YAML to the trials that answer it, and what they will cost."""
 
-from h123.study.claims.claim import ALL_LEVELS, ARITHMETIC, BOUNDED, Claim, MeasurableClaim, WordedClaim
-from h123.study.claims.ledger import Ledger, find_ledgers, ledgers_of, load_ledger
-from h123.study.claims.printed import PrintedValue, PrintedValues, load_printed, printed_values_of
-from h123.study.confounded import confounded, together
-from h123.study.estimate import Estimate, estimate, estimate_check
-from h123.study.likeness import Choosing, Likeness, Sender, likenesses, unmatched
-from h123.study.lost import with_losses
-from h123.study.metrics.condition import Basis, Condition
-from h123.study.metrics.metric_type import Metric
-from h123.study.metrics.table import METRICS, PRINTED, TAIL, metric
-from h123.study.networks.network import Network
-from h123.study.parameters import NETWORK_PARAMETERS, Parameters
-from h123.study.plan import Plan, make_plan, parse_only, timeless
-from h123.study.quantities import RESOLVED
-from h123.study.reader import load_study
-from h123.study.registry import (
-    find_network,
-    find_site,
-    find_study,
-    is_path,
-    list_claims,
-    list_networks,
-    list_schemas,
-    list_sites,
-    list_studies,
-    load_network,
-)
-from h123.study.round_trips import handshake_round_trips
-from h123.study.schema import Samples, Schema, Source, load_schema
-from h123.study.sites.recorded import RecordedPage, Served, asked_path, recorded_page
-from h123.study.sites.site import read_site
-from h123.study.sites.site_import import import_site
-from h123.study.study import (
-    OF_REQUESTS,
-    OF_VISITS,
-    Chart,
-    Comparison,
-    Family,
-    Study,
-    networks_from_resolved,
-    rungs,
-    split_pair,
-)
-from h123.study.trial import PlannedTrial
-from h123.study.workload.headers import Header
+from typing import TYPE_CHECKING
+
+from h123.base.late import load_late
+
+if TYPE_CHECKING:
+    from h123.study.claims.claim import ALL_LEVELS, ARITHMETIC, BOUNDED, Claim, MeasurableClaim, WordedClaim
+    from h123.study.claims.ledger import Ledger, find_ledgers, ledgers_of, load_ledger
+    from h123.study.claims.printed import PrintedValue, PrintedValues, load_printed, printed_values_of
+    from h123.study.confounded import confounded, together
+    from h123.study.estimate import Estimate, estimate, estimate_check
+    from h123.study.likeness import Choosing, Likeness, Sender, likenesses, unmatched
+    from h123.study.lost import with_losses
+    from h123.study.metrics.condition import Basis, Condition
+    from h123.study.metrics.metric_type import Metric
+    from h123.study.metrics.table import METRICS, PRINTED, TAIL, metric
+    from h123.study.networks.network import Network
+    from h123.study.parameters import NETWORK_PARAMETERS, Parameters
+    from h123.study.plan import Plan, make_plan, parse_only, timeless
+    from h123.study.quantities import RESOLVED
+    from h123.study.question import question_of
+    from h123.study.reader import load_study
+    from h123.study.registry import (
+        find_network,
+        find_site,
+        find_study,
+        is_path,
+        list_claims,
+        list_networks,
+        list_schemas,
+        list_sites,
+        list_studies,
+        load_network,
+    )
+    from h123.study.round_trips import handshake_round_trips
+    from h123.study.schema import Samples, Schema, Source, load_schema
+    from h123.study.sites.recorded import RecordedPage, Served, asked_path, recorded_page
+    from h123.study.sites.site import read_site
+    from h123.study.sites.site_import import import_site
+    from h123.study.study import (
+        ENOUGH_FOR_INTERVAL,
+        OF_REQUESTS,
+        OF_VISITS,
+        Chart,
+        Comparison,
+        Family,
+        Study,
+        networks_from_resolved,
+        rungs,
+        split_pair,
+    )
+    from h123.study.trial import PlannedTrial
+    from h123.study.workload.headers import Header
 
 __all__ = [
     "ALL_LEVELS",
     "ARITHMETIC",
     "BOUNDED",
+    "ENOUGH_FOR_INTERVAL",
     "METRICS",
     "NETWORK_PARAMETERS",
     "OF_REQUESTS",
@@ -119,6 +127,7 @@ __all__ = [
     "observed",
     "parse_only",
     "printed_values_of",
+    "question_of",
     "read_site",
     "recorded_page",
     "round_trips",
@@ -132,3 +141,5 @@ __all__ = [
     "with_losses",
     "workload",
 ]
+
+load_late(__name__)

@@ -20,8 +20,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from h123.base.complaints import choose
 from h123.base.errors import UserError
-from h123.base.strict import choose
 from h123.base.units import format_span
 from h123.study.confounded import confounded, confounded_note
 from h123.study.estimate import Estimate, estimate, estimate_check, own_seconds

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationInfo
 
-from h123.base.strict import shown
+from h123.base.complaints import shown
 from h123.base.units import parse_change, parse_delay, parse_duration, parse_rate, parse_share, parse_size
 
 RESOLVED = "resolved"

@@ -2,13 +2,15 @@
 
 import itertools
 from collections.abc import Collection
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field, StrictInt, StrictStr, ValidationError
 
+from h123.base.complaints import choose
 from h123.base.errors import UserError
-from h123.base.strict import Strict, choose
+from h123.base.strict import Strict
 from h123.catalogue import OwnServer, subject_names, unknown_subject
 from h123.study.metrics.condition import Condition
 from h123.study.metrics.table import METRICS
@@ -66,6 +68,11 @@ class StudyReader:
         self.document = document
         self.networks: dict[str, Network] = {}
         self.own: Collection[str] = ()
+
+    @cached_property
+    def subjects(self) -> Collection[str]:
+        """Names of all subjects, looked up once for a study."""
+        return subject_names()
 
     def study(self) -> Study:
         shape = self.document.validate(StudyFile, self.document.data, context=self.document.path.parent)
@@ -148,13 +155,13 @@ class StudyReader:
         """Servers that the study describes have names that nobody else has."""
         for name in servers:
             self.name(name, "server", ["servers", name])
-            if name in subject_names():
+            if name in self.subjects:
                 message = f"there is a subject named {name!r}; choose another name for the study's own server"
                 raise self.document.error(["servers", name], message)
         self.own = servers
 
     def check_subject(self, name: str, at: Location) -> None:
-        if name not in subject_names():
+        if name not in self.subjects:
             unknown = unknown_subject(name)
             raise self.document.error(at, f"{unknown.message}; {unknown.remedy}")
 

@@ -1,13 +1,14 @@
 """The networks, sites and studies that come with h123."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from h123.base.complaints import choose
 from h123.base.errors import UserError
 from h123.base.paths import project_root
-from h123.base.strict import choose
-from h123.study.networks.network import Network
-from h123.study.networks.network_file import read_network
-from h123.study.yaml_document import Document
+
+if TYPE_CHECKING:
+    from h123.study.networks.network import Network
 
 
 def list_networks() -> list[str]:
@@ -47,6 +48,8 @@ def find_study(name: str, beside: Path | None = None) -> Path:
 
 def is_study(name: str) -> bool:
     """Whether `name` is that of a study, or the path of a file that says it is one. Raises UserError."""
+    from h123.study.yaml_document import Document
+
     path = Path(name)
     if path.suffix in (".yaml", ".yml"):
         return str(Document(path).data.get("h123")).startswith("study/")
@@ -68,8 +71,10 @@ def find_schema(name: str) -> Path:
     return _find(name, "schema", "schemas", None)
 
 
-def load_network(name: str, beside: Path | None = None) -> Network:
+def load_network(name: str, beside: Path | None = None) -> "Network":
     """A network by its name or by the path of its file (relative to `beside`). Raises UserError."""
+    from h123.study.networks.network_file import read_network  # late: a list of names needs none
+
     return read_network(find_network(name, beside))
 
 

@@ -11,8 +11,9 @@ from typing import Any, Literal, get_args
 
 from pydantic import Field, field_validator, model_validator
 
+from h123.base.complaints import choose, shown
 from h123.base.errors import UserError
-from h123.base.strict import Strict, choose, shown
+from h123.base.strict import Strict
 from h123.study.networks.network import Network
 from h123.study.parameters import PARAMETER_NAMES
 from h123.study.reader import StudyReader

@@ -18,17 +18,28 @@ lets a one-sided test at the margin reject, so that one of the two is confirmed 
 
 import math
 from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING
 
-from h123.analysis.case import Case
 from h123.analysis.claims.arithmetic import check
-from h123.analysis.claims.measurement import Figure, Measured, claimed_cells, measure
-from h123.analysis.comparisons.repeats import repeated
-from h123.analysis.document import ClaimAnswered, ClaimAsked, ClaimFigure, ClaimRow, LedgerDecided
-from h123.analysis.statistics.families import adjust
-from h123.analysis.statistics.rule import Rule
-from h123.analysis.statistics.signedrank import Estimate, attainable, ratio_of
-from h123.analysis.verdicts.verdict import ENOUGH_FOR_INTERVAL
-from h123.study import ALL_LEVELS, ARITHMETIC, BOUNDED, METRICS, Claim, Ledger, MeasurableClaim, Plan, WordedClaim
+from h123.study import (
+    ALL_LEVELS,
+    ARITHMETIC,
+    BOUNDED,
+    ENOUGH_FOR_INTERVAL,
+    METRICS,
+    Claim,
+    Ledger,
+    MeasurableClaim,
+    Plan,
+    WordedClaim,
+)
+
+if TYPE_CHECKING:  # what only claims that a campaign measured need takes long to load
+    from h123.analysis.case import Case
+    from h123.analysis.claims.measurement import Figure, Measured
+    from h123.analysis.document import ClaimAnswered, ClaimAsked, ClaimFigure, ClaimRow, LedgerDecided
+    from h123.analysis.statistics.rule import Rule
+    from h123.analysis.statistics.signedrank import Estimate
 
 CONFIRMED, DIRECTION, REFUTED, UNDECIDED = "confirmed", "direction only", "refuted", "undecided"
 IMPOSSIBLE, OPEN = "impossible", "open"
@@ -37,14 +48,14 @@ Ruling = tuple[str, str | None]
 """A verdict, and its reason in words."""
 
 
-def decide(ledger: Ledger, case: Case | None = None) -> LedgerDecided:
+def decide(ledger: Ledger, case: "Case | None" = None) -> "LedgerDecided":
     """One element of `claims` in verdicts.json; without a campaign, what arithmetic decides."""
     measured = _measure(ledger, case) if case else {}
     same = _repeats(ledger, measured, case.plan) if case else {}
     # A claim that has too few blocks yet keeps its place: when it gets them, the others must not lose their verdicts.
     known = {name: 1.0 if one.p is None else one.p for name, one in measured.items() if one.planned}
     family = {name: p for name, p in known.items() if name not in same}
-    adjusted = _adjusted(family)
+    adjusted = _adjusted(family) if family else {}
     bounded = {claim.id for claim in ledger.claims if isinstance(claim, MeasurableClaim) and claim.margin is not None}
     for name, first in same.items():
         own = _adjusted({**family, first: known[name]})[first]
@@ -69,10 +80,12 @@ def decide(ledger: Ledger, case: Case | None = None) -> LedgerDecided:
 
 
 def _adjusted(family: dict[str, float]) -> dict[str, float]:
+    from h123.analysis.statistics.families import adjust
+
     return dict(zip(family, adjust(list(family.values()), "holm"), strict=True))
 
 
-def _repeats(ledger: Ledger, measured: Mapping[str, Measured], plan: Plan) -> dict[str, str]:
+def _repeats(ledger: Ledger, measured: "Mapping[str, Measured]", plan: Plan) -> dict[str, str]:
     """Of the claims that the campaign was to measure, those that rest on an earlier one's observation, and on whose."""
     first, found = dict[Hashable, str](), dict[str, str]()
     for claim in ledger.claims:
@@ -85,6 +98,9 @@ def _repeats(ledger: Ledger, measured: Mapping[str, Measured], plan: Plan) -> di
 
 def _observation(claim: MeasurableClaim, plan: Plan) -> Hashable:
     """The same of claims that the same values decide, in whatever order they name them."""
+    from h123.analysis.claims.measurement import claimed_cells
+    from h123.analysis.comparisons.repeats import repeated
+
     cells = claimed_cells(claim, plan)
     levels = [level for level in (claim.a, claim.b) if level]
     sides = [{**cell, plan.study.compare.factor: level} for cell in cells for level in levels]
@@ -93,14 +109,16 @@ def _observation(claim: MeasurableClaim, plan: Plan) -> Hashable:
     return metric, frozenset(levels), frozenset(frozenset(tuple(one.items()) for one in both) for both in held)
 
 
-def _measure(ledger: Ledger, case: Case) -> dict[str, Measured]:
+def _measure(ledger: Ledger, case: "Case") -> "dict[str, Measured]":
+    from h123.analysis.claims.measurement import Measured, measure
+
     study = case.plan.study.name
     foreign = Measured([], f"this is a campaign of study {study}; the claim needs one of {ledger.study}", planned=False)
     measurable = [claim for claim in ledger.claims if isinstance(claim, MeasurableClaim)]
     return {claim.id: measure(claim, case) if study == ledger.study else foreign for claim in measurable}
 
 
-def _by_arithmetic(claim: Claim) -> ClaimRow:
+def _by_arithmetic(claim: Claim) -> "ClaimRow":
     """What all claims have; one in words alone is decided by arithmetic or stays open."""
     arithmetic = [check(one) for one in claim.checks]
     possible = all(one.passed for one in arithmetic)
@@ -143,7 +161,7 @@ def _in_words(claim: WordedClaim) -> Ruling:
     return (HOLDS, None) if claim.rule == ARITHMETIC else (OPEN, claim.rule)
 
 
-def _question(claim: MeasurableClaim, ledger: Ledger) -> ClaimAsked:
+def _question(claim: MeasurableClaim, ledger: Ledger) -> "ClaimAsked":
     size = _bound(claim) if claim.margin is not None else None
     return {
         "estimand": _estimand(claim),
@@ -175,7 +193,9 @@ def _estimand(claim: MeasurableClaim) -> str:
     return f"{ratio}, in each cell" if claim.direction in BOUNDED else f"{ratio}, mean of the cells' logarithms"
 
 
-def _answer(claim: MeasurableClaim, measured: Measured, p_adjusted: float, family: int, case: Case) -> ClaimAnswered:
+def _answer(
+    claim: MeasurableClaim, measured: "Measured", p_adjusted: float, family: int, case: "Case"
+) -> "ClaimAnswered":
     if measured.lack:
         ruling: Ruling = UNDECIDED, measured.lack
     elif claim.margin is not None:
@@ -194,7 +214,7 @@ def _answer(claim: MeasurableClaim, measured: Measured, p_adjusted: float, famil
     }
 
 
-def _direction(claim: MeasurableClaim, measured: Measured, p_adjusted: float, family: int, rule: Rule) -> Ruling:
+def _direction(claim: MeasurableClaim, measured: "Measured", p_adjusted: float, family: int, rule: "Rule") -> Ruling:
     (figure,) = measured.figures
     estimate, sign = figure.estimate, -1 if claim.direction == "lower" else 1
     assert estimate is not None  # it has blocks, or there would be no p
@@ -211,7 +231,7 @@ def _direction(claim: MeasurableClaim, measured: Measured, p_adjusted: float, fa
 
 
 def _bounded(
-    claim: MeasurableClaim, margin: float, measured: Measured, p_adjusted: float, family: int, rule: Rule
+    claim: MeasurableClaim, margin: float, measured: "Measured", p_adjusted: float, family: int, rule: "Rule"
 ) -> Ruling:
     """In each cell: within the margin, or not beyond its one end."""
     most = math.inf if claim.direction == "not lower" else math.log1p(margin)
@@ -229,18 +249,20 @@ def _bounded(
     return CONFIRMED, None
 
 
-def _inside(estimate: Estimate, margin: float) -> bool:
+def _inside(estimate: "Estimate", margin: float) -> bool:
     bound = math.log1p(margin)
     return -bound <= estimate.low and estimate.high <= bound
 
 
-def _overlaps(estimate: Estimate, size: float) -> bool:
+def _overlaps(estimate: "Estimate", size: float) -> bool:
     """Whether the interval, as a relative change, meets half to twice the size."""
     least, most = (math.log1p(change) if change > -1 else -math.inf for change in sorted((0.5 * size, 2 * size)))
     return estimate.low <= most and least <= estimate.high
 
 
-def _not_rejected(blocks: int, p_adjusted: float, family: int, rule: Rule, *, sides: int) -> str:
+def _not_rejected(blocks: int, p_adjusted: float, family: int, rule: "Rule", *, sides: int) -> str:
+    from h123.analysis.statistics.signedrank import attainable
+
     if attainable(blocks, sides) * family <= rule.level:
         return f"adjusted p {p_adjusted:.2g} is above {rule.level:.3g}"
     needed = rule.blocks_needed(family, "holm")
@@ -250,7 +272,9 @@ def _not_rejected(blocks: int, p_adjusted: float, family: int, rule: Rule, *, si
     )
 
 
-def _figure(figure: Figure) -> ClaimFigure:
+def _figure(figure: "Figure") -> "ClaimFigure":
+    from h123.analysis.statistics.signedrank import ratio_of
+
     estimate = figure.estimate
     assert estimate is not None
     return {
@@ -264,8 +288,10 @@ def _figure(figure: Figure) -> ClaimFigure:
     }
 
 
-def _requests(claim: MeasurableClaim, case: Case) -> list[int]:
+def _requests(claim: MeasurableClaim, case: "Case") -> list[int]:
     """Requests a user in the claim's cells, as this campaign made them."""
+    from h123.analysis.claims.measurement import claimed_cells
+
     plan = case.plan
     cells = [{**cell, plan.study.compare.factor: claim.a} for cell in claimed_cells(claim, plan)]
     return sorted({plan.study.parameters(cell).requests for cell in cells})

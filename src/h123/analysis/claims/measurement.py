@@ -17,8 +17,7 @@ from h123.analysis.case import Case
 from h123.analysis.comparisons.comparison import Cell, Comparison, Values, fill, other_cells, pair_values, workload
 from h123.analysis.statistics.families import Membership
 from h123.analysis.statistics.signedrank import Estimate, SignedRank
-from h123.analysis.verdicts.verdict import ENOUGH_FOR_INTERVAL
-from h123.study import ALL_LEVELS, BOUNDED, MeasurableClaim, Plan
+from h123.study import ALL_LEVELS, BOUNDED, ENOUGH_FOR_INTERVAL, MeasurableClaim, Plan
 
 _SHOWN = 2
 ByBlock = dict[int, float]

@@ -17,10 +17,9 @@ from h123.analysis.statistics.families import adjust, smallest_adjusted
 from h123.analysis.statistics.rule import Rule
 from h123.analysis.statistics.signedrank import CONFIDENCE, Estimate, SignedRank, attainable, ratio_of
 from h123.analysis.statistics.symmetry import LEVEL, SignTest, symmetry
-from h123.study import METRICS
+from h123.study import ENOUGH_FOR_INTERVAL, METRICS
 
 FASTER, SLOWER, EQUIVALENT, INCONCLUSIVE = "faster", "slower", "equivalent", "inconclusive"
-ENOUGH_FOR_INTERVAL = 6
 _NAMES = {"holm": "Holm", "bh": "Benjamini-Hochberg"}
 
 

@@ -15,7 +15,7 @@ from h123.analysis.document import Judged
 from h123.analysis.statistics.families import headline
 from h123.analysis.statistics.precision import LIMIT, blocks_for, spread, width
 from h123.analysis.statistics.rule import Rule
-from h123.analysis.verdicts.verdict import ENOUGH_FOR_INTERVAL
+from h123.study import ENOUGH_FOR_INTERVAL
 
 FIRST = 10
 """Blocks: of fewer the spread is so little known that one would too often stop by luck."""

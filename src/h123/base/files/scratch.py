@@ -7,14 +7,15 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from h123.base.errors import UserError
-from h123.base.files.installing import alone
-from h123.base.files.lock import sole_user
 from h123.base.paths import cache_folder
 
 
 @contextmanager
 def scratch() -> Iterator[Path]:
     """A new folder in the cache, gone afterwards."""
+    from h123.base.files.installing import alone
+    from h123.base.files.lock import sole_user
+
     shelf = cache_folder().resolve() / "scratch"
     with ExitStack() as held:
         with alone(shelf, lambda _: None):  # or one that was not locked yet would be taken for a dead one's
@@ -32,12 +33,16 @@ def sweep() -> None:
     """Remove what killed processes left."""
     shelf = cache_folder().resolve() / "scratch"
     with suppress(OSError):
-        if any(shelf.iterdir()):
+        if any(shelf.iterdir()):  # each command looks, few find something: they load what removes it
+            from h123.base.files.installing import alone
+
             with alone(shelf, lambda _: None):
                 _sweep(shelf)
 
 
 def _sweep(shelf: Path) -> None:
+    from h123.base.files.lock import sole_user
+
     for left in shelf.iterdir():
         if left.is_symlink():
             left.unlink()

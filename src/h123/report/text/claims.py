@@ -2,14 +2,16 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
 
-from h123.analysis.document import ClaimFigure, ClaimRow, LedgerDecided
 from h123.report.text.words import MEANINGFUL_CONFIDENCE, confidence_words, level
 from h123.study import metric
+
+if TYPE_CHECKING:
+    from h123.analysis.document import ClaimFigure, ClaimRow, LedgerDecided
 
 """One element of `claims[].claims` in verdicts.json (docs/contracts/verdicts.md)."""
 
@@ -35,14 +37,14 @@ class Beside:
     """What another campaign makes of the same ledgers."""
 
     name: str
-    ledgers: Sequence[LedgerDecided]
+    ledgers: "Sequence[LedgerDecided]"
 
     def lines(self, title: str, claim: str) -> list[str]:
         """Of one claim: `matched: refuted; -3.1 % (95 %: ...), from 8 blocks...`."""
         rows = [row for one in self.ledgers if one["title"] == title for row in one["claims"] if row["id"] == claim]
         return [line for row in rows for line in self._lines(row)]
 
-    def _lines(self, claim: ClaimRow) -> list[str]:
+    def _lines(self, claim: "ClaimRow") -> list[str]:
         if not claim["figures"]:
             return [f"{self.name}: not measured"] if claim["verdict"] == "undecided" else []
         figures = "; ".join(f"{_place(figure['cell'])}{change(figure)}" for figure in claim["figures"])
@@ -50,7 +52,7 @@ class Beside:
         return [f"{self.name}: {verdict_words(claim)}{because}; {figures}, from {_basis(claim)}"]
 
 
-def print_claims(ledgers: Iterable[LedgerDecided], console: Console, beside: Beside | None = None) -> None:
+def print_claims(ledgers: "Iterable[LedgerDecided]", console: Console, beside: Beside | None = None) -> None:
     """Print all claims with their verdicts, and how many there are of each."""
     words: list[str] = []
     for ledger in ledgers:
@@ -67,7 +69,7 @@ def print_claims(ledgers: Iterable[LedgerDecided], console: Console, beside: Bes
     console.print(f"{len(words)} claims: {total}")
 
 
-def _print_claim(claim: ClaimRow, console: Console) -> None:
+def _print_claim(claim: "ClaimRow", console: Console) -> None:
     head = Text(f"  {claim['id']:<5}")
     head.append(f"{verdict_words(claim):<14}", style=_STYLES.get(claim["verdict"], "dim"))
     console.print(head.append(f" {statement(claim)}"))
@@ -78,7 +80,7 @@ def _print_claim(claim: ClaimRow, console: Console) -> None:
         console.print(Text(_INDENT + line, style="dim"))
 
 
-def terminal_lines(ledgers: Sequence[LedgerDecided]) -> list[str]:
+def terminal_lines(ledgers: "Sequence[LedgerDecided]") -> list[str]:
     """The verdicts on each ledger's claims in one line: `confirmed C01, C05; undecided C02`."""
     lines = []
     for ledger in ledgers:
@@ -90,7 +92,7 @@ def terminal_lines(ledgers: Sequence[LedgerDecided]) -> list[str]:
     return lines
 
 
-def conditions(ledger: LedgerDecided) -> list[str]:
+def conditions(ledger: "LedgerDecided") -> list[str]:
     """Under what a campaign's verdicts on this ledger hold."""
     lines = []
     if ledger["scale"] not in (None, 1):
@@ -104,18 +106,18 @@ def conditions(ledger: LedgerDecided) -> list[str]:
     return lines
 
 
-def verdict_class(claim: ClaimRow) -> str:
+def verdict_class(claim: "ClaimRow") -> str:
     """The style of the comparison's verdict that this one looks like."""
     return _CLASSES.get(claim["verdict"], "inconclusive")
 
 
-def verdict_words(claim: ClaimRow) -> str:
+def verdict_words(claim: "ClaimRow") -> str:
     """The verdict; where the printed figures cannot be either, that too."""
     impossible = not claim["possible"] and claim["verdict"] != "impossible"
     return str(claim["verdict"]) + (", impossible as printed" if impossible else "")
 
 
-def said(claim: ClaimRow) -> str:
+def said(claim: "ClaimRow") -> str:
     """The source's own sentence, or a summary with its source."""
     if not claim["quotation"]:
         return f"{claim['summary']} ({claim['source']})"
@@ -123,7 +125,7 @@ def said(claim: ClaimRow) -> str:
     return f"“{claim['quotation']}”" + (f" ({where})" if where else "")
 
 
-def statement(claim: ClaimRow) -> str:
+def statement(claim: "ClaimRow") -> str:
     """What is claimed, of what and where."""
     a, b = (level(side) if side else "" for side in (claim["a"], claim["b"]))
     sides = f"{a} {claim['direction']}" + (f" than {b}" if b else "") if a else ""
@@ -137,7 +139,7 @@ def statement(claim: ClaimRow) -> str:
     return "; ".join(word for word in words if word)
 
 
-def measured_lines(claim: ClaimRow) -> list[str]:
+def measured_lines(claim: "ClaimRow") -> list[str]:
     """Each figure as a change with its interval, and what they rest on."""
     figures = [f"{_place(figure['cell'])}{change(figure)}" for figure in claim["figures"]]
     if not figures:
@@ -146,7 +148,7 @@ def measured_lines(claim: ClaimRow) -> list[str]:
     return [f"measured: {figures[0]}, {basis}"] if len(figures) == 1 else ["measured:", *figures, basis]
 
 
-def change(figure: ClaimFigure) -> str:
+def change(figure: "ClaimFigure") -> str:
     """`-24.3 % (95 %: -30.1 % to -18.2 %)`."""
     centre, low, high = (_percentage(figure[part]) for part in ("ratio", "low", "high"))
     if figure["confidence"] < MEANINGFUL_CONFIDENCE:
@@ -158,12 +160,12 @@ def _percentage(ratio: float | None) -> str:
     return "without bound" if ratio is None else f"{100 * (ratio - 1):+.1f} %"
 
 
-def arithmetic_lines(claim: ClaimRow) -> list[str]:
+def arithmetic_lines(claim: "ClaimRow") -> list[str]:
     """The arithmetic of the printed figures."""
     return [f"{'can be' if one['possible'] else 'cannot be'}: {one['shown']}" for one in claim["arithmetic"]]
 
 
-def remarks(claim: ClaimRow) -> list[str]:
+def remarks(claim: "ClaimRow") -> list[str]:
     """Why the verdict is what it is, or what would decide, and what it does not cover."""
     because = {"open": "decided by: "}.get(claim["verdict"], "because " if claim["figures"] else "")
     lines = [f"{because}{claim['reason']}"] if claim["reason"] else []
@@ -172,7 +174,7 @@ def remarks(claim: ClaimRow) -> list[str]:
     return lines + ([f"note: {claim['note']}"] if claim["note"] else [])
 
 
-def _basis(claim: ClaimRow) -> str:
+def _basis(claim: "ClaimRow") -> str:
     parts = [f"{claim['blocks']} block{'' if claim['blocks'] == 1 else 's'}"]
     if claim["p"] is not None:
         parts.append(f"p {claim['p']:.2g}, adjusted {claim['p_adjusted']:.2g}")

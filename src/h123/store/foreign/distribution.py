@@ -13,8 +13,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
+from h123.base.complaints import shown
 from h123.base.errors import UserError
-from h123.base.strict import shown
 
 COUNT = "count"
 """The column that says how many requests a row stands for."""

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TextIO
 
+from h123.base.complaints import shown
 from h123.base.errors import UserError
 from h123.base.files import sizes
 from h123.base.files.textfile import csv_fault, opened
-from h123.base.strict import shown
 from h123.base.units import format_bytes
 from h123.store.foreign.distribution import read_distribution
 from h123.store.foreign.scorecard import read_card

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
+from h123.base.complaints import choose
 from h123.base.errors import UserError
-from h123.base.strict import choose
 from h123.store.foreign.distribution import COUNT
 from h123.store.foreign.file import Fields, from_name, read_rows, stem
 from h123.store.foreign.values import (

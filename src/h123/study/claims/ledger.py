@@ -7,9 +7,10 @@ from pathlib import Path
 import yaml
 from pydantic import Field
 
+from h123.base.complaints import choose
 from h123.base.errors import UserError
 from h123.base.files.textfile import read_text
-from h123.base.strict import Strict, choose
+from h123.base.strict import Strict
 from h123.study.claims.claim import ALL_LEVELS, AnyClaim, MeasurableClaim
 from h123.study.quantities import Levels
 from h123.study.reader import load_study

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictInt, model_validator
 
+from h123.base.complaints import choose
 from h123.base.errors import UserError
-from h123.base.strict import Strict, choose
+from h123.base.strict import Strict
 from h123.base.units import parse_change, parse_duration, parse_size
 from h123.study.claims.ledger import Origin
 from h123.study.metrics.table import PRINTED, PrintedName

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, model_validator
 
-from h123.base.strict import Strict, choose, shown
+from h123.base.complaints import choose, shown
+from h123.base.strict import Strict
 from h123.base.units import Unit, parse_duration, parse_rate, parse_size
 from h123.study.metrics.table import METRICS
 

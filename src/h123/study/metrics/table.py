@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 from pydantic import BeforeValidator
 
-from h123.base.strict import choose, shown
+from h123.base.complaints import choose, shown
 from h123.study.metrics import costs, faults, pages, requests
 from h123.study.metrics.metric_type import AMOUNT, Metric
 from h123.study.metrics.observed import Carried

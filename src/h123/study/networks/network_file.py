@@ -17,9 +17,10 @@ from pydantic import (
     model_validator,
 )
 
+from h123.base.complaints import shown
 from h123.base.errors import UserError
 from h123.base.files.textfile import read_text
-from h123.base.strict import Strict, fault_at, shown
+from h123.base.strict import Strict, fault_at
 from h123.base.units import parse_delay, parse_size
 from h123.study.networks import network as resolved
 from h123.study.quantities import BitRate, Delay, Duration, Share

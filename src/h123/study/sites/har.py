@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from h123.base.complaints import shown
 from h123.base.errors import UserError
 from h123.base.files.textfile import read_text
-from h123.base.strict import shown
 from h123.base.units import format_seconds, format_span
 from h123.study.sites.har_entry import NO_ANSWER, Entry, Written
 from h123.study.sites.har_page import Page, Paged, paged, plain

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urldefrag, urljoin, urlsplit
 
+from h123.base.complaints import shown
 from h123.base.errors import UserError
-from h123.base.strict import shown
 from h123.study.sites.freshness import CACHEABLE, fresh_s
 from h123.study.sites.har_part import Part
 from h123.study.sites.site import Type

@@ -5,8 +5,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from h123.base.complaints import shown
 from h123.base.errors import UserError
-from h123.base.strict import shown
 
 MOST_BYTES = 100 * 10**9
 """As much as the file of a site takes."""

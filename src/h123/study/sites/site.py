@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
 
-from h123.base.strict import Strict, choose, fault_at
+from h123.base.complaints import choose
+from h123.base.strict import Strict, fault_at
 from h123.study.quantities import Duration, Size, check_name
 from h123.study.registry import find_site
 from h123.study.yaml_document import Document

@@ -7,7 +7,8 @@ from urllib.parse import quote
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool
 
-from h123.base.strict import Strict, shown
+from h123.base.complaints import shown
+from h123.base.strict import Strict
 from h123.study.quantities import Duration
 from h123.study.workload.abandon import Abandon
 from h123.study.workload.arrivals import Arrivals

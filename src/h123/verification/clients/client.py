@@ -9,10 +9,10 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from h123.base.complaints import choose
 from h123.base.errors import UserError
 from h123.base.files.scratch import scratch
 from h123.base.roots import mounted
-from h123.base.strict import choose
 from h123.catalogue import MANIFEST, Subject, catalogue, check_supported, make_bodies, make_documents, spoiler_command
 from h123.documents import Reason, read_document, trial_files, write_document
 from h123.execution import SERVER_ADDRESS, Engine, campaign_certificate, trial_certificate

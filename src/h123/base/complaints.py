@@ -1,0 +1,46 @@
+"""What complaints have in common: how they quote what was written, and what could stand there instead."""
+
+import datetime as dt
+import difflib
+import reprlib
+from collections.abc import Iterable
+
+MOST_CHOICES = 100
+"""That a complaint lists."""
+
+
+class _Short(reprlib.Repr):
+    """As people write it, in a line."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel, self.maxstring, self.maxlong, self.maxother = 3, 100, 100, 100
+
+    def repr_date(self, value: dt.date, _level: int) -> str:
+        return str(value)
+
+    repr_datetime = repr_date
+
+    def repr_int(self, value: int, level: int) -> str:
+        # Python refuses to write those with thousands of digits.
+        return super().repr_int(value, level) if value.bit_length() < 1000 else "a huge number"
+
+
+_SHORT = _Short()
+
+
+def shown(value: object) -> str:
+    """A value as a complaint quotes it, however long or deep it is."""
+    return _SHORT.repr(value)
+
+
+def choose(word: object, allowed: Iterable[object]) -> str:
+    """What may stand in place of `word`: a near miss if there is one, and the list."""
+    names = [str(name) for name in allowed]
+    close = difflib.get_close_matches(str(word)[:100], names, n=1)
+    if len(names) > MOST_CHOICES:
+        names = [*names[:MOST_CHOICES], "..."]
+    hint = f"did you mean {close[0]}? The" if close else "the"
+    if not names:
+        return "there are none to choose from"
+    return f"{hint} choices are {', '.join(names)}" if len(names) > 1 else f"the only choice is {names[0]}"

@@ -1,0 +1,43 @@
+"""Packages whose names are loaded when they are first asked for: no command needs all of what they stand for.
+
+Such a package imports what it offers below `if TYPE_CHECKING:`, which tools for types and imports read as they read
+any import, and then calls `load_late(__name__)`.
+"""
+
+import ast
+import importlib
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+
+def load_late(package: str) -> None:
+    """Give the package, whose `__init__.py` is being executed, what its imports for types name."""
+    module = sys.modules[package]
+    assert module.__file__
+    vars(module)["_origins"] = _origins(ast.parse(Path(module.__file__).read_text("utf-8")))
+    module.__class__ = _LatePackage
+
+
+def _origins(tree: ast.Module) -> dict[str, str]:
+    """By name, the module that has it."""
+    below = [statement for node in tree.body if isinstance(node, ast.If) for statement in node.body]
+    imports = [statement for statement in below if isinstance(statement, ast.ImportFrom) and statement.module]
+    return {each.name: str(statement.module) for statement in imports for each in statement.names}
+
+
+class _LatePackage(ModuleType):
+    _origins: dict[str, str]
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._origins:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name, obj=self)
+        vars(self)[name] = getattr(importlib.import_module(self._origins[name]), name)
+        return vars(self)[name]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # The import system puts every module here once it is loaded. Where an object that is offered has the name of
+        # its module, the object goes first, as it would if it had been imported here.
+        if not (isinstance(value, ModuleType) and name in self._origins):
+            super().__setattr__(name, value)
