@@ -1,53 +1,68 @@
 """Subjects under test: what there is, how to install it, what it can do, how it is started."""
 
-from h123.catalogue.batch import check_failures, install_each
-from h123.catalogue.bodies import block_file, files_folder, make_bodies, make_documents
-from h123.catalogue.commands import (
-    backend_command,
-    client_command,
-    controller,
-    controllers,
-    is_edge,
-    kernel_controller,
-    origin_command,
-    own_controller,
-    probe_command,
-    scout_command,
-    server_command,
-    server_uses,
-    settable,
-    settings,
-    spoiler_command,
-)
-from h123.catalogue.declared import Declared, declared
-from h123.catalogue.demand import ALT_SVC, FULL, HTTPS_RECORD, OWN, Announcement, Demand, Role
-from h123.catalogue.install import (
-    MANIFEST,
-    Installation,
-    damage,
-    fingerprint,
-    install,
-    installation,
-    installations,
-    installed,
-    installed_once,
-    prefix,
-    remove,
-)
-from h123.catalogue.manifest import LEAST_IDLE_NS, NEWEST_TLS, PROTOCOLS, QUIC, Ability, Client, Limits, Reach, Server
-from h123.catalogue.own import OwnServer, OwnSubject, own_subjects
-from h123.catalogue.registry import (
-    Catalogue,
-    catalogue,
-    clients_of_any_server,
-    read_subject,
-    subject_names,
-    subjects_folder,
-    unknown_subject,
-)
-from h123.catalogue.rejected import Rejected, rejected
-from h123.catalogue.subject import Subject
-from h123.catalogue.support import check_metrics, check_supported
+from typing import TYPE_CHECKING
+
+from h123.base.late import load_late
+
+if TYPE_CHECKING:
+    from h123.catalogue.batch import check_failures, install_each
+    from h123.catalogue.bodies import block_file, files_folder, make_bodies, make_documents
+    from h123.catalogue.commands import (
+        backend_command,
+        client_command,
+        controller,
+        controllers,
+        is_edge,
+        kernel_controller,
+        origin_command,
+        own_controller,
+        probe_command,
+        scout_command,
+        server_command,
+        server_uses,
+        settable,
+        settings,
+        spoiler_command,
+    )
+    from h123.catalogue.declared import Declared, declared
+    from h123.catalogue.demand import ALT_SVC, FULL, HTTPS_RECORD, OWN, Announcement, Demand, Role
+    from h123.catalogue.install import (
+        MANIFEST,
+        Installation,
+        damage,
+        fingerprint,
+        install,
+        installation,
+        installations,
+        installed,
+        installed_once,
+        prefix,
+        remove,
+    )
+    from h123.catalogue.manifest import (
+        LEAST_IDLE_NS,
+        NEWEST_TLS,
+        PROTOCOLS,
+        QUIC,
+        Ability,
+        Client,
+        Limits,
+        Reach,
+        Server,
+    )
+    from h123.catalogue.own import OwnServer, OwnSubject, own_subjects
+    from h123.catalogue.registry import (
+        Catalogue,
+        catalogue,
+        clients_of_any_server,
+        read_subject,
+        subject_names,
+        subjects_folder,
+        unknown_subject,
+    )
+    from h123.catalogue.rejected import Rejected, rejected
+    from h123.catalogue.subject import Subject
+    from h123.catalogue.support import check_metrics, check_supported
 
 __all__ = [
     "ALT_SVC",
@@ -116,3 +131,5 @@ __all__ = [
     "subjects_folder",
     "unknown_subject",
 ]
+
+load_late(__name__)
