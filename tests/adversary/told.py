@@ -14,7 +14,7 @@ from h123.execution.certificate import Certificate
 from h123.store import ingest
 from h123.study import Parameters
 from h123.study.workload import OK
-from h123.verification.client_cases import PLAIN
+from h123.verification.client_networks import PLAIN
 from h123.verification.trial import Trials
 
 USUAL: Mapping[str, Any] = {

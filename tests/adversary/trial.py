@@ -22,7 +22,7 @@ from h123.execution import LocalPool
 from h123.execution.certificate import Certificate
 from h123.store import ingest
 from h123.study import Parameters
-from h123.verification.client_cases import PLAIN
+from h123.verification.client_networks import PLAIN
 from h123.verification.trial import Trials
 
 HOSTILE = "hostile"

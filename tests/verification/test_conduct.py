@@ -8,7 +8,8 @@ import pytest
 from h123.catalogue import Subject, catalogue
 from h123.catalogue.manifest import Client
 from h123.store import Sample
-from h123.verification.client_cases import FAR, SPOILED, Assignment, assignments
+from h123.verification.client_cases import SPOILED, Assignment, assignments
+from h123.verification.client_networks import FAR
 from h123.verification.clients.client_checks import faults_of
 from h123.verification.clients.witness import Witness
 from h123.verification.controller import Arrival

@@ -10,7 +10,8 @@ from catalogue.small import small
 from h123.catalogue import Subject
 from h123.execution.certificate import campaign_certificate
 from h123.study import Parameters
-from h123.verification.client_cases import PLAIN, assignments
+from h123.verification.client_cases import assignments
+from h123.verification.client_networks import PLAIN
 from h123.verification.clients import client
 from h123.verification.server import verify_server
 from h123.verification.trial import Trial, Trials

@@ -231,8 +231,7 @@ class CampaignFolder:
 
     @property
     def trials(self) -> Path:
-        """Folder of the attempts' folders, as an absolute path: the roles run elsewhere, and what reads Parquet takes
-        `~` and `:` in a relative path for more than a name."""
+        """Absolute: roles run elsewhere, and readers of Parquet give `~` and `:` in a relative path a meaning."""
         return self.path.absolute() / "trials"
 
     @property
@@ -303,8 +302,7 @@ class CampaignFolder:
         return partial
 
     def seal(self, partial: Path, event: Tried) -> Path:
-        """Declare an attempt finished: its files, and what the journal is to have of it, are put on the disk, then it
-        gets its final name, returned."""
+        """Put an attempt's files, and its journal entry, on the disk; return its final path."""
         finished = partial.with_name(partial.name.removesuffix(PARTIAL))
         write_document(partial / ENTRY, Entry(h123="event/1", event={**event, "time": now()}))
         seal.make(partial)

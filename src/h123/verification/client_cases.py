@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from h123.catalogue import FULL, HTTPS_RECORD, NEWEST_TLS, OWN, PROTOCOLS, QUIC, Client, Subject, controllers
 from h123.study import Network, Parameters
-from h123.study.networks.network import Blackout, Bottleneck, Direction, Queue
 from h123.study.workload import DEFAULT, KINDS, AnyWorkloadFile
 from h123.verification import controller
+from h123.verification.client_networks import CROWDED, DEAD, DISTANT, FAR, LEFT, LOSSES, NO_UDP, PLAIN, REMOTE, SLOW
 
 """One request, as in samples.parquet."""
 Asked = Callable[..., Parameters]
@@ -57,40 +57,10 @@ THREE_HOSTS = {
 documents too, so that a browser can be seen to refuse it."""
 CONNECTIONS: dict[str, str | int] = {"shared": "shared", "per-user": "per-user", "number": 2}
 """A way of spreading users over connections, and what a workload says for it."""
-_MS = 10**6
-
-
-def _both_ways(name: str, direction: Direction) -> Network:
-    return Network(name=name, title=name, up=direction, down=direction)
-
-
-PLAIN = Network(name="plain", title="a plain veth pair")
-FAR = _both_ways("far", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_000)))
-"""1 MB takes 0.8 s, and nothing comes back within 0.1 s: times that were not measured show."""
-DISTANT = _both_ways("distant", Direction(delay_ns=100 * _MS))
-"""Answers come so late that an open loop has more requests under way than it has users."""
-REMOTE = _both_ways("remote", Direction(delay_ns=100 * _MS))
-"""So much of a body can be under way that windows show."""
-CROWDED = _both_ways("crowded", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_000)))
-"""Many large answers together take so long that none ends while there is still a request to be sent, however slowly a
-window, or a busy machine, lets a client send them."""
-LEFT = _both_ways("left", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_000), queue=Queue(bytes=100_000)))
-"""1.5 MB takes 1.2 s, so that users who leave sooner leave before it is there; and what nobody wants any more does not
-hold up the next connection for long."""
-PATIENCE_NS = 500 * _MS
+PATIENCE_NS = 500_000_000
 """Of these users: a connection over that link, and an answer's first bytes, take less."""
 INSISTENCE = {"after": "1s", "at_most": 2}
 """Of others over that link, who ask again: small answers are there sooner, large ones are not."""
-LOSSES = Network(
-    name="losses up", title="a few lost packets upwards", up=controller.NETWORK.down, down=controller.NETWORK.up
-)
-"""A sender's controller shows in what it makes of these."""
-NO_UDP: dict[str, Network] = {
-    policy: _both_ways(f"UDP {policy}", Direction(delay_ns=10 * _MS, udp=policy)) for policy in ("drop", "reject")
-}
-"""Paths on which HTTP/3 does not come through, silently or with a word."""
-SLOW = _both_ways("slow", Direction(rate=Bottleneck(bps=200_000)))
-DEAD = _both_ways("dead", Direction(blackouts=[Blackout(from_ns=0, to_ns=600_000 * _MS)]))
 CHANGING = {
     "process": "poisson",
     "steps": [

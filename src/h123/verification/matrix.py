@@ -25,7 +25,8 @@ from h123.execution import SERVER_ADDRESS, Engine, campaign_certificate, machine
 from h123.progress import Display, Ended, Standing
 from h123.store import check_name
 from h123.study import Parameters
-from h123.verification.client_cases import CONNECTIONS, METHODS, PLAIN, Assignment
+from h123.verification.client_cases import CONNECTIONS, METHODS, Assignment
+from h123.verification.client_networks import PLAIN
 from h123.verification.clients.client import carry_out
 from h123.verification.clients.client_checks import unanswered
 from h123.verification.trial import Trials

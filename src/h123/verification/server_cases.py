@@ -8,7 +8,7 @@ from typing import Any, Literal
 from h123.catalogue import NEWEST_TLS, OWN, QUIC, Server, Subject, controllers
 from h123.study import Network, Parameters
 from h123.verification import controller
-from h123.verification.client_cases import PLAIN
+from h123.verification.client_networks import PLAIN
 from h123.verification.result import Result, Verdict
 from h123.verification.server_checks import crowd, idleness
 

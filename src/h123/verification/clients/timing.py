@@ -13,7 +13,8 @@ from h123.catalogue import Client
 from h123.store import Sample
 from h123.study import handshake_round_trips
 from h123.study.workload import Arrivals
-from h123.verification.client_cases import DISTANT, FAR, Assignment
+from h123.verification.client_cases import Assignment
+from h123.verification.client_networks import DISTANT, FAR
 from h123.verification.trial import SEED, Window
 
 Time = Literal["start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns"]
