@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from h123.catalogue import Subject, catalogue
-from h123.catalogue.manifest import Client
+from h123.catalogue import Client, Subject, catalogue
 from h123.store import Sample
 from h123.verification.client_cases import SPOILED, Assignment, assignments
 from h123.verification.client_networks import FAR

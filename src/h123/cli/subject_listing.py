@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from rich.console import Console
+from rich.console import Console, OverflowMethod
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -67,7 +67,8 @@ def print_subjects(console: Console) -> None:
     for column, narrow in _COLUMNS.items():
         if narrow or wide:
             justify: Literal["left", "right"] = "right" if column == "size" else "left"
-            table.add_column(column, overflow="fold", no_wrap=column != "QUIC stack", justify=justify)
+            overflow: OverflowMethod = "ellipsis" if column == "QUIC stack" else "fold"
+            table.add_column(column, overflow=overflow, no_wrap=True, justify=justify)
     for subject in catalogue().values():
         cells = zip(_COLUMNS.values(), _row(subject, known.get(subject.name)), strict=True)
         table.add_row(*(cell for narrow, cell in cells if narrow or wide))
