@@ -60,7 +60,7 @@ factors:
   server: [SERVERS]
   size: [1kB, 100kB, 1MB]
 settings:
-  {client: go, network: ./straight.yaml, users: 1, requests: 1, congestion: own, clock: virtual, transport: matched}
+  {client: go, network: ./straight.yaml, users: 1, requests: 1, congestion: default, clock: virtual, transport: matched}
 compare:
   factor: protocol
   pairs: [h3/h2]

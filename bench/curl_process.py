@@ -42,7 +42,7 @@ def serial_runs(backends: list[str], blocks: int, folder: Path) -> dict[str, lis
     """Of each level: start, transfers, end in seconds, and the rate of the warm requests, a run each."""
     # A program alone would have nothing to be compared with.
     levels = [*backends, *(f"tool-{backend}" for backend in backends)]
-    only = ["--only", "load=serial-10KiB", "--only", f"curl={','.join(levels)}"]
+    only = ["--filter", "load=serial-10KiB", "--filter", f"curl={','.join(levels)}"]
     command = [sys.executable, "-m", "h123", "run", "curl-tool", *only, "--blocks", str(blocks), "--out", str(folder)]
     subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
     found: dict[str, list[tuple[float, float, float, float]]] = {}

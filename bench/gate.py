@@ -67,8 +67,8 @@ def cases(folder: Path) -> dict[str, Case]:
     serve = f"{program} --cert {tls.cert} --key {tls.key} {options}"
     hashing = shlex.join([sys.executable, str(ROOT / "bench/gate_server.py"), str(tls.cert), str(tls.key)])
     sent = ("--url", f"{URL}/bytes/60000", "--protocols", "h3", "--networks", "home", "--load", "1x2")
-    virtual = (*sent, "--clock", "virtual", "--at-most", "8")
-    worked = ("--url", f"{URL}/", "--protocols", "h1", "--networks", "lan", "--load", "1x40", "--at-most", "30")
+    virtual = (*sent, "--clock", "virtual", "--max-blocks", "8")
+    worked = ("--url", f"{URL}/", "--protocols", "h1", "--networks", "lan", "--load", "1x40", "--max-blocks", "30")
     slower = round(WORK * 1.05)
     window, cost = "cold_latency new/base > 1.05", "cpu_server new/base > 1.02"
     return {

@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
 
 def _run(out: Path, blocks: int, lanes: int) -> None:
     study = [] if out.exists() else [str(ROOT / "bench/lanes.yaml")]
-    options = ["--out", str(out), "--blocks", str(blocks), "--lanes", str(lanes)]
+    options = ["--out", str(out), "--blocks", str(blocks), "--jobs", str(lanes)]
     done = subprocess.run([sys.executable, "-m", "h123", "run", *study, *options], stdout=subprocess.DEVNULL)
     if done.returncode not in (0, 1):  # 1: a trial failed, whose block is compared without it
         done.check_returncode()

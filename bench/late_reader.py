@@ -64,7 +64,7 @@ def report(campaigns: dict[str, Path]) -> None:
 
 def run(campaign: Path, blocks: int, held: float, of: float) -> None:
     """One campaign; the clients are held, in seconds, until it is over."""
-    only = [part for factor, levels in SLICE.items() for part in ("--only", f"{factor}={levels}")]
+    only = [part for factor, levels in SLICE.items() for part in ("--filter", f"{factor}={levels}")]
     command = [str(ROOT / "h123"), "run", "page-browsers", *only, "--blocks", str(blocks), "--out", str(campaign)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     while process.poll() is None:

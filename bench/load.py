@@ -29,7 +29,7 @@ from statistics import median
 
 from h123.base.roots import mounted
 from h123.catalogue import (
-    OWN,
+    DEFAULT_CONGESTION,
     Subject,
     catalogue,
     client_command,
@@ -174,7 +174,7 @@ class Place:
 
     def _parameters(self, client: str) -> Parameters:
         ends = {"server": self._subject.name, "client": client, "protocol": self._protocol}
-        return Parameters.model_validate({**ends, "network": "lan", "size": 1, "congestion": OWN})
+        return Parameters.model_validate({**ends, "network": "lan", "size": 1, "congestion": DEFAULT_CONGESTION})
 
     @staticmethod
     def _here(command: list[str], subject: Subject) -> list[str]:

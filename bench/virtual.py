@@ -43,7 +43,7 @@ def main() -> int:
 
 def _speed(folder: Path) -> bool:
     quick, tiny = folder / "quick", folder / "tiny"
-    _run(quick, str(ROOT / "studies/quick.yaml"), "--blocks", "1", "--clock", "virtual", "--lanes", "1")
+    _run(quick, str(ROOT / "studies/quick.yaml"), "--blocks", "1", "--clock", "virtual", "--jobs", "1")
     passed: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for event in _trials(quick):
         report = json.loads((quick / "trials" / f"{event['trial']}~{event['attempt']}/report.json").read_text())
@@ -54,7 +54,7 @@ def _speed(folder: Path) -> bool:
         virtual_s, real_s = (sum(column) for column in zip(*times, strict=True))
         print(f"  {network:8} {virtual_s:6.1f} virtual s in {real_s:6.1f} s: {virtual_s / real_s:.2f} a second")
     (folder / "tiny.yaml").write_text(TINY)
-    _run(tiny, str(folder / "tiny.yaml"), "--lanes", "1")
+    _run(tiny, str(folder / "tiny.yaml"), "--jobs", "1")
     # The first of a block has its link checked.
     unchecked = [e["seconds"] for e in _trials(tiny) if e["position"] > 1]
     middle = statistics.median(unchecked)

@@ -20,7 +20,7 @@ from h123.verification.trial import Trials
 USUAL: Mapping[str, Any] = {
     "client": "go",
     "network": PLAIN.name,
-    "congestion": "own",
+    "congestion": "default",
     "method": "GET",
     "size": 100_000,
     "users": 2,

@@ -189,7 +189,7 @@ def _parameters(attack: Attack, *, client: str, server: str, timeout_s: int = TI
         server=server,
         client=client,
         network=PLAIN.name,
-        congestion="own",
+        congestion="default",
         method="POST" if attack.upload else "GET",
         size=listed()["size"],
         users=USERS if server == HOSTILE else 1,

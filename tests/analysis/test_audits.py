@@ -144,7 +144,7 @@ FAULTS: list[tuple[str, Callable[[Attempt], Attempt]]] = [
     ("tls-wrong", parameters(tls="1.2")),
     ("client-saturated", report(client_cpu)),
     ("machine-saturated", report(all_cpu)),
-    ("loss-off", report(lose)),
+    ("loss-mismatch", report(lose)),
     ("packets-unaccounted", report(lambda r: down(r).update(delivered=1))),
     ("lab-warned", report(lambda r: r.update(warnings=[{"code": "left-behind", "detail": "server: sleep 100"}]))),
     ("udp-buffer-dropped", report(lambda r: r["hosts"][1]["counters"]["after"].update({"Udp.RcvbufErrors": 1}))),
@@ -333,7 +333,7 @@ def test_every_audit_has_a_fault_and_an_explanation() -> None:
 def test_a_link_without_limits_is_not_held_to_any(attempts: list[Attempt]) -> None:
     lan = next(a for a in attempts if a.cell["network"] == "lan")
     physics = ["goodput-above-link", "requests-above-littles-law", "handshake-below-round-trips"]
-    for name in [*physics, "first-byte-below-round-trip", "loss-off", "packets-unaccounted"]:
+    for name in [*physics, "first-byte-below-round-trip", "loss-mismatch", "packets-unaccounted"]:
         assert CHECKS[name](lan) is None
 
 
@@ -345,11 +345,11 @@ def losing(attempt: Attempt, loss: dict[str, Any] | None) -> Link:
 
 def test_loss_other_than_random_is_not_held_to_a_binomial(sound: Attempt) -> None:
     bursts = {"gilbert_elliott": {"p": 0.1, "r": 0.3, "loss_good": 0, "loss_bad": 1}}
-    assert CHECKS["loss-off"](replace(sound, link=losing(sound, bursts))) is None
+    assert CHECKS["loss-mismatch"](replace(sound, link=losing(sound, bursts))) is None
 
 
 def test_a_link_without_loss_must_lose_nothing(sound: Attempt) -> None:
-    finding = CHECKS["loss-off"](replace(sound, link=losing(sound, None)))
+    finding = CHECKS["loss-mismatch"](replace(sound, link=losing(sound, None)))
     assert finding is not None
     assert not finding.passed
 
@@ -504,7 +504,7 @@ SENDERS = [
     ("h3", "POST", "cubic", False),
     ("h3", "GET", "cubic", True),
     ("h2", "GET", "cubic", False),
-    ("h3", "POST", "own", True),
+    ("h3", "POST", "default", True),
 ]
 
 

@@ -107,7 +107,7 @@ def test_measuring_the_width_is_no_look(tmp_path: Path) -> None:
         (Reached(True, 0.04, None), ["every interval of the answer is within ±5 % after 14 blocks"]),
         (
             Reached(False, 0.12, 60),
-            ["are up to ±12 % after 14 blocks, not ±5 % as asked with --width: that needs about 60 blocks"],
+            ["are up to ±12 % after 14 blocks, not ±5 % as asked with --precision: that needs about 60 blocks"],
         ),
         (Reached(False, 0.6, None), ["more blocks than are practical"]),
         (Reached(False, None, 21), ["not bounded after 14 blocks"]),

@@ -60,7 +60,7 @@ def test_virtual_trials_end_their_block(tmp_path: Path) -> None:
         *((block, clock) for block in (1, 2) for clock in ("wall", "virtual")),
     ]
     alone = Jobs.of(campaign.plan, 1, cpus=2, memory_bytes=2**33)
-    assert alone.order(campaign.plan.blocks) == campaign.plan.trials(), "as planned with --lanes 1"
+    assert alone.order(campaign.plan.blocks) == campaign.plan.trials(), "as planned with --jobs 1"
 
 
 def test_neighbours_cannot_disturb_a_virtual_trial(tmp_path: Path) -> None:

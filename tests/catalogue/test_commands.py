@@ -158,7 +158,7 @@ SUPPORTED: list[tuple[Role, Demand]] = [
     ("client", Demand(workload=asked("POST"))),
     ("server", Demand(congestion="bbr")),
     ("server", Demand(protocol="h3", congestion="reno")),
-    ("server", Demand(protocol="h3", congestion="own")),
+    ("server", Demand(protocol="h3", congestion="default")),
     ("client", Demand(protocol="h2", congestion="bbr")),  # it sends no bodies
     ("server", Demand(qlog=True)),  # no QUIC, so no log to miss
     ("client", Demand(cold=True, connections=3)),
@@ -289,10 +289,10 @@ def test_refused(tmp_path: Path, role: Role, demand: Demand, said: list[str]) ->
 
 CONTROLLERS = [
     ("h3", "reno", "reno"),
-    ("h3", "own", "cubic"),
+    ("h3", "default", "cubic"),
     ("h3", "bbr", "cubic"),
     ("h2", "bbr", "bbr"),
-    ("h2", "own", "cubic"),
+    ("h2", "default", "cubic"),
 ]
 
 
@@ -303,8 +303,8 @@ def test_a_subject_is_given_a_controller_that_it_has(tmp_path: Path, protocol: s
 
 def test_a_window_that_is_fixed_is_no_controller_to_ask_for(tmp_path: Path) -> None:
     subject = small(tmp_path, MANIFEST.replace('["cubic", "reno"]', '["fixed"]'))
-    check_supported(subject, "server", Demand(protocol="h3", congestion="own"))
-    with pytest.raises(UserError, match=r"congestion for h3 reno; it supports own$"):
+    check_supported(subject, "server", Demand(protocol="h3", congestion="default"))
+    with pytest.raises(UserError, match=r"congestion for h3 reno; it supports default$"):
         check_supported(subject, "server", Demand(protocol="h3", congestion="reno"))
 
 

@@ -116,7 +116,7 @@ def beside(name: str, folder: Path, run: Run) -> "subprocess.CompletedProcess[st
     (folder / "subject.yaml").write_text(yaml.safe_dump(study))
     blocks = str(json.loads((folder / "own/campaign.json").read_text())["blocks"])
     return run(
-        "run", str(folder / "subject.yaml"), "--blocks", blocks, "--unverified", "--out", str(folder / "subject")
+        "run", str(folder / "subject.yaml"), "--blocks", blocks, "--allow-unverified", "--out", str(folder / "subject")
     )
 
 

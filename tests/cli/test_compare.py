@@ -18,7 +18,7 @@ from h123.execution import campaign_certificate
 
 GO = cache_folder().resolve() / "subjects/go/h123-go"
 URL = "https://localhost:8443/bytes/2000"
-FEW = ("--networks", "home", "--load", "1x2", "--at-most", "8")
+FEW = ("--networks", "home", "--load", "1x2", "--max-blocks", "8")
 
 
 @pytest.fixture

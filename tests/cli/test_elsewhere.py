@@ -16,7 +16,7 @@ from cli.conftest import PATIENCE_S, Tool
 from h123.catalogue import catalogue, install, prefix
 from h123.execution import Certificate, campaign_certificate
 
-FEW = ("--networks", "home", "--load", "1x2", "--at-most", "8")
+FEW = ("--networks", "home", "--load", "1x2", "--max-blocks", "8")
 
 
 @pytest.fixture

@@ -56,15 +56,15 @@ def test_negative_delay(h123: Tool) -> None:
     [
         (["run", "nonesuch"], "nonesuch"),
         (["run"], "no study"),
-        (["run", "smoke", "--only", "network"], "FACTOR=LEVEL"),
-        (["run", "smoke", "--until-decided", "--blocks", "9"], "--at-most"),
-        (["run", "smoke", "--at-most", "12"], "--until-decided"),
-        (["run", "smoke", "--width", "5%", "--until-decided"], "exclude each other"),
-        (["run", "smoke", "--width", "5%", "--blocks", "9"], "--at-most"),
-        (["run", "smoke", "--width", "0"], "above 0"),
+        (["run", "smoke", "--filter", "network"], "FACTOR=LEVEL"),
+        (["run", "smoke", "--until-decided", "--blocks", "9"], "--max-blocks"),
+        (["run", "smoke", "--max-blocks", "12"], "--until-decided"),
+        (["run", "smoke", "--precision", "5%", "--until-decided"], "exclude each other"),
+        (["run", "smoke", "--precision", "5%", "--blocks", "9"], "--max-blocks"),
+        (["run", "smoke", "--precision", "0"], "above 0"),
         (["plan", "smoke", "--spread", "5x"], "not a share"),
-        (["run", "smoke", "--only", "network=mars"], "mars"),
-        (["run", "smoke", "--only", "colour=red"], "colour"),
+        (["run", "smoke", "--filter", "network=mars"], "mars"),
+        (["run", "smoke", "--filter", "colour=red"], "colour"),
         (["plan", "smoke", "--blocks", "1000000000"], "1000000000 blocks of 6 trials or more are too many"),
         (["analyse", "nowhere"], "nowhere"),
         (["verify", "nowhere"], "nowhere"),
@@ -72,7 +72,7 @@ def test_negative_delay(h123: Tool) -> None:
         (["install", "nonesuch"], "nonesuch"),
         (["list", "planets"], "value for 'what': 'planets' is not one of"),
         (["plan", "smoke", "--blocks", "x"], "value for '--blocks': must be a valid integer"),
-        (["run", "smoke", "--lanes", "0"], "must be greater than or equal to 1, found '0'"),
+        (["run", "smoke", "--jobs", "0"], "must be greater than or equal to 1, found '0'"),
     ],
 )
 def test_wrong_arguments(h123: Tool, arguments: list[str], said: str) -> None:
@@ -132,7 +132,7 @@ def test_server_that_does_not_serve(
     monkeypatch.setenv("H123_CACHE", str(h123.folder / "cache"))
     study = h123.folder / "odd.yaml"
     study.write_text(SMOKE.replace("server: go", "server: odd", 1))
-    done = h123("run", "odd.yaml", "--out", "out", "--only", "network=lan")
+    done = h123("run", "odd.yaml", "--out", "out", "--filter", "network=lan")
     assert done.returncode == 1
     assert code in done.stderr
     assert said in done.stderr
@@ -213,9 +213,9 @@ def _with_a_tiny_disk(folder: Path, options: str, script: str) -> "subprocess.Co
 def test_full_disk_is_said_and_the_campaign_goes_on_afterwards(h123: Tool) -> None:
     script = """
         mkdir tiny/out; head -c 250000 /dev/zero > tiny/ballast
-        if h123 run smoke --only network=lan --out tiny/out/c; then exit 9; fi
+        if h123 run smoke --filter network=lan --out tiny/out/c; then exit 9; fi
         rm tiny/ballast; mount -o remount,size=50m tiny
-        h123 run smoke --only network=lan --out tiny/out/c
+        h123 run smoke --filter network=lan --out tiny/out/c
     """
     done = _with_a_tiny_disk(h123.folder, "size=300k", script)
     assert done.returncode == 0, done.stderr
@@ -233,7 +233,7 @@ def test_full_disk_is_said_and_the_campaign_goes_on_afterwards(h123: Tool) -> No
 def test_disk_that_fills_amid_a_campaign_pauses_it(h123: Tool, fill: str) -> None:
     """Neither a lab, a client nor a server is blamed for what they could not write; bytes or files are used up."""
     script = f"""
-        h123 run smoke --only network=medium --out tiny/c & tool=$!
+        h123 run smoke --filter network=medium --out tiny/c & tool=$!
         until test "$(grep -c '"cell"' tiny/c/journal.jsonl 2>/dev/null)" = 1; do kill -0 $tool && sleep 0.01; done
         ({fill}) 2>/dev/null || true
         wait $tool && exit 9 || test $? = 1

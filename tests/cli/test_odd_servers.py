@@ -11,7 +11,7 @@ import pytest
 from cli.conftest import CACHE, ROOT, Tool
 from h123.execution import campaign_certificate
 
-FEW = ("--networks", "us-us", "--load", "2x4", "--at-most", "8", "--out", "c")
+FEW = ("--networks", "us-us", "--load", "2x4", "--max-blocks", "8", "--out", "c")
 NODE = pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
 LOAD = pytest.mark.skipif(not (CACHE / "load").is_dir(), reason="load is not installed")
 NGINX = CACHE / "nginx-sid/run"

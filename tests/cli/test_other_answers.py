@@ -17,7 +17,7 @@ from h123.execution import campaign_certificate
 PROGRAM = f"{shlex.quote(sys.executable)} sizes.py"
 NODE = pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
 URL = ("--url", "https://localhost:8443/x")
-FEW = ("--networks", "home", "--protocols", "h1", "--load", "1x2", "--clock", "virtual", "--at-most", "8")
+FEW = ("--networks", "home", "--protocols", "h1", "--load", "1x2", "--clock", "virtual", "--max-blocks", "8")
 FASTER = ("--fail-if", "latency new/base > 1.05", "--by", "estimate")
 BY_PROTOCOL = """
 import { readFileSync } from "node:fs";
@@ -64,7 +64,7 @@ def builds(base: str, new: str) -> list[str]:
     ids=["nothing", "HTTP/1.0", "more", "protocols"],
 )
 def test_what_answers_differently_is_not_compared(h123: Tool, servers: list[str], said: str) -> None:
-    done = h123("compare", *servers, "--networks", "home", "--at-most", "8", "--out", "c")
+    done = h123("compare", *servers, "--networks", "home", "--max-blocks", "8", "--out", "c")
     assert done.returncode == 2
     assert "answer differently, so their times do not say which is faster" in " ".join(done.stderr.split())
     assert said in " ".join(done.stderr.split())
@@ -98,7 +98,7 @@ def test_it_is_said_first_and_does_not_pass(h123: Tool, own: Path) -> None:
 @NODE
 @pytest.mark.heavy
 def test_protocols_of_one_server(h123: Tool, own: Path) -> None:
-    few = ["--networks", "home", "--load", "1x2", "--clock", "virtual", "--at-most", "8"]
+    few = ["--networks", "home", "--load", "1x2", "--clock", "virtual", "--max-blocks", "8"]
     server = ["--server", "node by-protocol.mjs", *URL]
     asked = h123("compare", *server, *few, "--answers-differ", "--out", "any", "--save", "s.yaml")
     assert asked.returncode == 0, asked.stderr

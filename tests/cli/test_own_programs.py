@@ -6,7 +6,7 @@ import pytest
 from cli.conftest import Tool
 from cli.own_programs import PROGRAMS, asked_once, beside, lacking, latencies, lay_out
 
-FEW = ("--load", "2x10", "--at-most", "8")
+FEW = ("--load", "2x10", "--max-blocks", "8")
 
 
 @pytest.mark.heavy

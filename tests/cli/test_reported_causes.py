@@ -126,7 +126,7 @@ def test_the_cause_is_named(h123: Tool, folder: Path, name: str) -> None:
         subprocess.run(["go", "build", "-o", folder / "service", "."], cwd=FILES / "go", check=True)
     builds = ("--server", f"base={case.base}", "--server", f"new={case.new}")
     asked = ("--url", f"https://localhost:8443/{case.path}", *case.options)
-    done = h123("compare", *builds, *asked, "--clock", "virtual", "--at-most", "8", "--out", "c")
+    done = h123("compare", *builds, *asked, "--clock", "virtual", "--max-blocks", "8", "--out", "c")
     assert done.returncode == 0, done.stderr
     found = json.loads((folder / "c/verdicts.json").read_text())
     assert found["trials"]["valid"] == found["trials"]["planned"]

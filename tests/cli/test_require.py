@@ -45,7 +45,7 @@ def test_a_bad_condition_is_refused_at_plan(h123: Tool, condition: str, said: st
 @pytest.mark.parametrize(
     ("condition", "options", "said"),
     [
-        ("latency h3/h1 <= 1.05", ["--only", "protocol=h3,h2"], "'h1' is not compared here"),
+        ("latency h3/h1 <= 1.05", ["--filter", "protocol=h3,h2"], "'h1' is not compared here"),
         ("cpu h3/h2 <= 1.05", ["--clock", "virtual"], "no value under the virtual clock"),
     ],
 )
@@ -64,7 +64,7 @@ def test_a_campaign_ends_with_what_became_of_it(h123: Tool) -> None:
     """One block decides nothing by its interval; by estimates it does, unless the machine was too busy to judge."""
     study = requiring(h123.folder, "{holds: latency h3/h2 <= 100, by: estimate}")
     assert "Required: latency h3/h2 <= 100 (estimate)" in h123("plan", study).stdout
-    done = h123("run", study, "--only", "network=medium", "--out", "out")
+    done = h123("run", study, "--filter", "network=medium", "--out", "out")
     assert "Required, latency h3/h2 <= 100 (estimate): " in done.stdout, done.stderr
     out = h123.folder / "out"
     status = {"passed": PASSED, "undecided": UNDECIDED}[verdict(out)]

@@ -44,11 +44,11 @@ def test_smoke_study_ends_with_a_report(h123: Tool) -> None:
     again = h123("analyse", "out")
     assert again.returncode == 0
     assert json.loads((out / "verdicts.json").read_text()) == verdicts
-    told = h123("why", "out", "--only", "network=medium")
+    told = h123("why", "out", "--filter", "network=medium")
     assert told.returncode == 0, told.stderr
     assert "round trips to connect" in told.stdout
     assert "The parts sum up to a request's latency within 2" in told.stdout
-    assert h123("why", "out", "--only", "network=lan").returncode == 2  # a plain veth
+    assert h123("why", "out", "--filter", "network=lan").returncode == 2  # a plain veth
     limits = h123("why", "out", "--limits")
     assert limits.returncode == 0, limits.stderr
     rows = {line.split("|")[1].strip(): line for line in limits.stdout.splitlines() if line.startswith("| ")}
@@ -96,7 +96,7 @@ def test_killed_tool_takes_the_running_trial_with_it(h123: Tool) -> None:
 
 
 def test_lanes_end_with_a_report_and_say_who_ran_beside_whom(h123: Tool) -> None:
-    done = h123("run", "smoke", "--out", "out", "--lanes", "2")
+    done = h123("run", "smoke", "--out", "out", "--jobs", "2")
     assert done.returncode == 0, done.stderr
     trials = _trials(h123.folder / "out")
     assert {trial["trial"] for trial in trials if trial["valid"]} == {trial["trial"] for trial in trials}
@@ -112,7 +112,7 @@ def test_lanes_end_with_a_report_and_say_who_ran_beside_whom(h123: Tool) -> None
 @pytest.mark.parametrize("blow", [signal.SIGINT, signal.SIGKILL])
 def test_blow_amid_lanes_loses_at_most_the_running_trials(h123: Tool, blow: signal.Signals) -> None:
     out = h123.folder / "out"
-    process = h123.start("run", "smoke", "--only", "network=medium", "--blocks", "3", "--lanes", "2", "--out", "out")
+    process = h123.start("run", "smoke", "--filter", "network=medium", "--blocks", "3", "--jobs", "2", "--out", "out")
     deadline, most = time.monotonic() + PATIENCE_S, 0
     # A busy machine may take a lane away as soon as a trial has ended.
     while most < 2 or not _trials(out):
@@ -123,7 +123,7 @@ def test_blow_amid_lanes_loses_at_most_the_running_trials(h123: Tool, blow: sign
     said = process.communicate(timeout=PATIENCE_S)[1]
     assert process.returncode == (-blow if blow == signal.SIGKILL else 130), said
     before = _trials(out)
-    done = h123("run", "--out", "out", "--lanes", "2")
+    done = h123("run", "--out", "out", "--jobs", "2")
     assert done.returncode == 0, done.stderr
     after = _trials(out)
     assert after[: len(before)] == before
@@ -159,7 +159,7 @@ def _inner_labs(of: int) -> list[int]:
 
 def test_killed_lab_is_a_failed_attempt(h123: Tool) -> None:
     """As the kernel kills when memory runs out."""
-    process = h123.start("run", "smoke", "--only", "network=medium", "--out", "out", "--lanes", "1")
+    process = h123.start("run", "smoke", "--filter", "network=medium", "--out", "out", "--jobs", "1")
     deadline = time.monotonic() + PATIENCE_S
     while not (found := _inner_labs(process.pid)):
         assert time.monotonic() < deadline, "no lab has come"
@@ -187,7 +187,7 @@ def test_resuming_another_study_is_refused(h123: Tool) -> None:
 
 @pytest.mark.heavy
 def test_a_campaign_ends_with_the_look_that_decides(h123: Tool) -> None:
-    done = h123("run", "smoke", "--only", "network=medium", "--until-decided", "--at-most", "12", "--out", "out")
+    done = h123("run", "smoke", "--filter", "network=medium", "--until-decided", "--max-blocks", "12", "--out", "out")
     assert done.returncode == 0, done.stderr
     events = [json.loads(line) for line in (h123.folder / "out/journal.jsonl").read_text().splitlines()]
     taken = [event["blocks"] for event in events if event["event"] == "look"]
@@ -202,7 +202,7 @@ def test_a_campaign_ends_with_the_look_that_decides(h123: Tool) -> None:
 
 @pytest.mark.heavy
 def test_a_campaign_ends_when_its_intervals_are_narrow_enough(h123: Tool) -> None:
-    asked = ["--only", "network=medium", "--width", "10%", "--at-most", "12", "--out", "out"]
+    asked = ["--filter", "network=medium", "--precision", "10%", "--max-blocks", "12", "--out", "out"]
     done = h123("run", "smoke", *asked)
     assert done.returncode == 0, done.stderr
     out = h123.folder / "out"
@@ -213,17 +213,17 @@ def test_a_campaign_ends_when_its_intervals_are_narrow_enough(h123: Tool) -> Non
     assert width["narrow"] or blocks == 12
     assert ("going on to 12" in done.stderr) == (blocks == 12)
     assert [event["blocks"] for event in _events(out) if event["event"] == "look"] == [blocks], "one look, at the end"
-    assert "--width" in done.stdout or "as asked" in done.stdout
+    assert "--precision" in done.stdout or "as asked" in done.stdout
     again = h123("run", "smoke", *asked)
     assert again.returncode == 0, again.stderr
     assert len(_trials(out)) == 4 * blocks
-    other = h123("run", "smoke", "--width", "1%", "--out", "out")
+    other = h123("run", "smoke", "--precision", "1%", "--out", "out")
     assert other.returncode == 2
     assert "must be there from the start" in other.stderr
 
 
 def test_a_plan_of_many_treatments_tells_its_slices(h123: Tool) -> None:
-    """And those of `--only`, whose figures it is, when little enough is left to list it."""
+    """And those of `--filter`, whose figures it is, when little enough is left to list it."""
     whole = h123("plan", "page-loads-beyond", "--clock", "virtual")
     assert whole.returncode == 0, whole.stderr
     assert len(whole.stdout.splitlines()) < 70
@@ -231,14 +231,14 @@ def test_a_plan_of_many_treatments_tells_its_slices(h123: Tool) -> None:
     assert {"protocol=h3", "site=small", "network=cellular", "behind=same-host"} < slices.keys()
     assert "in each of 72 places" in " ".join(whole.stdout.split())
     listed = ["protocol=h3,h2", "site=small", "network=cellular", "behind=same-host", "congestion=cubic,bbr"]
-    only = [word for one in listed for word in ("--only", one)]
+    only = [word for one in listed for word in ("--filter", one)]
     part = h123("plan", "page-loads-beyond", "--clock", "virtual", *only)
     assert "10 (A/A twin)" in part.stdout
     assert not re.search(r"^\w+=\S+ +\d+ ", part.stdout, re.MULTILINE)
 
 
 def test_a_plan_says_what_its_blocks_buy(h123: Tool) -> None:
-    told = h123("plan", "quick", "--width", "10%", "--effect", "20%")
+    told = h123("plan", "quick", "--precision", "10%", "--effect", "20%")
     assert told.returncode == 0, told.stderr
     said = " ".join(told.stdout.split())
     assert "as in the published quick (docs/results/spread.csv)" in said

@@ -9,7 +9,7 @@ from cli.conftest import Tool
 
 @pytest.mark.usefixtures("leaves_nothing_behind")
 def test_a_scaled_campaign_stays_scaled(h123: Tool) -> None:
-    options = ["smoke", "--only", "network=lan", "--scale", "0.5", "--blocks", "1", "--out", "out"]
+    options = ["smoke", "--filter", "network=lan", "--scale", "0.5", "--blocks", "1", "--out", "out"]
     assert h123("run", *options).returncode == 0
     study = json.loads((h123.folder / "out/campaign.json").read_text())["study"]
     assert study["scale"] == 0.5
@@ -31,7 +31,9 @@ def test_a_plan_says_what_a_scale_takes(h123: Tool) -> None:
     assert whole.returncode == part.returncode == 0, part.stderr
     assert "720 trials" in whole.stdout
     assert "720 trials" in part.stdout
-    long, short = (next(line for line in done.stdout.splitlines() if "With lanes" in line) for done in (whole, part))
+    long, short = (
+        next(line for line in done.stdout.splitlines() if "trials at once" in line) for done in (whole, part)
+    )
     assert long != short
 
 

@@ -69,7 +69,15 @@ def _killed(words: list[str], env: dict[str, str], seconds: float) -> None:
         command.wait(PATIENCE_S)
 
 
-COMPARE = ["compare", "--server", "a=python3 -m http.server 8443", "--url", "https://localhost:8443/", "--at-most", "8"]
+COMPARE = [
+    "compare",
+    "--server",
+    "a=python3 -m http.server 8443",
+    "--url",
+    "https://localhost:8443/",
+    "--max-blocks",
+    "8",
+]
 KILLED = [
     pytest.param(COMPARE, id="compare"),
     pytest.param(["verify", "go"], id="verify", marks=pytest.mark.heavy),

@@ -32,7 +32,7 @@ def test_half_a_minute_a_trial(h123: Tool, own: Path, silent: str, how: str) -> 
     """Under the virtual clock, where waiting costs the test nothing."""
     command = f"node falls-silent.mjs {silent} {how}"
     builds = ["--server", f"base={command}", "--server", f"new={command}", "--url", "https://localhost:8443/x"]
-    asked = ["--networks", "us-us", "--load", "4x5", "--clock", "virtual", "--at-most", "8", "--out", "c"]
+    asked = ["--networks", "us-us", "--load", "4x5", "--clock", "virtual", "--max-blocks", "8", "--out", "c"]
     done = h123("compare", *builds, "--protocols", silent, *asked)
     assert done.returncode == 1, done.stdout
     assert "failed all their attempts, so the campaign stops" in " ".join(done.stderr.split())

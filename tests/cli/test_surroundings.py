@@ -81,7 +81,7 @@ def test_a_campaign_from_an_odd_place(h123: Tool) -> None:
     (place / "temporäre Dateien").mkdir(parents=True)
     surroundings = {**NARROW, "TMPDIR": str(place / "temporäre Dateien"), "HOME": "/nonexistent", "TERM": "dumb"}
     name = "~Größe 10:30 :x: <i>&amp;"
-    run = f"h123 run smoke --only network=lan --out '{name}' <&-"
+    run = f"h123 run smoke --filter network=lan --out '{name}' <&-"
     done = _start(place, f"{run} && h123 report '{name}'", **surroundings)
     assert done.returncode == 0, done.stderr
     assert done.stdout.isascii()

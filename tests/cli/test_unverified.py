@@ -35,7 +35,7 @@ def test_refused_before_anything_is_built(h123: Tool) -> None:
     done = h123("run", "smoke", "--out", "out")
     assert done.returncode == 2, done.stderr
     assert "go failed its verification as a server: 1 check (GET 1000 over h2)" in done.stderr
-    assert "--unverified" in done.stderr
+    assert "--allow-unverified" in done.stderr
     assert not (h123.folder / "out").exists()
     planned = h123("plan", "smoke")
     assert planned.returncode == 0

@@ -235,7 +235,7 @@ def test_server_with_a_backend_in_virtual_time(h123: Tool, kernel: Path) -> None
 
 @pytest.mark.parametrize("blow", [signal.SIGINT, signal.SIGKILL])
 def test_stopped_campaign_takes_its_kernels_with_it_and_goes_on(h123: Tool, kernel: Path, blow: signal.Signals) -> None:
-    process = h123.start("run", "smoke", "--clock", "virtual", "--only", "network=medium", "--out", "out")
+    process = h123.start("run", "smoke", "--clock", "virtual", "--filter", "network=medium", "--out", "out")
     _wait_until("a kernel", lambda: _lives(kernel))
     process.send_signal(blow)
     process.communicate(timeout=PATIENCE_S)

@@ -212,7 +212,7 @@ def _asked(metric: str) -> dict[str, Any]:
         ({"comparisons": [_asked("latency")]}, "left no record of packets"),
         ({"comparisons": [_asked("goodput")]}, "question is of another: Goodput"),
         ({"comparisons": [_asked("recovery")]}, "no block in which requests of both sides were answered"),
-        ({"causes": [ROW]}, "of what --only names"),
+        ({"causes": [ROW]}, "of what --filter names"),
     ],
 )
 def test_nothing_to_tell_is_said(verdicts: dict[str, Any], said: str) -> None:

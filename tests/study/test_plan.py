@@ -146,8 +146,8 @@ def test_filter_says_what_it_drops(tmp_path: Path) -> None:
     plan = make_plan(study, only={"protocol": ["h1", "h3"]})
     assert plan.pairs == ["h3/h1"]
     assert plan.notes[:2] == [
-        "--only drops these comparisons: h3/h2",
-        "--only drops the twin, h2: this campaign has no A/A pair",
+        "--filter drops these comparisons: h3/h2",
+        "--filter drops the twin, h2: this campaign has no A/A pair",
     ]
     assert not any(trial.twin for trial in plan.trials())
 

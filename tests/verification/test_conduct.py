@@ -406,7 +406,7 @@ def test_each_controller_of_a_client_that_sends(go: Subject) -> None:
     several = go.model_copy(update={"features": go.features.model_copy(update={"congestion": congestion})})
     asked = [one for one in assignments(several) if one.name.startswith("congestion")]
     assert [(a.parameters.method, a.parameters.congestion, a.controller) for a in asked] == [
-        ("POST", "own", "bbr"),
+        ("POST", "default", "bbr"),
         ("POST", "reno", "reno"),
     ]
     assert go.client
@@ -417,7 +417,7 @@ def test_each_controller_of_a_client_that_sends(go: Subject) -> None:
 def test_a_client_that_is_held_back_by_something_else_has_no_controller_to_choose(go: Subject) -> None:
     features = go.features.model_copy(update={"congestion": {"h3": ["fixed"]}})
     asked = next(a for a in assignments(go.model_copy(update={"features": features})) if a.controller)
-    assert (asked.name, asked.parameters.congestion, asked.controller) == ("congestion fixed", "own", "fixed")
+    assert (asked.name, asked.parameters.congestion, asked.controller) == ("congestion fixed", "default", "fixed")
 
 
 def test_an_open_loop_over_h1_has_a_connection_for_each_request_under_way(go: Subject) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from h123.catalogue import OWN, catalogue, install
+from h123.catalogue import DEFAULT_CONGESTION, catalogue, install
 from h123.execution import Engine, LocalPool
 from h123.execution.certificate import campaign_certificate
 from h123.execution.files import SERVER_ADDRESS
@@ -34,7 +34,9 @@ def test_linux_begins_with_10_packets_and_quic_go_with_32_full_ones(
     install(go, lambda _: None)
     certificate = campaign_certificate(tmp_path, [SERVER_ADDRESS])
     laboratory = Laboratory(Trials({"go": go}, certificate, engine), tmp_path)
-    body = Body("flight", Asked(go, "server", protocol, OWN, clock="wall"), "GET", 200_000, ROUND_TRIP_NS)
+    body = Body(
+        "flight", Asked(go, "server", protocol, DEFAULT_CONGESTION, clock="wall"), "GET", 200_000, ROUND_TRIP_NS
+    )
     [(_, transfer)] = laboratory.transfers([body])
     assert isinstance(transfer, Transfer), transfer
     flight = growth.first_flight(transfer)

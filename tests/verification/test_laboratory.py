@@ -5,7 +5,7 @@ from pathlib import Path
 
 from campaign.scripted import ScriptedEngine
 from catalogue.small import small
-from h123.catalogue import OWN, catalogue
+from h123.catalogue import DEFAULT_CONGESTION, catalogue
 from h123.execution.certificate import campaign_certificate
 from h123.verification.constants.experiment import Asked, Body, Laboratory
 from h123.verification.constants.found import Untold
@@ -20,7 +20,9 @@ def test_what_spins_is_tried_once_and_not_in_every_transfer(tmp_path: Path) -> N
     trials = Trials(
         {"small": subject, "go": catalogue()["go"]}, campaign_certificate(tmp_path / "tls", ["10.1.0.2"]), engine
     )
-    asked = {protocol: Asked(subject, "server", protocol, OWN, clock="wall") for protocol in ("h2", "h3")}
+    asked = {
+        protocol: Asked(subject, "server", protocol, DEFAULT_CONGESTION, clock="wall") for protocol in ("h2", "h3")
+    }
     bodies = [Body(f"transfer-{n}", asked["h3"], "GET", 6_000) for n in range(20)]
     other = Body("another", asked["h2"], "GET", 6_000)
     found = dict(Laboratory(trials, tmp_path).transfers([*bodies, other]))

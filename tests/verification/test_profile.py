@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from adversary.zoo import Fault, write_faulty
-from h123.catalogue import OWN, catalogue, install
+from h123.catalogue import DEFAULT_CONGESTION, catalogue, install
 from h123.documents.campaign_file import VerifiedRole
 from h123.execution import Engine
 from h123.packets.capture import UDP
@@ -72,7 +72,7 @@ def test_the_least_is_a_round_trip_and_the_body_at_the_links_rate() -> None:
 def test_a_server_that_can_logs_what_flow_control_holds(
     name: str, role: VerifiedRole, protocol: str, logs: bool
 ) -> None:
-    asked = Asked(catalogue()[name], role, protocol, OWN)
+    asked = Asked(catalogue()[name], role, protocol, DEFAULT_CONGESTION)
     assert {measure.parameters_of(asked, situation).qlog for situation in SITUATIONS} == {logs}
 
 

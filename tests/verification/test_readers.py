@@ -16,7 +16,16 @@ from typing import Any
 import pytest
 
 from h123.base.roots import mounted
-from h123.catalogue import OWN, Subject, catalogue, client_command, controller, installation, prefix, settings
+from h123.catalogue import (
+    DEFAULT_CONGESTION,
+    Subject,
+    catalogue,
+    client_command,
+    controller,
+    installation,
+    prefix,
+    settings,
+)
 from h123.execution import campaign_certificate
 from h123.execution.certificate import HOST_NAME
 from h123.store.samples import COLUMNS, RETRIED_COLUMNS
@@ -70,7 +79,7 @@ class Reader:
 
     def run(self, document: Mapping[str, Any]) -> "subprocess.CompletedProcess[str]":
         (self.folder / "workload.json").write_text(json.dumps(document))
-        p = self.parameters(congestion=OWN)
+        p = self.parameters(congestion=DEFAULT_CONGESTION)
         places = {"workload": "workload.json", "samples": "samples.csv", "facts": "client.json"}
         command = client_command(self.subject, **places, congestion=controller(self.subject, p), **settings(p))
         # Outside of a lab the subjects are where the cache has them.

@@ -74,7 +74,7 @@ def commands(campaign: Path, other: Path, out: Path, trial: str) -> list[list[st
         ["diff", str(other), str(campaign), "--out", str(out / "diff")],
         ["diff", str(campaign), str(other), "--out", str(out / "diff")],
         ["report", str(campaign)],
-        ["run", "--out", str(campaign), "--lanes", "1"],
+        ["run", "--out", str(campaign), "--jobs", "1"],
     ]
 
 

@@ -17,7 +17,7 @@ def company(this: Round) -> None:
     """A second command comes at a random moment. Of two runs only one may work on the folder; who reads may always."""
     this.begin()
     moment, second = Moment.drawn(this.draws, this.reference.span_s), this.draws.choice(_SECOND)
-    lanes = this.draws.choice(([], ["--lanes", "1"], ["--lanes", "2"]))
+    lanes = this.draws.choice(([], ["--jobs", "1"], ["--jobs", "2"]))
     first = this.run(*lanes, expected={0, 1, 2})
     moment.wait(first)
     if second == "longer run":

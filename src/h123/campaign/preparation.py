@@ -36,7 +36,7 @@ def _check_required(plan: Plan) -> None:
         if fault := plan.study.unheld(condition, plan.pairs):
             raise UserError(
                 f"study {plan.study.name} requires {fault}",
-                remedy="leave out --only or --clock, or the condition in the study's `require`",
+                remedy="leave out --filter or --clock, or the condition in the study's `require`",
             )
 
 

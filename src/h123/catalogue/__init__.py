@@ -12,10 +12,10 @@ if TYPE_CHECKING:
         client_command,
         controller,
         controllers,
+        default_controller,
         is_edge,
         kernel_controller,
         origin_command,
-        own_controller,
         probe_command,
         scout_command,
         server_command,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         spoiler_command,
     )
     from h123.catalogue.declared import Declared, declared
-    from h123.catalogue.demand import ALT_SVC, FULL, HTTPS_RECORD, OWN, Announcement, Demand, Role
+    from h123.catalogue.demand import ALT_SVC, DEFAULT_CONGESTION, FULL, HTTPS_RECORD, Announcement, Demand, Role
     from h123.catalogue.install import (
         MANIFEST,
         Installation,
@@ -66,12 +66,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALT_SVC",
+    "DEFAULT_CONGESTION",
     "FULL",
     "HTTPS_RECORD",
     "LEAST_IDLE_NS",
     "MANIFEST",
     "NEWEST_TLS",
-    "OWN",
     "PROTOCOLS",
     "QUIC",
     "Ability",
@@ -101,6 +101,7 @@ __all__ = [
     "controllers",
     "damage",
     "declared",
+    "default_controller",
     "files_folder",
     "fingerprint",
     "install",
@@ -114,7 +115,6 @@ __all__ = [
     "make_bodies",
     "make_documents",
     "origin_command",
-    "own_controller",
     "own_subjects",
     "prefix",
     "probe_command",

@@ -60,7 +60,7 @@ def _require_room(needed: int) -> None:
         raise UserError(
             f"{files_folder()} has {format_bytes(free)} free, and the bodies that servers serve as files would take "
             f"{format_bytes(needed)}",
-            remedy="have a smaller `size`, leave it out with --only, free some, or set H123_CACHE to another disk",
+            remedy="have a smaller `size`, leave it out with --filter, free some, or set H123_CACHE to another disk",
             status=1,
         )
 

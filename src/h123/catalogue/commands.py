@@ -3,7 +3,7 @@
 from h123.base.errors import UserError
 from h123.base.roots import mounted
 from h123.base.transport import SETTINGS, Name
-from h123.catalogue.demand import OWN, TCP_OWN, Demand, Role
+from h123.catalogue.demand import DEFAULT_CONGESTION, TCP_DEFAULT, Demand, Role
 from h123.catalogue.manifest import PLACEHOLDER, QUIC, Backend, Client, Origin, Probe, Scout, Server, Spoiler
 from h123.catalogue.subject import Subject
 
@@ -100,12 +100,12 @@ def settings(parameters: Demand) -> dict[str, str]:
 
 def kernel_controller(asked: str) -> str:
     """What TCP has in every host of the lab."""
-    return TCP_OWN if asked == OWN else asked
+    return TCP_DEFAULT if asked == DEFAULT_CONGESTION else asked
 
 
-def own_controller(subject: Subject, protocol: str) -> str:
+def default_controller(subject: Subject, protocol: str) -> str:
     """The one that the subject has by itself, or the kernel's."""
-    return (controllers(subject, protocol) or [kernel_controller(OWN)])[0]
+    return (controllers(subject, protocol) or [kernel_controller(DEFAULT_CONGESTION)])[0]
 
 
 def _filled(command: list[str], subject: Subject, values: dict[str, object]) -> list[str]:

@@ -12,7 +12,7 @@ Announcement = Literal["alt-svc", "https-record"]
 """Where a client finds by itself that a server has HTTP/3."""
 ALT_SVC: Announcement = "alt-svc"
 HTTPS_RECORD: Announcement = "https-record"
-OWN, TCP_OWN = "own", "cubic"
+DEFAULT_CONGESTION, TCP_DEFAULT = "default", "cubic"
 """The level of `congestion` that leaves each stack the one it has, and what that is for TCP: Linux's."""
 
 

@@ -198,7 +198,7 @@ class OwnServer(Strict):
             raise UserError(
                 f"the server at {self.address} is not on this machine: thousands of requests load it, and may be taken "
                 "for an attack",
-                remedy="if it is yours, or its owner agrees: --i-may-load-this (in a study `may_load: true`)",
+                remedy="if it is yours, or its owner agrees: --allow-remote-load (in a study `may_load: true`)",
             )
 
 

@@ -7,7 +7,7 @@ from h123.base.errors import UserError
 from h123.base.transport import SETTINGS
 from h123.base.units import format_seconds
 from h123.catalogue.commands import can_be_edge, controllers, manifest_of, server_uses, serves_documents, settable
-from h123.catalogue.demand import ALT_SVC, FULL, OWN, Demand, Role
+from h123.catalogue.demand import ALT_SVC, DEFAULT_CONGESTION, FULL, Demand, Role
 from h123.catalogue.manifest import (
     FIXED,
     NEWEST_TLS,
@@ -40,8 +40,8 @@ def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
         if method not in part.methods:
             raise _cannot(subject, role, "method", method, list(part.methods))
     offered = controllers(subject, parameters.protocol)
-    if _sends(role, parameters) and offered is not None and parameters.congestion not in [OWN, *offered]:
-        askable = [*(name for name in offered if name != FIXED), OWN]
+    if _sends(role, parameters) and offered is not None and parameters.congestion not in [DEFAULT_CONGESTION, *offered]:
+        askable = [*(name for name in offered if name != FIXED), DEFAULT_CONGESTION]
         raise _cannot(subject, role, f"congestion for {parameters.protocol}", parameters.congestion, askable)
     if _sends(role, parameters):
         _check_settings(subject, role, parameters)
@@ -198,7 +198,7 @@ def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
     if most is not None and asked is not None and asked > most:
         raise UserError(
             f"client {subject.name} has at most {most} requests at once over {parameters.protocol}, not {asked}",
-            remedy="have fewer `users`, or exclude these trials with --only",
+            remedy="have fewer `users`, or exclude these trials with --filter",
         )
     _check_sessions(subject, "client", client.sessions, parameters)
     _check_memory(subject, client, parameters)
@@ -251,7 +251,7 @@ def check_metrics(subject: Subject, needed: Mapping[str, Sequence[Ability]]) -> 
 def _cannot(subject: Subject, role: Role, what: str, asked: str, offered: list[str]) -> UserError:
     return UserError(
         f"subject {subject.name} as a {role} does not support {what} {asked}; it supports {', '.join(offered)}",
-        remedy="change the study, or exclude these trials with --only",
+        remedy="change the study, or exclude these trials with --filter",
     )
 
 

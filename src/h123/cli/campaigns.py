@@ -15,10 +15,10 @@ from h123.cli.damage import complain_of_damage
 from h123.cli.options import (
     BlocksOption,
     ClockOption,
+    FilterOption,
     FolderArgument,
     ForceOption,
-    LanesOption,
-    OnlyOption,
+    JobsOption,
     ScaleOption,
     SeedOption,
     StudyArgument,
@@ -60,11 +60,11 @@ def run(
     ] = None,
     blocks: BlocksOption = None,
     seed: SeedOption = None,
-    only: OnlyOption = None,
+    levels: FilterOption = None,
     scale: ScaleOption = None,
     clock: ClockOption = None,
     transport: TransportOption = None,
-    lanes: LanesOption = None,
+    jobs: JobsOption = None,
     retry: Annotated[
         bool,
         typer.Option(
@@ -79,31 +79,31 @@ def run(
             "study requires.",
         ),
     ] = False,
-    width: Annotated[
+    precision: Annotated[
         float | None,
         typer.Option(
             metavar="W",
             parser=share,
             help="Run until every interval that answers the question (of the study's first family) is as narrow as ±W. "
             "5% means: from its middle / 1.05 to its middle x 1.05. Begins with 10 blocks and says how many seem "
-            "needed; where these are more than 200 it ends, unless --at-most allows more.",
+            "needed; where these are more than 200 it ends, unless --max-blocks allows more.",
             show_default=False,
         ),
     ] = None,
-    at_most: Annotated[
+    max_blocks: Annotated[
         int | None,
         typer.Option(
-            "--at-most",
+            "--max-blocks",
             metavar="N",
             min=8,
-            help="With --until-decided or --width: no more than N blocks.",
+            help="With --until-decided or --precision: no more than N blocks.",
             show_default=False,
         ),
     ] = None,
-    unverified: Annotated[
+    allow_unverified: Annotated[
         bool,
         typer.Option(
-            "--unverified", help="Measure subjects that failed `h123 verify` too; the report says so at its top."
+            "--allow-unverified", help="Measure subjects that failed `h123 verify` too; the report says so at its top."
         ),
     ] = False,
     trust: Annotated[
@@ -114,10 +114,10 @@ def run(
             "asks.",
         ),
     ] = False,
-    metrics: Annotated[
+    metrics_listen: Annotated[
         str | None,
         typer.Option(
-            "--metrics",
+            "--metrics-listen",
             metavar="[HOST]:PORT",
             help="Tell Prometheus how far the campaign is, at http://127.0.0.1:PORT/metrics while it runs "
             "(docs/watching.md).",
@@ -130,7 +130,7 @@ def run(
     Ctrl-C, a crash or a full disk loses at most the trials in progress: `h123 run --out DIR` resumes where it stopped.
     To add blocks to a finished campaign, use `h123 run --out DIR --blocks N`; each such look at the data makes the next
     one stricter, so if you do not know how many blocks it takes, start with `--until-decided` instead, or with
-    `--width 5%` if you want to know how large a difference is.
+    `--precision 5%` if you want to know how large a difference is.
 
     Where the study requires something (`require: ["latency new/base <= 1.05"]`), the exit status says what became of
     it: 0 it holds, 99 it does not, 98 undecided (docs/compare.md).
@@ -144,17 +144,17 @@ def run(
         out=out,
         blocks=blocks,
         seed=seed,
-        only=parse_only(only or []),
+        only=parse_only(levels or []),
         scale=scale,
         clock=clock,
         transport=transport,
-        lanes=lanes,
+        jobs=jobs,
         retry=retry,
         until_decided=until_decided,
-        width=width,
-        at_most=at_most,
-        unverified=unverified,
-        metrics=metrics,
+        precision=precision,
+        max_blocks=max_blocks,
+        allow_unverified=allow_unverified,
+        metrics_listen=metrics_listen,
         trust=trust,
     )
     raise typer.Exit(running.run(asked))
@@ -165,11 +165,11 @@ def plan(
     study: StudyArgument,
     blocks: BlocksOption = None,
     seed: SeedOption = None,
-    only: OnlyOption = None,
+    levels: FilterOption = None,
     scale: ScaleOption = None,
     clock: ClockOption = None,
     transport: TransportOption = None,
-    lanes: LanesOption = None,
+    jobs: JobsOption = None,
     spread: Annotated[
         float | None,
         typer.Option(
@@ -188,12 +188,12 @@ def plan(
             show_default=False,
         ),
     ] = None,
-    width: Annotated[
+    precision: Annotated[
         float | None,
         typer.Option(
             metavar="W",
             parser=share,
-            help="Also say how many blocks `run --width W` would take.",
+            help="Also say how many blocks `run --precision W` would take.",
             show_default=False,
         ),
     ] = None,
@@ -212,16 +212,16 @@ def plan(
 
     asked = load_study(find_study(study)).scaled(1.0 if scale is None else scale)
     asked = asked.settled(clock=clock, transport=transport)
-    planned = make_plan(asked, blocks=blocks, seed=seed, only=parse_only(only or []))
+    planned = make_plan(asked, blocks=blocks, seed=seed, only=parse_only(levels or []))
     cast = cast_of(planned)  # refuses what `run` would refuse
-    listing.print_plan(planned, Jobs.at(planned, lanes, this_machine()), out_console)
+    listing.print_plan(planned, Jobs.at(planned, jobs, this_machine()), out_console)
     for line in proof_lines(proofs_of(cast)):
         write(out_console, line)
     for found in likeness(planned):
         write(out_console, f"Transport {found.said}")
     for condition in planned.study.require:
         write(out_console, f"Required: {condition}")
-    print_foresight(planned, out_console, effect=effect, spread=spread, width=width)
+    print_foresight(planned, out_console, effect=effect, spread=spread, width=precision)
     if first := lacking(planned):
         out_console.print(f"Note: {first.message}; {first.remedy}", soft_wrap=True)
 
@@ -265,9 +265,10 @@ def report(
 @app.command()
 def why(
     folder: FolderArgument,
-    only: Annotated[
+    levels: Annotated[
         list[str] | None,
         typer.Option(
+            "--filter",
             metavar="FACTOR=LEVEL[,LEVEL]",
             help="Show only these levels of a factor. Can be repeated.",
             show_default=False,
@@ -292,7 +293,7 @@ def why(
     from h123.store import CampaignFolder
     from h123.study import Study, make_plan, parse_only
 
-    campaign, chosen = CampaignFolder.open(folder), parse_only(only or [])
+    campaign, chosen = CampaignFolder.open(folder), parse_only(levels or [])
     study = Study.from_resolved(campaign.study)
     make_plan(study, blocks=1, only=chosen)  # refuses what the study does not have
     if limits:

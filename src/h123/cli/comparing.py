@@ -68,7 +68,7 @@ _PROTOCOLS: tuple[Literal["h1", "h2", "h3"], ...] = ("h1", "h2", "h3")
 _NAMED = re.compile(r"(?P<name>[a-z][a-z0-9-]{0,30})=(?P<command>.+)", re.DOTALL)
 _LOAD = re.compile(r"([1-9][0-9]{0,3})(?:x([1-9][0-9]{0,5}))?")
 MOST_BLOCKS = 12
-"""Unless --at-most says otherwise."""
+"""Unless --max-blocks says otherwise."""
 _LEVEL = 40
 """Characters of a level's name, at most."""
 _WAITS_NS = 5_000_000
@@ -96,7 +96,7 @@ class Asked:
     sni: str | None
     cacert: Path | None
     insecure: bool
-    may_load: bool
+    allow_remote_load: bool
     ready: str | None
     environment: Sequence[str]
     cwd: Path
@@ -106,10 +106,10 @@ class Asked:
     clock: str
     rate: float | None
     seed: int
-    at_most: int | None
+    max_blocks: int | None
     precision: float | None
     answers_differ: bool
-    lanes: int | None
+    jobs: int | None
     out: Path | None
     save: Path | None
     force: bool
@@ -254,7 +254,7 @@ def _check_elsewhere(asked: Asked, conditions: Sequence[Condition]) -> None:
 def _elsewhere(asked: Asked, inquiry: Inquiry) -> OwnServer:
     """The server that the URL names, where it is now. Raises UserError."""
     site = inquiry.site
-    shared = {"may_load": asked.may_load, "host": site.host, "sni": asked.sni, "protocols": list(_PROTOCOLS)}
+    shared = {"may_load": asked.allow_remote_load, "host": site.host, "sni": asked.sni, "protocols": list(_PROTOCOLS)}
     known = [OwnServer.model_validate({"address": address, **shared}) for address in addresses_of(site)]
     for server in known:
         server.check()  # before a single packet is sent
@@ -279,9 +279,9 @@ def _run(study: Path, asked: Asked) -> int:
             study=str(study),
             out=out,
             until_decided=asked.precision is None,
-            width=asked.precision,
-            at_most=asked.at_most or (MOST_BLOCKS if asked.precision is None else None),
-            lanes=asked.lanes,
+            precision=asked.precision,
+            max_blocks=asked.max_blocks or (MOST_BLOCKS if asked.precision is None else None),
+            jobs=asked.jobs,
         )
     )
 

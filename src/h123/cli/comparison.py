@@ -11,7 +11,7 @@ from h123.cli.options import (
     ClockOption,
     FolderArgument,
     ForceOption,
-    LanesOption,
+    JobsOption,
     SeedOption,
     Transport,
     TransportOption,
@@ -140,10 +140,10 @@ def compare(
         ),
     ] = None,
     insecure: Annotated[bool, typer.Option("--insecure", help="Do not check the certificate.")] = False,
-    may_load: Annotated[
+    allow_remote_load: Annotated[
         bool,
         typer.Option(
-            "--i-may-load-this",
+            "--allow-remote-load",
             help="The server that --url names is on another machine, and you may send it thousands of requests.",
         ),
     ] = False,
@@ -172,9 +172,9 @@ def compare(
         ),
     ] = "go",
     congestion: Annotated[
-        Literal["cubic", "reno", "bbr", "own"],
+        Literal["cubic", "reno", "bbr", "default"],
         typer.Option(help="Congestion control of TCP; of QUIC it is the server's."),
-    ] = "own",
+    ] = "default",
     transport: TransportOption = None,
     clock: ClockOption = None,
     seed: SeedOption = None,
@@ -188,10 +188,10 @@ def compare(
             show_default=False,
         ),
     ] = None,
-    at_most: Annotated[
+    max_blocks: Annotated[
         int | None,
         typer.Option(
-            "--at-most",
+            "--max-blocks",
             metavar="N",
             min=8,
             help="No more than N blocks. [default: 12; with --precision 200]",
@@ -206,7 +206,7 @@ def compare(
             "they are refused, because what answers with less does less.",
         ),
     ] = False,
-    lanes: LanesOption = None,
+    jobs: JobsOption = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Campaign folder. [default: campaigns/compare-TIME]", show_default=False),
@@ -222,7 +222,7 @@ def compare(
     """Compare HTTP/1.1, HTTP/2 and HTTP/3 on your own server, or two builds of it.
 
     The server is started in the lab as it is, found out (what it speaks, what it answers), and measured over emulated
-    networks in paired blocks until the question, or what --fail-if asks, is decided (at most --at-most blocks). No
+    networks in paired blocks until the question, or what --fail-if asks, is decided (at most --max-blocks blocks). No
     file is needed, and none of yours is changed. Its certificate is not checked, but with --cacert. Example:
 
     `h123 compare --server './my-server --port 8443' --url https://localhost:8443/api/orders`
@@ -255,7 +255,7 @@ def compare(
             sni=sni,
             cacert=cacert,
             insecure=insecure,
-            may_load=may_load,
+            allow_remote_load=allow_remote_load,
             ready=ready,
             environment=env or [],
             cwd=cwd,
@@ -265,10 +265,10 @@ def compare(
             clock=(clock or Clock.WALL).value,
             rate=rate,
             seed=1 if seed is None else seed,
-            at_most=at_most,
+            max_blocks=max_blocks,
             precision=precision,
             answers_differ=answers_differ,
-            lanes=lanes,
+            jobs=jobs,
             out=out,
             save=save,
             force=force,

@@ -48,7 +48,7 @@ def print_plan(plan: "Plan", lanes: "Jobs", console: Console) -> None:
     first = plan.blocks[0]
     console.print(_treatments(plan) if len(first) <= _LISTED else _slices(plan, estimates))
     if len(first) > _LISTED:
-        write(console, f"Each treatment is listed where --only leaves at most {_LISTED} a block.")
+        write(console, f"Each treatment is listed where --filter leaves at most {_LISTED} a block.")
     more = f", and {len(first) - _ORDERED} more" if len(first) > _ORDERED else ""
     write(console, f"\nOrder of block 1: {', '.join(t.id for t in first[:_ORDERED])}{more}")
 
@@ -67,7 +67,7 @@ def _treatments(plan: "Plan") -> Table:
 
 
 def _slices(plan: "Plan", estimates: "Mapping[str, Estimate]") -> Table:
-    """What `--only FACTOR=LEVEL` would leave, for each level of what varies."""
+    """What `--filter FACTOR=LEVEL` would leave, for each level of what varies."""
     table = _table("slice", "trials", "time", "bytes")
     trials = plan.trials()
     for factor, declared in plan.study.factors.items():
@@ -82,15 +82,15 @@ def _slices(plan: "Plan", estimates: "Mapping[str, Estimate]") -> Table:
 def _lanes(plan: "Plan", lanes: "Jobs") -> str:
     most = max(lanes.width(trial) for trial in plan.blocks[0])
     if most == 1:
-        return "One trial at a time (--lanes N runs N trials over emulated links at once)"
+        return "One trial at a time (--jobs N runs N trials over emulated links at once)"
     if lanes.most is None:
         limit = "as far as the machine's measured headroom allows"
     elif lanes.most < lanes.virtual:
         limit = "one per processor, under the virtual clock only"
     else:
-        limit = "as --lanes says"
+        limit = "as --jobs says"
     span = lanes.span(lanes.order(plan.blocks), lambda trial: lanes.estimates[trial.id])
-    return f"With lanes, up to {most} trials at once, {limit}: about {format_span(span)}"
+    return f"Up to {most} trials at once, {limit}: about {format_span(span)}"
 
 
 _NARROW = 10

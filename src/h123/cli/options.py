@@ -66,10 +66,13 @@ ScaleOption = Annotated[
 ForceOption = Annotated[
     bool, typer.Option("--force", help="Replace what is there. Without it an existing file is left alone.")
 ]
-OnlyOption = Annotated[
+FilterOption = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="FACTOR=LEVEL[,LEVEL]", help="Run only these levels of a factor. Can be repeated.", show_default=False
+        "--filter",
+        metavar="FACTOR=LEVEL[,LEVEL]",
+        help="Run only these levels of a factor. Can be repeated.",
+        show_default=False,
     ),
 ]
 
@@ -90,7 +93,7 @@ TransportOption = Annotated[
         show_default=False,
     ),
 ]
-LanesOption = Annotated[
+JobsOption = Annotated[
     int | None,
     typer.Option(
         min=1,

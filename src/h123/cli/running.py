@@ -1,7 +1,7 @@
 """`h123 run`: a campaign is begun or gone on with, runs until what ends it, and is analysed.
 
 What ends it: the blocks that are planned; or the look that decides what is asked (`--until-decided`); or intervals that
-are narrow enough (`--width`). Analysis and report are imported late: their libraries take long to load.
+are narrow enough (`--precision`). Analysis and report are imported late: their libraries take long to load.
 """
 
 import datetime as dt
@@ -42,13 +42,13 @@ class Asked:
     scale: float | None = None
     clock: str | None = None
     transport: str | None = None
-    lanes: int | None = None
+    jobs: int | None = None
     retry: bool = False
     until_decided: bool = False
-    width: float | None = None
-    at_most: int | None = None
-    unverified: bool = False
-    metrics: str | None = None
+    precision: float | None = None
+    max_blocks: int | None = None
+    allow_unverified: bool = False
+    metrics_listen: str | None = None
     trust: bool = False
 
 
@@ -57,7 +57,7 @@ def run(asked: Asked) -> int:
     What has been measured is kept, whatever happens. Raises Interrupted, UserError."""
     there = CampaignFolder.open(asked.out) if asked.out and (asked.out / "campaign.json").exists() else None
     _check(asked, there)
-    exposition = _exposition(asked.metrics)
+    exposition = _exposition(asked.metrics_listen)
     campaign = _resume(asked, there) if there else _begin(asked)
     folder, resume = campaign.folder, f"h123 run --out {typed(campaign.folder.path)}"
     try:
@@ -96,18 +96,19 @@ def _check(asked: Asked, there: CampaignFolder | None) -> None:
     """Refuse what contradicts itself, or the campaign that is there."""
     if asked.retry and there is None:
         raise UserError("--retry tries trials of a campaign again", remedy="name the campaign's folder with --out")
-    rules = ["--until-decided"] * asked.until_decided + ["--width"] * (asked.width is not None)
+    rules = ["--until-decided"] * asked.until_decided + ["--precision"] * (asked.precision is not None)
     if len(rules) > 1:
-        raise UserError("--until-decided and --width exclude each other: each says when the campaign ends")
+        raise UserError("--until-decided and --precision exclude each other: each says when the campaign ends")
     if not rules:
-        if asked.at_most is not None:
+        if asked.max_blocks is not None:
             raise UserError(
-                "--at-most goes with --until-decided or --width", remedy="use --blocks to run a fixed number of blocks"
+                "--max-blocks goes with --until-decided or --precision",
+                remedy="use --blocks to run a fixed number of blocks",
             )
         return
     (rule,) = rules
     if asked.blocks is not None:
-        raise UserError(f"--blocks and {rule} exclude each other", remedy="--at-most N limits the blocks")
+        raise UserError(f"--blocks and {rule} exclude each other", remedy="--max-blocks N limits the blocks")
     if there and not _began_so(asked, there):
         raise UserError(
             f"{rule} must be there from the start: {asked.out} was begun without it, or with another value",
@@ -119,7 +120,7 @@ def _began_so(asked: Asked, folder: CampaignFolder) -> bool:
     if asked.until_decided:
         return bool(folder.looks)
     limits = (None, folder.width["at_most"]) if folder.width else ()
-    return folder.width is not None and folder.width["wanted"] == asked.width and asked.at_most in limits
+    return folder.width is not None and folder.width["wanted"] == asked.precision and asked.max_blocks in limits
 
 
 def _resume(asked: Asked, folder: CampaignFolder) -> Campaign:
@@ -134,7 +135,7 @@ def _resume(asked: Asked, folder: CampaignFolder) -> Campaign:
         )
     kept = (
         ("--seed", asked.seed, folder.seed),
-        ("--only", asked.only or None, folder.only),
+        ("--filter", asked.only or None, folder.only),
         ("--scale", asked.scale, begun),
         ("--clock", asked.clock, settled["clock"] or "wall"),
         ("--transport", asked.transport, settled["transport"] or "deployed"),
@@ -168,7 +169,7 @@ def _begin(asked: Asked) -> Campaign:
         scale=1.0 if asked.scale is None else asked.scale,
         clock=asked.clock,
         transport=asked.transport,
-        vouch=vouching(unverified=asked.unverified),
+        vouch=vouching(unverified=asked.allow_unverified),
         looks=looks,
         width=width,
         report=say,
@@ -180,12 +181,12 @@ def _rule(asked: Asked) -> tuple[list[int], Width | None, int | None]:
     if asked.until_decided:
         from h123.analysis import plan_looks
 
-        looks = plan_looks(asked.at_most)
+        looks = plan_looks(asked.max_blocks)
         return looks, None, looks[0]
-    if asked.width is not None:
+    if asked.precision is not None:
         from h123.analysis.verdicts.width import FIRST
 
-        return [], {"wanted": asked.width, "at_most": asked.at_most}, min(FIRST, asked.at_most or FIRST)
+        return [], {"wanted": asked.precision, "at_most": asked.max_blocks}, min(FIRST, asked.max_blocks or FIRST)
     return [], None, asked.blocks
 
 
@@ -212,7 +213,7 @@ def _watched(campaign: Campaign, exposition: "Exposition | None") -> Iterator[Ca
 def _run_to_its_end(campaign: Campaign, asked: Asked, display: Callable[[], Display]) -> Outcome:
     """Run what is planned, and go on as long as the campaign's rule says so."""
     while True:
-        outcome = run_campaign(campaign, LocalPool().engine, display(), asked.lanes, retry=asked.retry)
+        outcome = run_campaign(campaign, LocalPool().engine, display(), asked.jobs, retry=asked.retry)
         # Whoever names the blocks has said when it ends.
         if outcome.failed or asked.blocks is not None or (blocks := _more(campaign.folder)) is None:
             return outcome

@@ -38,7 +38,7 @@ def _refuse_failed(found: Proofs) -> None:
                 f"{name} failed its verification as a {role}: {_checks(known)}. What it would serve or ask for may "
                 "not be what the study means",
                 remedy=f"`h123 list subjects {name}` says what was seen; mend it and `h123 verify {name}`, or measure "
-                "it all the same with --unverified, which the report then says",
+                "it all the same with --allow-unverified, which the report then says",
             )
 
 
@@ -59,7 +59,7 @@ def _said(known: Proof) -> str:
         "changed": f"Changed since they were verified {by} (`h123 verify NAME`)",
         "own": "The study's own, started as they are (verified for measuring, not for the catalogue)",
         "none": "Never verified (`h123 verify NAME`)",
-        "failed": f"FAILED their verification {by}: {_checks(known)}; `run` refuses them without --unverified",
+        "failed": f"FAILED their verification {by}: {_checks(known)}; `run` refuses them without --allow-unverified",
     }[known["outcome"]]
 
 

@@ -1,17 +1,36 @@
-"""What the command line says of values that its options cannot take: in the same words as of those in files."""
+"""What the command line says of words that it cannot take, or that were spelled otherwise in an earlier version."""
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
+from h123.base.terminal.console import err_console
 from h123.base.terminal.visible import visible
+
+RENAMED = {
+    "--width": "--precision",
+    "--at-most": "--max-blocks",
+    "--lanes": "--jobs",
+    "--metrics": "--metrics-listen",
+    "--i-may-load-this": "--allow-remote-load",
+    "--unverified": "--allow-unverified",
+    "--only": "--filter",
+}
+"""Options of the version before: accepted until the next one."""
+RENAMED_VALUES = {("--congestion", "own"): "default"}
 
 
 class PlainWords(TyperGroup):
     """Commands whose complaints are ours: Typer hands on what pydantic says, `Value error, 'x' is not one of`..."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that was asked for, and its words as this version spells them."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command, [*_respelled(rest, command)]
 
     def make_context(self, *given: Any, **more: Any) -> Any:
         """Of the options before the command's name."""
@@ -43,3 +62,31 @@ def _said(complaint: TyperException) -> str:
     from h123.base.strict import describe
 
     return describe(complaint.__cause__.errors()[0], "") if isinstance(complaint.__cause__, ValidationError) else said
+
+
+def _respelled(words: Iterable[str], command: Any) -> Iterator[str]:
+    """Options of the version before, and their values, become those of this one; all else stays as it is."""
+    options = {name: option for option in getattr(command, "params", ()) for name in option.opts}
+    rest = iter(words)
+    for word in rest:
+        if word == "--":
+            yield word
+            break
+        old, equals, value = word.partition("=")
+        name = RENAMED.get(old, old) if old not in options and RENAMED.get(old) in options else old
+        if name not in options:
+            yield word
+            continue
+        if name != old:
+            _hint(f"{old} is called {name} now", "name")
+        values = [value] if equals else [] if getattr(options[name], "is_flag", False) else [*itertools.islice(rest, 1)]
+        for index, given in enumerate(values):
+            if new := RENAMED_VALUES.get((name, given)):
+                _hint(f"{name} {given} is called {name} {new} now", "word")
+                values[index] = new
+        yield from [f"{name}={values[0]}"] if equals else [name, *values]
+    yield from rest
+
+
+def _hint(what: str, old: str) -> None:
+    err_console.print(f"h123: {what}; the next version will not know the old {old}", soft_wrap=True)

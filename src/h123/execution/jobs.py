@@ -1,7 +1,7 @@
 """How many trials run at once, and which of them may: slow links leave the processors idle (docs/architecture.md).
 
 Only where the link is the bottleneck by far: a trial over a plain veth runs alone, and so does every repeat. With a
-number given (`--lanes N`) that many shaped trials run at once. Without, the tool chooses:
+number given (`--jobs N`) that many shaped trials run at once. Without, the tool chooses:
 
 * as many run at once as the links' rates together (`JOB_BPS_PER_CPU`) and the processor time that they take together
   (`BUSY_TARGET`) allow; what a trial over a network takes is measured, and until one has ended assumed
@@ -111,7 +111,7 @@ class Jobs:
         return self.most or self.cpus * JOBS_PER_CPU
 
     def order(self, blocks: Iterable[Sequence[PlannedTrial]]) -> list[PlannedTrial]:
-        """The order of starts. One trial at a time: as planned. With lanes: first what must run alone, then block after
+        """The order of starts. One trial at a time: as planned. With more: first what must run alone, then block after
         block, in each the longest first, so that lanes are seldom empty; levels that are compared stay as planned.
 
         Mixed, each trial over a plain veth would have to wait until all lanes are empty; and so would each change of

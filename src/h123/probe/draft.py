@@ -30,7 +30,7 @@ class Draft:
     client: str = "go"
     """A subject that asks servers which are no subjects."""
     clock: str = "wall"
-    congestion: str = "own"
+    congestion: str = "default"
     seed: int = 1
     require: Sequence[Condition] = ()
     transport: str = "deployed"

@@ -30,7 +30,7 @@ class Listening:
         host, colon, port = text.rpartition(":")
         if not (colon and re.fullmatch("[0-9]{1,5}", port, re.ASCII) and int(port) <= _LAST_PORT):
             raise UserError(
-                f"--metrics {text[:100]}: not an address to listen at",
+                f"--metrics-listen {text[:100]}: not an address to listen at",
                 remedy=f"write :9464 for this machine alone, or HOST:9464; a port is 0 to {_LAST_PORT}",
             )
         return cls(host.strip("[]") or LOOPBACK, int(port))
@@ -87,7 +87,7 @@ class Exposition:
         except (OSError, UnicodeError) as error:  # the latter of what cannot be a name
             why = getattr(error, "strerror", None) or "that is no name of a host"
             raise UserError(
-                f"--metrics: cannot listen at {at.host[:100]}:{at.port}: {why}",
+                f"--metrics-listen: cannot listen at {at.host[:100]}:{at.port}: {why}",
                 remedy="choose another address, or port 0 for any that is free",
             ) from None
         thread = threading.Thread(target=server.serve_forever, daemon=True)

@@ -24,7 +24,7 @@ from h123.documents.events import Entry, Event, Happening, Possible, TrialEvent,
 from h123.documents.reading import held, read_content, read_document, write_document
 from h123.store import seal
 from h123.store.new_folder import check_name, check_new, refuse_occupied
-from h123.study import Study, networks_from_resolved
+from h123.study import Study, networks_from_resolved, respelled_study
 from h123.study.networks.network import Resolved
 
 PARTIAL = ".partial"
@@ -134,7 +134,7 @@ class CampaignFolder:
     @property
     def study(self) -> Resolved:
         """The study as resolved."""
-        return dict(self._content["study"])
+        return respelled_study(self._content["study"])
 
     @property
     def networks(self) -> dict[str, Resolved]:
@@ -179,7 +179,7 @@ class CampaignFolder:
 
     @property
     def width(self) -> Width | None:
-        """How narrow its intervals are to be (`wanted`), and the blocks `at_most`; None without `--width`."""
+        """How narrow its intervals are to be (`wanted`), and the blocks `at_most`; None without `--precision`."""
         return self._content.get("width")
 
     @property

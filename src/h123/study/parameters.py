@@ -65,8 +65,8 @@ class Parameters(WorkloadParameters):
     backend_network: str | None = None
     """Between server (a) and what stands behind it (b), on a host of its own. None: a plain veth pair to a store's
     backend; the origin behind a proxy is on the proxy's host."""
-    congestion: Literal["cubic", "reno", "bbr", "own"] = "cubic"
-    """Of the end that sends bodies; own: the one that each QUIC stack has by itself, cubic for TCP."""
+    congestion: Literal["cubic", "reno", "bbr", "default"] = "cubic"
+    """Of the end that sends bodies; default: the one that each QUIC stack has by itself, cubic for TCP."""
     transport: Literal["deployed", "matched"] = "deployed"
     """deployed: each stack as it comes; matched: what can be made equal in how they send is (`setting`)."""
     initial_window: Annotated[Count, Field(ge=1, le=1000)] | None = None

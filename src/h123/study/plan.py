@@ -94,7 +94,7 @@ def parse_only(options: list[str]) -> Only:
         factor, equals, levels = option.partition("=")
         names = [name.strip() for name in levels.split(",") if name.strip()]
         if not (equals and factor.strip() and names):
-            raise UserError(f"--only {option}: write FACTOR=LEVEL or FACTOR=LEVEL,LEVEL, such as network=lan,poor")
+            raise UserError(f"--filter {option}: write FACTOR=LEVEL or FACTOR=LEVEL,LEVEL, such as network=lan,poor")
         only.setdefault(factor.strip(), []).extend(names)
     return only
 
@@ -143,7 +143,7 @@ def _refuse_too_many(study: Study, only: Only, blocks: int) -> None:
         raise UserError(
             f"study {study.name}: {blocks} blocks of {each} trials or more are too many;"
             f" a campaign has at most {MOST_TRIALS} trials",
-            remedy="choose fewer blocks (--blocks) or fewer levels (--only)",
+            remedy="choose fewer blocks (--blocks) or fewer levels (--filter)",
         )
 
 
@@ -151,10 +151,10 @@ def _kept_levels(study: Study, only: Only) -> dict[str, list[str]]:
     kept = {factor: list(levels) for factor, levels in study.factors.items()}
     for factor, names in only.items():
         if factor not in kept:
-            raise UserError(f"--only {factor}=...: study {study.name} has no such factor; {choose(factor, kept)}")
+            raise UserError(f"--filter {factor}=...: study {study.name} has no such factor; {choose(factor, kept)}")
         for name in names:
             if name not in study.factors[factor]:
-                raise UserError(f"--only {factor}={name}: no such level; {choose(name, study.factors[factor])}")
+                raise UserError(f"--filter {factor}={name}: no such level; {choose(name, study.factors[factor])}")
         kept[factor] = [level for level in kept[factor] if level in names]
     return kept
 
@@ -168,13 +168,13 @@ def _kept_pairs(study: Study, levels: list[str], usual: list[str]) -> tuple[list
     dropped = [pair for pair in expected if pair not in pairs]
     if not pairs:
         raise UserError(
-            f"--only leaves nothing to compare: with {study.compare.factor}={','.join(levels)}, no pair of"
+            f"--filter leaves nothing to compare: with {study.compare.factor}={','.join(levels)}, no pair of"
             f" {', '.join(study.compare.pairs)} is complete",
             remedy=f"keep both levels of at least one pair of {study.compare.factor}",
         )
-    notes = [f"--only drops these comparisons: {', '.join(dropped)}"] if dropped else []
+    notes = [f"--filter drops these comparisons: {', '.join(dropped)}"] if dropped else []
     if study.compare.twin not in levels:
-        notes.append(f"--only drops the twin, {study.compare.twin}: this campaign has no A/A pair")
+        notes.append(f"--filter drops the twin, {study.compare.twin}: this campaign has no A/A pair")
     return pairs, notes
 
 
@@ -260,5 +260,5 @@ def timeless_note(trials: Iterable[Parameters], networks: Mapping[str, Network])
     return (
         f"under the virtual clock nothing takes time over {', '.join(names)}: no delay, no rate. Unless a program "
         "waits by itself, such as a handler that sleeps, there is nothing to measure and times get no verdict there; "
-        "leave it out (--only), or run it under the wall clock"
+        "leave it out (--filter), or run it under the wall clock"
     )

@@ -11,6 +11,7 @@ from pydantic import Field, StrictInt, StrictStr, ValidationError
 from h123.base.complaints import choose
 from h123.base.errors import UserError
 from h123.base.strict import Strict
+from h123.base.terminal.console import err_console
 from h123.catalogue import OwnServer, subject_names, unknown_subject
 from h123.study.metrics.condition import Condition
 from h123.study.metrics.table import METRICS
@@ -24,6 +25,7 @@ from h123.study.parameters import (
 )
 from h123.study.quantities import Levels, check_name
 from h123.study.registry import load_network
+from h123.study.respelled import respelled
 from h123.study.study import MOST_TRIALS, Comparison, Level, Study, rungs, split_pair
 from h123.study.workload import KINDS, WorkloadParameters, own_parameters
 from h123.study.yaml_document import Document, Location
@@ -141,8 +143,12 @@ class StudyReader:
         """One parameter's value; a network given by path becomes the network's name."""
         if name not in PARAMETER_NAMES:
             raise self.document.error(at, f"unknown parameter {name!r}; {choose(name, PARAMETER_NAMES)}")
+        if (new := respelled(name, value)) != value:
+            written = f"{self.document.path}:{self.document.line(at)}"
+            said = f"h123: {written}: `{name}: {value}` is `{new}` now; the next version will not know the old word"
+            err_console.print(said, soft_wrap=True)
         try:
-            checked = validate_parameter(name, value, self.document.path.parent)
+            checked = validate_parameter(name, new, self.document.path.parent)
         except ValidationError as invalid:
             raise self.document.fault(invalid, at, name) from None
         if name in NETWORK_PARAMETERS:

@@ -16,6 +16,7 @@ from h123.study.metrics.table import METRICS, MetricName
 from h123.study.networks.network import Network
 from h123.study.parameters import Parameters
 from h123.study.quantities import RESOLVED, Share
+from h123.study.respelled import respelled_study
 
 ENOUGH_FOR_INTERVAL = 6
 """Blocks: with fewer there is no interval that holds the truth in 95 of 100 campaigns."""
@@ -161,7 +162,7 @@ class Study(Strict):
     settings: Level
     """The other parameters."""
     only: dict[str, list[str]] = Field(default={}, exclude_if=lambda only: not only)
-    """Of these factors, the levels that run where `--only` names no others of them."""
+    """Of these factors, the levels that run where `--filter` names no others of them."""
     compare: Comparison
     blocks: Annotated[int, Field(ge=1, le=MOST_TRIALS, strict=True)]
     require: list[Condition] = Field(default=[], exclude_if=lambda require: not require)
@@ -240,7 +241,7 @@ class Study(Strict):
             if any(name in level for level in levels.values()):
                 raise UserError(
                     f"--{name} {value}: this study already sets the {name}, in its factor {factor}",
-                    remedy=f"choose the level you want with `--only {factor}=LEVEL`",
+                    remedy=f"choose the level you want with `--filter {factor}=LEVEL`",
                 )
         return self.model_copy(update={"settings": {**self.settings, **wanted}})
 
@@ -252,7 +253,7 @@ class Study(Strict):
     @classmethod
     def from_resolved(cls, data: dict[str, Any], networks: dict[str, dict[str, Any]] | None = None) -> "Study":
         """A study out of campaign.json (`study` and `networks`). Raises UserError where it can be none."""
-        fields = {key: value for key, value in data.items() if key != "h123"}
+        fields = {key: value for key, value in respelled_study(data).items() if key != "h123"}
         profiles = networks_from_resolved(networks or {})
         try:
             study = cls.model_validate({**fields, "networks": profiles}, context=RESOLVED)

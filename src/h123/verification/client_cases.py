@@ -5,7 +5,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from h123.catalogue import FULL, HTTPS_RECORD, NEWEST_TLS, OWN, PROTOCOLS, QUIC, Client, Subject, controllers
+from h123.catalogue import (
+    DEFAULT_CONGESTION,
+    FULL,
+    HTTPS_RECORD,
+    NEWEST_TLS,
+    PROTOCOLS,
+    QUIC,
+    Client,
+    Subject,
+    controllers,
+)
 from h123.study import Network, Parameters
 from h123.study.workload import DEFAULT, KINDS, AnyWorkloadFile
 from h123.verification import controller
@@ -180,7 +190,7 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
         upload = partial(logged, method="POST", size=controller.BODY_BYTES, requests=1, cold=False, timeout="50s")
         for number, name in enumerate(controllers(subject, protocol) or []):
             # The first is the one that it has by itself; no study can ask for it by name if it is fixed.
-            wanted = upload(congestion=name if number else OWN)
+            wanted = upload(congestion=name if number else DEFAULT_CONGESTION)
             yield Assignment(f"congestion {name}", wanted, LOSSES, controller=name)
     yield from _failures(asked)
     if client.compares:
@@ -391,7 +401,7 @@ def client_parameters(subject: Subject, client: Client, **values: Any) -> Parame
         "server": client.verified_with,
         "client": subject.name,
         "network": PLAIN.name,
-        "congestion": OWN,
+        "congestion": DEFAULT_CONGESTION,
         "method": client.methods[0],
         "cold": client.cold,
         "connections": CONNECTIONS[client.connections[0]],

@@ -239,7 +239,7 @@ def _parameters(pairing: Pairing, method: str, subjects: Mapping[str, Subject]) 
             "server": pairing.server,
             "client": pairing.client,
             "network": PLAIN.name,
-            "congestion": "own",
+            "congestion": "default",
             "method": method,
             "size": SIZE,
             "users": 3,

@@ -19,7 +19,7 @@ from h123.base.files.scratch import scratch
 from h123.base.processes import usable_processors
 from h123.base.strict import Strict
 from h123.base.units import format_seconds
-from h123.catalogue import OWN, QUIC, Subject, catalogue, check_supported, make_bodies
+from h123.catalogue import DEFAULT_CONGESTION, QUIC, Subject, catalogue, check_supported, make_bodies
 from h123.documents.campaign_file import VerifiedRole
 from h123.execution import SERVER_ADDRESS, Engine, campaign_certificate
 from h123.packets.capture import DOWN, UDP, UP, Packets, read_packets
@@ -116,7 +116,7 @@ def _each(subject: Subject, clock: Clock, trials: Trials, place: Path) -> Iterat
 
 
 def _parameters(subject: Subject, clock: Clock) -> Parameters:
-    asked = Asked(subject, "server", QUIC, OWN, clock)
+    asked = Asked(subject, "server", QUIC, DEFAULT_CONGESTION, clock)
     return asked.parameters(method="GET", size=BODY_BYTES, network="moves", timeout=TIMEOUT)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from h123.catalogue import NEWEST_TLS, OWN, QUIC, Server, Subject, controllers
+from h123.catalogue import DEFAULT_CONGESTION, NEWEST_TLS, QUIC, Server, Subject, controllers
 from h123.study import Network, Parameters
 from h123.verification import controller
 from h123.verification.client_networks import PLAIN
@@ -86,7 +86,7 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Qu
     )
 
     def parameters(**values: Any) -> Parameters:
-        return server_parameters(subject, protocol=protocol, **{"congestion": OWN, **values})
+        return server_parameters(subject, protocol=protocol, **{"congestion": DEFAULT_CONGESTION, **values})
 
     if protocol == QUIC:
         yield Question(f"{protocol}-versions", "versions", parameters(), _plan(protocol, []))
@@ -115,7 +115,7 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Qu
     download = _plan(protocol, [controller.BODY_BYTES], arrivals="arrivals.csv")
     for number, name in enumerate(controllers(subject, protocol) or []):
         # The first is the one that it has by itself; no study can ask for it by name if it is fixed.
-        wanted = name if number else OWN
+        wanted = name if number else DEFAULT_CONGESTION
         asked = parameters(congestion=wanted, size=controller.BODY_BYTES, network=controller.NETWORK.name)
         yield Question(f"{protocol}-{name}", "controller", asked, download, name, controller.NETWORK)
 

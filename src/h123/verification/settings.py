@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from h123.base.transport import SETTINGS, TCP_PAYLOAD, Name, Value
-from h123.catalogue import OWN, QUIC, Subject, settable
+from h123.catalogue import DEFAULT_CONGESTION, QUIC, Subject, settable
 from h123.documents.campaign_file import VerifiedRole
 from h123.packets.capture import read_packets
 from h123.verification.client_cases import MEGABYTE
@@ -83,7 +83,7 @@ def verify_settings(subject: Subject, role: VerifiedRole, trials: Trials, kept: 
 
 
 def _body(subject: Subject, role: VerifiedRole, name: Name, value: Value) -> Body:
-    asked = Asked(subject, role, QUIC, OWN, calm_clock(subject))
+    asked = Asked(subject, role, QUIC, DEFAULT_CONGESTION, calm_clock(subject))
     return Body(f"{name}-{value}", asked, asked.sends, MEGABYTE, FAR_NS, settings={name: value})
 
 

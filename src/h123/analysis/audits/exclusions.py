@@ -174,6 +174,6 @@ def _machine(comparison: Comparison) -> Exclusion | None:
 
 
 def named(audits: Sequence[str]) -> str:
-    """`loss-off`, `status-wrong` and 2 more audits."""
+    """`loss-mismatch`, `status-wrong` and 2 more audits."""
     more = len(audits) - _NAMED
     return f"`{'`, `'.join(audits[:_NAMED])}`" + (f" and {more} more audits" if more > 0 else "")

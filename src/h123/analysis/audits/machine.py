@@ -6,7 +6,7 @@ from scipy.special import bdtr, bdtrik
 
 from h123.analysis.audits.finding import ALL, Audit, Finding, none_of
 from h123.analysis.audits.path import direction
-from h123.catalogue import OWN, kernel_controller
+from h123.catalogue import DEFAULT_CONGESTION, kernel_controller
 from h123.documents.lab_report import Counted, Finished
 from h123.measures import SHARES_TELL_NS, Attempt, longest_waiting
 from h123.study.networks.network import Direction, Loss
@@ -57,7 +57,7 @@ def machine_saturated(attempt: Attempt) -> Finding | None:
     return Finding(share < MACHINE_LIMIT, share, MACHINE_LIMIT, detail)
 
 
-def loss_off(attempt: Attempt) -> Finding | None:
+def loss_mismatch(attempt: Attempt) -> Finding | None:
     """Lost packets within the 99.9 % interval of the binomial distribution; random loss only, the worse direction."""
     findings = [
         _loss(name, direction(attempt.link, name), counted) for name, counted in _counted(attempt.report).items()
@@ -119,7 +119,9 @@ def congestion_wrong(attempt: Attempt) -> Finding | None:
     asked = kernel_controller(told["congestion"])
     recorded = {host.name: host.congestion for host in attempt.report.hosts}
     # A QUIC stack has a controller of its own, which matters where it sends the bodies.
-    chosen = told["protocol"] != "h3" or ("client" in attempt.workload.senders() and told["congestion"] != OWN)
+    chosen = told["protocol"] != "h3" or (
+        "client" in attempt.workload.senders() and told["congestion"] != DEFAULT_CONGESTION
+    )
     if chosen and attempt.facts and attempt.facts.congestion:
         recorded["client's stack"] = attempt.facts.congestion
     if not recorded:
@@ -166,16 +168,16 @@ AUDITS = [
         "Under the virtual clock there is nothing to check: no request waits for a processor.",
         f"all processors were busy (over {100 * MACHINE_LIMIT:g} %): their times may include waiting for one. The "
         "report has the mean wait, which is short where programs of lower priority took the time. "
-        "Stop what else runs on the machine, or use fewer `--lanes`.",
+        "Stop what else runs on the machine, or use fewer `--jobs`.",
         machine_saturated,
     ),
     Audit(
-        "loss-off",
+        "loss-mismatch",
         "The link lost about as many packets as configured. By chance alone one direction in a thousand fails this; "
         "trials of a block on one network share the link's random sequence, so they fail it together.",
         "the link lost more or fewer packets than chance explains (99.9 %). One block alone may be chance; several "
         "mean that these trials crossed another link than the profile says. `h123 doctor` checks the machine.",
-        loss_off,
+        loss_mismatch,
     ),
     Audit(
         "packets-unaccounted",

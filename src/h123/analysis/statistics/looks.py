@@ -9,8 +9,8 @@ where there is none. Two rules keep the error of all looks together at alpha:
 * planned looks (`--until-decided`): the numbers of blocks are fixed before the data, and each look has the same level
   (Pocock, Biometrika 64, 1977). `LEVEL` is his constant for five looks and this test: see bench/calibration.py.
 
-A campaign that ends by the width of its intervals (`--width`, see width.py) spends too: its first look `WIDTH_SHARE`,
-which is less, because such intervals hold the truth a little less often than others.
+A campaign that ends by the width of its intervals (`--precision`, see width.py) spends too: its first look
+`WIDTH_SHARE`, which is less, because such intervals hold the truth a little less often than others.
 """
 
 from collections.abc import Iterable, Sequence
@@ -38,7 +38,7 @@ class Looks:
     planned: Sequence[int] = ()
     """With `--until-decided`: where looks were to be."""
     by_width: bool = False
-    """With `--width`."""
+    """With `--precision`."""
 
     @property
     def rule(self) -> str:

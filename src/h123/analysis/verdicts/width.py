@@ -1,4 +1,4 @@
-"""The width rule (`h123 run --width`): a campaign ends when every interval of its answer is narrow enough.
+"""The width rule (`h123 run --precision`): a campaign ends when every interval of its answer is narrow enough.
 
 The rule sees widths alone. Where blocks vary symmetrically, a width says nothing of the sign of the error that the
 estimate makes (Hogg, J. Am. Stat. Assoc. 55, 1960), so measuring it is no look, and may be done as often as one likes.

@@ -8,7 +8,17 @@ from h123.base.files.durable import write_atomically
 from h123.base.paths import project_root
 from h123.base.terminal.markdown import NOTHING, table
 from h123.base.units import format_bytes, format_seconds, format_span
-from h123.catalogue import Client, Limits, Reach, Rejected, Subject, catalogue, own_controller, rejected, subject_names
+from h123.catalogue import (
+    Client,
+    Limits,
+    Reach,
+    Rejected,
+    Subject,
+    catalogue,
+    default_controller,
+    rejected,
+    subject_names,
+)
 from h123.verification import (
     KERNEL_PROTOCOL,
     PROBE,
@@ -253,7 +263,7 @@ def _constants(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord
         {"server": name, "protocol": one.protocol, **_constants_row(one), **_taking(one, known[name])}
         for name in subjects
         for one in _measured(subjects[name], known.get(name))
-        if one.congestion == own_controller(subjects[name], one.protocol)
+        if one.congestion == default_controller(subjects[name], one.protocol)
     ]
     return ["## Constants of servers", "", _CONSTANTS, "", *table(rows)] if rows else []
 
@@ -264,7 +274,7 @@ def _client_constants(subjects: Mapping[str, Subject], known: Mapping[str, Publi
         {"client": name, "protocol": one.protocol, **_constants_row(one), **_receiving(one)}
         for name in subjects
         for one in _measured(subjects[name], known.get(name), "client")
-        if one.congestion == own_controller(subjects[name], one.protocol)
+        if one.congestion == default_controller(subjects[name], one.protocol)
     ]
     return ["## Constants of clients", "", _CLIENT_CONSTANTS, "", *table(rows)] if rows else []
 

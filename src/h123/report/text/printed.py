@@ -111,7 +111,7 @@ def _refuse_apart(here: Side, other: Side) -> None:
     if not any(a["ours"] and b["ours"] for a, b in zip(here.rows, other.rows, strict=True)):
         raise UserError(
             f"no printed value has data in both {here.campaign} and {other.campaign}",
-            remedy="run the same cells in both: `--only` of one may have left out what the other has",
+            remedy="run the same cells in both: `--filter` of one may have left out what the other has",
         )
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 from h123.base.files.scratch import scratch
-from h123.catalogue import OWN, Subject, catalogue, make_bodies, own_controller
+from h123.catalogue import DEFAULT_CONGESTION, Subject, catalogue, default_controller, make_bodies
 from h123.documents.campaign_file import VerifiedRole
 from h123.execution import SERVER_ADDRESS, Engine, campaign_certificate
 from h123.verification.constants import growth, recovery
@@ -96,7 +96,7 @@ def _asked(subject: Subject, role: VerifiedRole) -> Iterator[Asked]:
     assert part is not None
     for protocol in part.protocols:
         kernel = (role, subject.name, protocol) == ("server", PROBE, KERNEL_PROTOCOL)
-        for congestion in KERNEL if kernel else [OWN]:
+        for congestion in KERNEL if kernel else [DEFAULT_CONGESTION]:
             yield Asked(subject, role, protocol, congestion)
 
 
@@ -152,4 +152,8 @@ _OF_SEVERAL: Mapping[str, Callable[[Sequence[Any]], Any]] = {"decrease": recover
 
 def _controller(asked: Asked) -> str:
     """That of the subject as a sender, or the kernel's."""
-    return own_controller(asked.subject, asked.protocol) if asked.congestion == OWN else asked.congestion
+    return (
+        default_controller(asked.subject, asked.protocol)
+        if asked.congestion == DEFAULT_CONGESTION
+        else asked.congestion
+    )

@@ -11,7 +11,7 @@ import numpy as np
 from h123.base.errors import UserError
 from h123.base.files.scratch import scratch
 from h123.base.processes import usable_processors
-from h123.catalogue import OWN, Subject, catalogue, check_supported, make_bodies, own_controller
+from h123.catalogue import DEFAULT_CONGESTION, Subject, catalogue, check_supported, default_controller, make_bodies
 from h123.causes import CAUSES, explain
 from h123.documents.campaign_file import VerifiedRole
 from h123.execution import SERVER_ADDRESS, Engine, campaign_certificate
@@ -50,7 +50,7 @@ def profile(subject: Subject, role: VerifiedRole, engine: Engine, moved: Callabl
 def _asked(subject: Subject, role: VerifiedRole) -> list[Asked]:
     part = subject.server if role == "server" else subject.client
     assert part is not None
-    return [Asked(subject, role, protocol, OWN) for protocol in part.protocols]
+    return [Asked(subject, role, protocol, DEFAULT_CONGESTION) for protocol in part.protocols]
 
 
 def _held(askings: list[Asked], trials: Trials, place: Path) -> Iterator[Held]:
@@ -134,7 +134,7 @@ def _of(asked: Asked, situation: Situation) -> Held:
     return Held(
         role=asked.role,
         protocol=asked.protocol,
-        congestion=own_controller(asked.subject, asked.protocol),
+        congestion=default_controller(asked.subject, asked.protocol),
         situation=situation.name,
         least=round(situation.least_s, _ROUND),
     )

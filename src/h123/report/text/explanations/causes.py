@@ -229,7 +229,7 @@ def nothing_told(verdicts: Mapping[str, Any]) -> UserError:
     """Why there is nothing to show."""
     if cause_rows(verdicts):
         return UserError(
-            "of what --only names nothing is told: its trials left no record of packets, as over a plain veth"
+            "of what --filter names nothing is told: its trials left no record of packets, as over a plain veth"
         )
     asked = {c["metric"] for c in headline(verdicts.get("comparisons", []))}
     if asked and not any(map(explained_phase, asked)):

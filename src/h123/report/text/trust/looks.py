@@ -15,19 +15,19 @@ _SAID = {
 
 
 def width_lines(verdicts: Mapping[str, Any]) -> list[str]:
-    """A sentence for the summary about how narrow the answer's intervals were to be; none without `--width`."""
+    """A sentence for the summary about how narrow the answer's intervals were to be; none without `--precision`."""
     width = verdicts["width"]
     if width is None:
         return []
     wanted, blocks = f"±{format_share(width['wanted'])}", verdicts["blocks"]["planned"]
     if width["narrow"]:
-        said = f"every interval of the answer is within {wanted} after {blocks} blocks, as asked with --width"
+        said = f"every interval of the answer is within {wanted} after {blocks} blocks, as asked with --precision"
     else:
         reached = f"up to ±{format_share(width['widest'])}" if width["widest"] is not None else "not bounded"
         enough = f"about {width['blocks']} blocks" if width["blocks"] else "more blocks than are practical"
         said = (
-            f"intervals of the answer are {reached} after {blocks} blocks, not {wanted} as asked with --width: that "
-            f"needs {enough}"
+            f"intervals of the answer are {reached} after {blocks} blocks, not {wanted} as asked with --precision: "
+            f"that needs {enough}"
         )
     return [unbroken(said)]
 

@@ -40,6 +40,6 @@ def _failed(row: UnprovedRow) -> str:
     named = ", ".join(checks[:_NAMED]) + (", ..." if len(checks) > _NAMED else "")
     return (
         f"{row['subject']} failed its verification as a {row['role']} ({named}) and was measured all the same "
-        "(--unverified): what it did may not be what the study asks for. `h123 list subjects "
+        "(--allow-unverified): what it did may not be what the study asks for. `h123 list subjects "
         f"{row['subject']}` says what was seen."
     )

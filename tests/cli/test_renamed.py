@@ -1,0 +1,93 @@
+"""Words of the version before: accepted once more, with a line about the new ones."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import ROOT, Tool
+from h123.analysis import analyse
+from h123.store import CampaignFolder
+from h123.study import Study, load_study
+from synthetic import Scenario, make_campaign
+
+RENAMED = [
+    (["plan", "smoke"], ["--only", "network=lan"], ["--filter", "network=lan"]),
+    (["plan", "smoke"], ["--only=network=lan"], ["--filter=network=lan"]),
+    (["plan", "smoke"], ["--lanes", "2"], ["--jobs", "2"]),
+    (["plan", "smoke"], ["--width", "10%"], ["--precision", "10%"]),
+    (["run", "nowhere"], ["--width=10%", "--at-most", "9"], ["--precision=10%", "--max-blocks", "9"]),
+    (["run", "nowhere"], ["--unverified"], ["--allow-unverified"]),
+    (["run", "nowhere"], ["--metrics", "nowhere"], ["--metrics-listen", "nowhere"]),
+    (["why", "nowhere"], ["--only", "network=lan"], ["--filter", "network=lan"]),
+    (["compare", "--url", "x"], ["--i-may-load-this"], ["--allow-remote-load"]),
+    (["compare", "--url", "x"], ["--congestion", "own"], ["--congestion", "default"]),
+    (["compare", "--url", "x"], ["--congestion=own"], ["--congestion=default"]),
+]
+
+
+@pytest.mark.parametrize(("command", "old", "new"), RENAMED)
+def test_an_old_option_does_what_its_new_name_does(
+    h123: Tool, command: list[str], old: list[str], new: list[str]
+) -> None:
+    before, now = h123(*command, *old), h123(*command, *new)
+    assert (before.stdout, before.returncode) == (now.stdout, now.returncode)
+    *hints, rest = before.stderr.partition(now.stderr) if now.stderr else (before.stderr, "", "")
+    assert not rest
+    told = hints[0].splitlines()
+    assert len(told) == sum(word.startswith("-") for word in old)
+    assert all("now; the next version will not know the old" in line for line in told)
+
+
+def test_help_has_new_names_alone(h123: Tool) -> None:
+    shown = "".join(h123(command, "--help").stdout for command in ("run", "plan", "why", "compare"))
+    for old in ("only", "width", "at-most", "lanes", "metrics", "unverified", "i-may-load-this"):
+        assert not re.search(rf"--{old}(?![-\w])", shown)
+
+
+def test_the_value_of_an_option_is_no_option(h123: Tool) -> None:
+    done = h123("plan", "smoke", "--filter", "--only")
+    assert "--filter --only: write FACTOR=LEVEL" in done.stderr
+    assert "next version" not in done.stderr
+
+
+def test_an_option_that_a_command_never_had_stays_unknown(h123: Tool) -> None:
+    assert "No such option: --lanes" in h123("doctor", "--lanes", "2").stderr
+
+
+def test_an_old_value_of_a_study(h123: Tool) -> None:
+    text = (ROOT / "studies/smoke.yaml").read_text()
+    study = h123.folder / "old.yaml"
+    study.write_text(text.replace("congestion: cubic", "congestion: own"))
+    done = h123("plan", "old.yaml")
+    assert done.returncode == 0, done.stderr
+    line = next(number for number, each in enumerate(study.read_text().splitlines(), 1) if "own" in each)
+    assert f"old.yaml:{line}: `congestion: own` is `default` now" in done.stderr
+    assert load_study(study).settings["congestion"] == "default"
+
+
+def test_a_level_keeps_the_name_that_the_study_gives_it(tmp_path: Path) -> None:
+    text = (ROOT / "studies/smoke.yaml").read_text()
+    study = tmp_path / "old.yaml"
+    study.write_text(
+        text.replace("  congestion: cubic\n", "").replace("factors:\n", "factors:\n  congestion: [own, cubic]\n")
+    )
+    assert load_study(study).factors["congestion"] == {
+        "own": {"congestion": "default"},
+        "cubic": {"congestion": "cubic"},
+    }
+
+
+def test_a_campaign_begun_with_an_old_value_stays_readable(tmp_path: Path) -> None:
+    made = make_campaign(tmp_path / "c", Scenario(blocks=6))
+    verdicts = analyse(made)
+    document = tmp_path / "c" / "campaign.json"
+    content = json.loads(document.read_text())
+    content["study"]["settings"]["congestion"] = "own"
+    del content["digest"]
+    document.write_text(json.dumps(content))
+    folder = CampaignFolder.open(tmp_path / "c")
+    assert Study.from_resolved(folder.study).settings["congestion"] == "default"
+    assert folder.study == Study.from_resolved(folder.study).resolved()
+    assert analyse(folder)["comparisons"] == verdicts["comparisons"]
