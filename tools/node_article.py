@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from h123.analysis import decide  # noqa: E402
-from h123.analysis.document import ClaimRow  # noqa: E402
+from h123.analysis.claims.rows import ClaimRow  # noqa: E402
 from h123.base.terminal.markdown import table  # noqa: E402
 from h123.study import list_claims, load_ledger  # noqa: E402
 

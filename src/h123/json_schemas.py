@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from h123.analysis.document import Verdicts
+from h123.analysis.sections import Verdicts
 from h123.diff import Diff
 from h123.documents.campaign_file import Campaign, Seal
 from h123.documents.events import Entry, Event

@@ -10,7 +10,8 @@ from warnings import warn
 import duckdb
 import pyarrow as pa
 
-from h123.analysis.document import Judged, Verdicts, read_verdicts
+from h123.analysis.comparisons.judged import Judged
+from h123.analysis.sections import Verdicts, read_verdicts
 from h123.base.errors import UserError
 from h123.measures import whole
 from h123.store import CampaignFolder, loss

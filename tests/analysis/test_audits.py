@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from documents import document
-from h123.analysis.audits import AUDITS, Failed, audit_campaign, audit_trials, beside, design
+from h123.analysis.audits import AUDITS, Failed, audit_campaign, audit_trials, beside, design, order_audits
 from h123.analysis.audits.finding import Audit
 from h123.analysis.audits.path import capacity_bits, round_trip_floor_ns
 from h123.analysis.case import Case, gather
@@ -486,7 +486,7 @@ def test_the_summary_counts_what_was_checked_and_failed(case: Case) -> None:
     assert by_name["size-wrong"]["failure"] is None
     (found,) = [row for row in rows if not row["passed"]]
     assert (found["trial"], found["value"], found["limit"]) == (attempts[0].name, 3, 0)
-    whole, _ = audit_campaign(attempts, [], case.order, plan=case.plan, rule=Rule(0.05, 0.05, Looks([1])))
+    whole, _ = audit_campaign(attempts, [], order_audits(case), plan=case.plan, rule=Rule(0.05, 0.05, Looks([1])))
     assert {row["trial"] for row in whole} == {None}
     assert {row["audit"] for row in whole} == {"order-unrecorded", "order-confounded", "pairs-apart", "draws-mixed"}
 

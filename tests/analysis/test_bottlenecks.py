@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from h123.analysis import Bottlenecks, bottlenecks
+from h123.analysis import Bottlenecks, bottlenecks, gather
 from h123.analysis.explanations.bottlenecks import CLIENT, SERVER, WAITING, Told
 from h123.analysis.explanations.explained import Means
 from h123.base.errors import UserError
 from h123.causes import CAUSES
-from h123.measures import load_attempts
 from h123.report import limits_lines
 from h123.store import CampaignFolder
 from h123.study import PlannedTrial, Study
@@ -39,7 +38,7 @@ def campaign(tmp_path: Path) -> CampaignFolder:
 
 
 def _rows(campaign: CampaignFolder) -> dict[str, Bottlenecks]:
-    return {row.cell["protocol"]: row for row in bottlenecks(campaign, load_attempts(campaign))}
+    return {row.cell["protocol"]: row for row in bottlenecks(gather(campaign))}
 
 
 def test_who_has_nothing_to_spare_is_the_limit_else_who_works_most_of_the_time(campaign: CampaignFolder) -> None:
@@ -101,7 +100,7 @@ def test_where_nothing_can_be_processing_it_is_waiting(
 def test_processing_that_takes_no_time_limits_nothing(tmp_path: Path) -> None:
     only_virtual = Scenario(blocks=1, networks={"lan": NETWORKS["lan"]}, settings={"clock": "virtual"})
     campaign = make_campaign(tmp_path / "c", replace(only_virtual, protocols=("h2", "h3"), pairs=("h3/h2",)))
-    rows = bottlenecks(campaign, load_attempts(campaign))
+    rows = bottlenecks(gather(campaign))
     assert rows == []
     with pytest.raises(UserError, match="none of these trials tells what limited it"):
         next(limits_lines(rows, Study.from_resolved(campaign.study), {}))

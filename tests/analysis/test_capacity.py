@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from h123.analysis import analyse
-from h123.analysis.document import Capacity, CapacityRow
-from h123.analysis.verdicts.capacity import knee, steps_of
+from h123.analysis.comparisons.capacity import Capacity, CapacityRow, knee, steps_of
 from h123.report import print_summary, write_report
 from h123.store import CampaignFolder
 from h123.study import PlannedTrial, find_study, load_study, make_plan

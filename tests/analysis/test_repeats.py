@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from h123.analysis import analyse
-from h123.analysis.statistics.families import headline
+from h123.analysis.comparisons.judged import headline
 from h123.report.terminal import trust
 from synthetic import NETWORKS, Scenario, make_campaign
 

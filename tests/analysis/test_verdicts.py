@@ -11,11 +11,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from h123.analysis.comparisons.comparison import TWINS, Comparison, Pair
-from h123.analysis.comparisons.twins import twin_rate
 from h123.analysis.statistics.families import Membership
 from h123.analysis.statistics.looks import Looks
 from h123.analysis.statistics.rule import Rule
 from h123.analysis.statistics.signedrank import size
+from h123.analysis.verdicts.twins import twin_rate
 from h123.analysis.verdicts.verdict import judge
 
 RULE = Rule(margin=0.05, alpha=0.05, looks=Looks([8]))

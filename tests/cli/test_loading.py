@@ -45,9 +45,9 @@ def test_words_about_commands_need_no_models_of_files(tmp_path: Path, arguments:
 def test_a_package_that_loads_late_offers_objects_before_modules_of_their_name(tmp_path: Path) -> None:
     code = """
 import h123.analysis.analyse
-from h123.analysis import analyse, document
+from h123.analysis import analyse, sections
 assert callable(analyse), analyse
-assert document.__name__ == "h123.analysis.document"
+assert sections.__name__ == "h123.analysis.sections"
 """
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env={"PYTHONPATH": str(ROOT / "src")}, check=True)
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from cli.conftest import Tool
-from h123.analysis.document import Verdicts
+from h123.analysis.sections import Verdicts
 from h123.measures import load_attempts
 from h123.store import CampaignFolder
 

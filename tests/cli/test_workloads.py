@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cli.conftest import Tool
-from h123.analysis.document import Verdicts
+from h123.analysis.sections import Verdicts
 
 STUDY = """\
 h123: study/1

@@ -6,19 +6,20 @@ from h123.base.late import load_late
 
 if TYPE_CHECKING:
     from h123.analysis.analyse import analyse, decide_claims, measure_width, record_gate
+    from h123.analysis.bounds import blocks_to_part, blocks_to_part_value, reliable
     from h123.analysis.case import Case, gather
     from h123.analysis.claims.decisions import decide
     from h123.analysis.comparisons.answers import answers_words
-    from h123.analysis.document import read_verdicts
+    from h123.analysis.comparisons.judged import headline
     from h123.analysis.explanations.bottlenecks import Bottlenecks, bottlenecks
     from h123.analysis.explanations.causes import explained_phase
     from h123.analysis.provenance.failed_attempts import failing_treatments, fails_often
-    from h123.analysis.statistics.families import headline
-    from h123.analysis.statistics.looks import next_look, plan_looks
+    from h123.analysis.provenance.looks import next_look
+    from h123.analysis.sections import read_verdicts
+    from h123.analysis.statistics.looks import plan_looks
     from h123.analysis.statistics.remedy import Remedy
     from h123.analysis.statistics.signedrank import CONFIDENCE, ratio_of
     from h123.analysis.statistics.spreads import known_spreads
-    from h123.analysis.verdicts.bounds import blocks_to_part, blocks_to_part_value, reliable
     from h123.analysis.verdicts.conditions import Level, levels_asked, ratios_asked
     from h123.analysis.verdicts.treatments import Measured, Treatment, by_pairing, treatments
 
@@ -32,19 +33,19 @@ __all__ = [
     "Treatment",
     "analyse",
     "answers_words",
+    "audits",
     "blocks_to_part",
     "blocks_to_part_value",
     "bottlenecks",
     "by_pairing",
+    "claims",
     "comparisons",
     "decide",
     "decide_claims",
-    "document",
     "explained_phase",
     "explanations",
     "failing_treatments",
     "fails_often",
-    "foreseen",
     "gather",
     "headline",
     "known_spreads",
@@ -52,16 +53,16 @@ __all__ = [
     "measure_width",
     "next_look",
     "plan_looks",
-    "precision",
+    "provenance",
     "ratio_of",
     "ratios_asked",
     "read_verdicts",
     "record_gate",
     "reliable",
+    "sections",
     "statistics",
     "treatments",
     "verdicts",
-    "width",
 ]
 
 load_late(__name__)

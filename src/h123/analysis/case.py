@@ -1,62 +1,112 @@
 """A campaign as it is judged: what its folder holds, laid out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import wraps
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
-from h123.analysis.audits import TrialAudits, audit_trials, of_order
-from h123.analysis.audits.exclusions import Exclusions
-from h123.analysis.audits.finding import CampaignAudit
-from h123.analysis.comparisons.answers import Answers
-from h123.analysis.comparisons.failures import Shares
+import duckdb
+
 from h123.analysis.statistics.looks import looks
 from h123.analysis.statistics.remedy import remedy
 from h123.analysis.statistics.rule import Rule
 from h123.analysis.trials import Trials, load_trials, treated
-from h123.documents.events import superseded
+from h123.base.transport import SETTINGS
+from h123.documents.campaign_file import Origin, SubjectFacts, Width
+from h123.documents.events import Event, superseded
 from h123.measures import Attempt
-from h123.store import CampaignFolder
-from h123.study import Network, Plan, Study, make_plan
+from h123.measures.quantiles import intervals
+from h123.store import CampaignFolder, connect
+from h123.study import Choosing, Network, Plan, Study, make_plan
+
+Result = TypeVar("Result")
 
 
-@dataclass(frozen=True)
+class Facts(NamedTuple):
+    """What the campaign's own files say of it."""
+
+    name: str
+    created: str
+    seed: int
+    events: Sequence[Event]
+    imported: Origin | None
+    width: Width | None
+    """That its intervals must have."""
+    subjects: Mapping[str, SubjectFacts]
+    """As they were when it began."""
+
+
+class Evidence:
+    """Raw samples and packets, which a few sections read again."""
+
+    def __init__(self, folder: CampaignFolder) -> None:
+        self._folder = folder
+
+    def of(self, attempt: Attempt) -> Path:
+        """The files of one attempt."""
+        return self._folder.trial(attempt.trial, attempt.attempt)
+
+    def tables(self) -> duckdb.DuckDBPyConnection:
+        """All samples and attempts (h123.store.connect)."""
+        return connect(self._folder)
+
+    def tail_intervals(self, samples: Mapping[Path, Attempt], share: float) -> Mapping[Path, tuple[float, float]]:
+        """Of a quantile of latency, by file of samples (h123.measures.quantiles)."""
+        return intervals(self._folder, samples, share)
+
+    def lost(self) -> Mapping[str, str]:
+        """What is wrong with the files of trials that had a valid attempt and have none now."""
+        return self._folder.lost()
+
+
+@dataclass(frozen=True, eq=False)
 class Case:
     """A campaign, laid out to be judged."""
 
     plan: Plan
     trials: Trials
     rule: Rule
-    audits: TrialAudits
-    networks: Mapping[str, Network] = field(default_factory=dict)
+    networks: Mapping[str, Network]
     """Profiles by name."""
+    facts: Facts
+    evidence: Evidence
+    computed: dict[Callable[["Case"], Any], Any] = field(default_factory=dict, repr=False)
+    """What `once` has computed of it, by function."""
 
-    @cached_property
-    def shares(self) -> Shares:
-        """Of failed requests."""
-        return Shares(self.trials, self.plan)
+    @property
+    def attempts(self) -> Sequence[Attempt]:
+        """Those that count."""
+        return self.trials.attempts
 
-    @cached_property
-    def answers(self) -> Answers:
-        """Their sizes, where nothing states them."""
-        return Answers(self.trials, self.plan)
+    @property
+    def factor(self) -> str:
+        """The one whose levels are compared."""
+        return self.plan.study.compare.factor
 
-    @cached_property
-    def order(self) -> list[CampaignAudit]:
-        """The audits of when the trials ran."""
-        return of_order(self.trials.attempts, self.plan)
+    @property
+    def unknown(self) -> Sequence[str]:
+        """Parameters that the study holds a placeholder for (imported samples)."""
+        return self.facts.imported["unknown"] if self.facts.imported else []
 
-    @cached_property
-    def exclusions(self) -> Exclusions:
-        """What speaks against judging."""
-        return Exclusions(
-            self.audits.failed,
-            self.shares,
-            self.plan,
-            self.order,
-            self.networks,
-            self.answers,
-            self.trials.attempts,
-        )
+    @property
+    def choosing(self) -> Choosing:
+        """What the subjects declared when the campaign began."""
+        subjects = self.facts.subjects.items()
+        return {name: {setting: about.get(setting, []) for setting in SETTINGS} for name, about in subjects}
+
+
+def once(compute: Callable[[Case], Result]) -> Callable[[Case], Result]:
+    """The same, computed once a case however often it is asked for."""
+
+    @wraps(compute)
+    def known(case: Case) -> Result:
+        if known not in case.computed:
+            case.computed[known] = compute(case)
+        result: Result = case.computed[known]
+        return result
+
+    return known
 
 
 def gather(folder: CampaignFolder) -> Case:
@@ -72,7 +122,8 @@ def gather(folder: CampaignFolder) -> Case:
     taken = looks(events, now, folder.looks, by_width=folder.width is not None)
     rule = Rule(study.compare.margin, study.compare.alpha, taken, cure)
     networks = {name: Network.from_resolved(profile) for name, profile in folder.networks.items()}
-    return Case(plan, trials, rule, audit_trials(trials.attempts, plan), networks)
+    facts = Facts(folder.name, folder.created, folder.seed, events, folder.imported, folder.width, folder.subjects)
+    return Case(plan, trials, rule, networks, facts, Evidence(folder))
 
 
 def complete_blocks(attempts: Sequence[Attempt], plan: Plan) -> int:

@@ -287,8 +287,7 @@ def why(
     Told from the packets that each trial recorded at its link (docs/why.md). Over a plain veth, which records none,
     --limits tells which processor was the limit.
     """
-    from h123.analysis import analyse, bottlenecks
-    from h123.measures import load_attempts
+    from h123.analysis import analyse, bottlenecks, gather
     from h123.report import limits_lines, print_causes
     from h123.store import CampaignFolder
     from h123.study import Study, make_plan, parse_only
@@ -297,8 +296,7 @@ def why(
     study = Study.from_resolved(campaign.study)
     make_plan(study, blocks=1, only=chosen)  # refuses what the study does not have
     if limits:
-        rows = bottlenecks(campaign, load_attempts(campaign))
-        for line in limits_lines(rows, study, chosen):
+        for line in limits_lines(bottlenecks(gather(campaign)), study, chosen):
             out_console.print(line, soft_wrap=True)
     else:
         print_causes(analyse(campaign), out_console, chosen)

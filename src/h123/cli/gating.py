@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from h123.analysis import analyse, gather, next_look, record_gate
-from h123.analysis.document import Verdicts
+from h123.analysis.sections import Verdicts
 from h123.base.errors import UserError
 from h123.base.terminal.console import out_console, write
 from h123.cli.damage import complain_of_damage

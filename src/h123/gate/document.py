@@ -5,7 +5,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from h123.analysis.document import GateWord
+from h123.analysis.provenance.gate import GateWord
 from h123.study import Basis
 
 Word = GateWord

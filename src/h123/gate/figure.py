@@ -15,7 +15,8 @@ from h123.analysis import (
     reliable,
 )
 from h123.analysis import answers_words as answers_words_of
-from h123.analysis.document import Judged, Verdicts
+from h123.analysis.comparisons.judged import Judged
+from h123.analysis.sections import Verdicts
 from h123.base.units import Unit, format_value
 from h123.diff import FEWEST, Diff, Row
 from h123.diff import blocks_to_part as blocks_to_part_unpaired

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from h123.analysis.document import GateRow
+from h123.analysis.provenance.gate import GateRow
 from h123.base.errors import UserError
 from h123.gate.document import Word
 from h123.gate.figure import Figure

@@ -13,7 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from h123.analysis import headline
-from h123.analysis.document import AuditCount, Judged
+from h123.analysis.audits.finding import AuditCount
+from h123.analysis.comparisons.judged import Judged
 from h123.base.paths import typed
 from h123.base.units import format_seconds
 from h123.report.text import as_published, capacity, claims, ladder

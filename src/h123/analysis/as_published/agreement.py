@@ -9,8 +9,8 @@ from h123.analysis.as_published.procedure import (
     PRACTICAL_EFFECT,
     SLOWER,
 )
-from h123.analysis.document import Judged
-from h123.analysis.published_rows import Beside, PublishedPair, SoundRow, Tests
+from h123.analysis.as_published.rows import Beside, PublishedPair, SoundRow, Tests
+from h123.analysis.comparisons.judged import Judged
 from h123.base.units import figures
 from h123.study import PRINTED
 

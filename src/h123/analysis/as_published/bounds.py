@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Mapping
 
+from h123.analysis.as_published.rows import LinkBounds
 from h123.analysis.audits.path import direction, round_trip_floor_ns
-from h123.analysis.published_rows import LinkBounds
 from h123.study import Network, Parameters
 from h123.study.networks.network import Direction
 

@@ -1,9 +1,10 @@
 """The `as_published` part of verdicts.json (docs/contracts/verdicts.md)."""
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+from typing_extensions import TypedDict
 
 from h123.analysis.as_published import procedure
 from h123.analysis.as_published.agreement import beside
@@ -11,9 +12,7 @@ from h123.analysis.as_published.bounds import bounds_of_cell
 from h123.analysis.as_published.pooled import Floats, Pooled
 from h123.analysis.as_published.printed import beside_printed
 from h123.analysis.as_published.replications import replications
-from h123.analysis.comparisons.comparison import other_cells
-from h123.analysis.document import Judged
-from h123.analysis.published_rows import (
+from h123.analysis.as_published.rows import (
     Agreement,
     AsPublished,
     FactorTest,
@@ -24,8 +23,12 @@ from h123.analysis.published_rows import (
     ReplicationsRow,
     Tests,
 )
-from h123.store import CampaignFolder
-from h123.study import PRINTED, Network, Plan, printed_values_of
+from h123.analysis.case import Case
+from h123.analysis.comparisons.comparison import other_cells
+from h123.analysis.comparisons.judged import Judged
+from h123.analysis.section import Section
+from h123.analysis.verdicts.judgement import comparisons
+from h123.study import PRINTED, Plan, printed_values_of
 
 Cell = dict[str, str]
 Runs = dict[tuple[tuple[str, str], ...], list[Floats]]
@@ -34,18 +37,15 @@ STRATUM = "method"
 """The paper tests factors within each method; a factor of this name is never tested itself."""
 
 
-def as_published(
-    folder: CampaignFolder, plan: Plan, judged: Sequence[Judged], *, unknown: Collection[str] = ()
-) -> AsPublished:
+def as_published(case: Case, judged: Sequence[Judged]) -> AsPublished:
     """The paper's own procedure on this campaign, beside `judged`, the sound comparisons of verdicts.json.
 
     With what the paper draws (each treatment's replications), and its printed values where published/ has them.
 
-    `unknown` are parameters that the study holds a placeholder for (imported samples): without the size there is no
-    throughput.
+    Where the study holds a placeholder for the size (imported samples), there is no throughput.
     """
-    pooled = Pooled(folder, plan.study)
-    networks = {name: Network.from_resolved(profile) for name, profile in folder.networks.items()}
+    plan, unknown = case.plan, case.unknown
+    pooled = Pooled(case.evidence, plan.study)
     compared: list[PublishedPair] = []
     tests: list[FactorTest] = []
     drawn: list[ReplicationsRow] = []
@@ -54,9 +54,9 @@ def as_published(
         for cell in _treatments(plan):
             found = pooled.runs(cell, metric)
             runs[_key(cell)] = [run.values for run in found]
-            link = bounds_of_cell(metric, plan.study.parameters(cell), networks, unknown)
+            link = bounds_of_cell(metric, plan.study.parameters(cell), case.networks, unknown)
             drawn.append(replications(cell, metric, found, link))
-        compared += _comparisons(plan, metric, runs, folder.seed)
+        compared += _comparisons(plan, metric, runs, case.facts.seed)
         tests += factor_tests(plan, metric, runs)
     asked = plan.study.compare
     sound = {(_key(c["cell"]), c["metric"], c["a"], c["b"]): c for c in judged if not c["twin"]}
@@ -174,3 +174,15 @@ def _agreement(comparisons: Sequence[PublishedRow]) -> Agreement:
     known = [row for row in comparisons if row["agrees"] is not None and not row["repeats"]]
     agree = sum(bool(row["agrees"]) for row in known)
     return {"compared": len(known), "agree": agree, "disagree": len(known) - agree}
+
+
+class AsPublishedPart(TypedDict):
+    as_published: AsPublished | None
+
+
+def _compute(case: Case) -> AsPublishedPart:
+    wanted = case.plan.study.compare.as_published
+    return {"as_published": as_published(case, comparisons(case)) if wanted else None}
+
+
+SECTION = Section(AsPublishedPart, _compute)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from h123.store import CampaignFolder, connect
+from h123.analysis.case import Evidence
 from h123.study import Study
 
 Floats = NDArray[np.float64]
@@ -28,9 +28,9 @@ class Pooled:
     Millions of them stay in DuckDB, in two columns of numbers; arrays are made of one treatment and metric at a time.
     """
 
-    def __init__(self, folder: CampaignFolder, study: Study) -> None:
+    def __init__(self, evidence: Evidence, study: Study) -> None:
         self._study = study
-        self._table = connect(folder)
+        self._table = evidence.tables()
         self._table.execute(
             "CREATE TABLE pooled AS WITH numbered AS "
             f"(SELECT *, row_number() OVER (ORDER BY {_ORDER}) AS number FROM analysed WHERE NOT twin) "

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from h123.analysis.as_published.bounds import bounds
 from h123.analysis.as_published.replications import centre, change
-from h123.analysis.published_rows import (
+from h123.analysis.as_published.rows import (
     Cell,
     Centre,
     OursRow,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from h123.analysis.published_rows import Shapiro
+from h123.analysis.as_published.rows import Shapiro
 
 Floats = NDArray[np.float64]
 

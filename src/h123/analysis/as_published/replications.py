@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from h123.analysis.as_published.pooled import Run
-from h123.analysis.published_rows import Centre, LinkBounds, Replication, ReplicationsRow
+from h123.analysis.as_published.rows import Centre, LinkBounds, Replication, ReplicationsRow
 from h123.analysis.statistics.signedrank import SignedRank
 
 Statistic = Literal["mean", "median"]

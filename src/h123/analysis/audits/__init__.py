@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 from h123.analysis.audits import beside, course, design, machine, physics, requests, round_trips
 from h123.analysis.audits.files import files_changed
-from h123.analysis.audits.finding import Audit, Beside, CampaignAudit, Finding
+from h123.analysis.audits.finding import Audit, AuditCount, AuditRow, Beside, CampaignAudit, Finding
 from h123.analysis.audits.order import of_order
-from h123.analysis.document import AuditCount, AuditRow, Judged
+from h123.analysis.case import Case, once
+from h123.analysis.comparisons.judged import Judged
 from h123.analysis.statistics.rule import Rule
 from h123.analysis.trials import Treated, treated
 from h123.measures import Attempt
@@ -29,7 +30,10 @@ __all__ = [
     "audit_campaign",
     "audit_trials",
     "files_changed",
+    "finding",
     "of_order",
+    "order_audits",
+    "trial_audits",
 ]
 
 
@@ -60,6 +64,18 @@ def audit_trials(attempts: Sequence[Attempt], plan: Plan) -> TrialAudits:
         summary.append(_summary(check.name, check.meaning, said, findings, of=len(attempts)))
         failures += failed
     return TrialAudits(rows, summary, failures)
+
+
+@once
+def trial_audits(case: Case) -> TrialAudits:
+    """Those of a campaign's trials."""
+    return audit_trials(case.attempts, case.plan)
+
+
+@once
+def order_audits(case: Case) -> list[CampaignAudit]:
+    """Those of when its trials ran."""
+    return of_order(case.attempts, case.plan)
 
 
 def audit_campaign(

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from h123.analysis.audits import REMEDIES, SPOILS, Failed
+from h123.analysis.audits import REMEDIES, SPOILS, Failed, order_audits, trial_audits
 from h123.analysis.audits.finding import CampaignAudit
-from h123.analysis.comparisons.answers import Answers, answers_words
+from h123.analysis.case import Case, once
+from h123.analysis.comparisons.answers import Answers, answers, answers_words
 from h123.analysis.comparisons.comparison import Comparison
-from h123.analysis.comparisons.failures import Shares, mean_difference
+from h123.analysis.comparisons.failures import Shares, mean_difference, shares
 from h123.analysis.trials import Treated
 from h123.base.units import format_seconds
 from h123.measures import Attempt
@@ -153,6 +154,20 @@ class Exclusions:
         """Of both sides."""
         cells = [{**c.cell, self._factor: level}.items() for level in (c.a, c.b)]
         return [[one for one in self._attempts if cell <= one.cell.items()] for cell in cells]
+
+
+@once
+def exclusions(case: Case) -> Exclusions:
+    """Of a campaign."""
+    return Exclusions(
+        trial_audits(case).failed,
+        shares(case),
+        case.plan,
+        order_audits(case),
+        case.networks,
+        answers(case),
+        case.attempts,
+    )
 
 
 def _readings(attempt: Attempt) -> float:

@@ -1,20 +1,20 @@
 """The audit of the campaign's files: are they still those that the trials left?"""
 
 from h123.analysis.audits.finding import CampaignAudit, Finding
-from h123.store import CampaignFolder
+from h123.analysis.case import Case
 
 FILES_CHANGED = "files-changed"
 
 
-def files_changed(folder: CampaignFolder) -> CampaignAudit:
+def files_changed(case: Case) -> CampaignAudit:
     """Of every trial that had a valid attempt and can be looked into: it has one whose files are as they were."""
-    events = [event for event in folder.events() if event["event"] == "trial" and event["valid"]]
-    lost = folder.lost()
+    events = [event for event in case.facts.events if event["event"] == "trial" and event["valid"]]
+    lost = case.evidence.lost()
     sealed = {event["trial"]: event for event in events if event.get("seal")}
     findings = [Finding(True, None, None, f"{trial}: as it was sealed") for trial in sealed if trial not in lost]
     findings += [Finding(False, None, None, damage) for damage in lost.values()]
     which = f"{len(lost)} of {len({event['trial'] for event in events})} trials"
-    cure = "import the samples again" if folder.imported else "`h123 run --out DIR` repeats just these trials"
+    cure = "import the samples again" if case.facts.imported else "`h123 run --out DIR` repeats just these trials"
     return CampaignAudit(
         FILES_CHANGED,
         "The files of each trial are those that it left, by the digests made when it ended. Campaigns of earlier "

@@ -2,11 +2,36 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
+
+from typing_extensions import TypedDict
 
 from h123.analysis.comparisons.comparison import Comparison
 from h123.measures import Attempt
 from h123.study import METRICS, Plan
 from h123.study.metrics.observed import Times
+
+
+class AuditRow(TypedDict):
+    """What an audit found of a trial; of the whole campaign where there is none."""
+
+    audit: str
+    trial: str | None
+    passed: bool
+    value: float | None
+    limit: float | None
+    detail: str
+
+
+class AuditCount(TypedDict):
+    audit: str
+    result: Literal["passed", "failed", "nothing to check"]
+    checked: int
+    of: int | None
+    failed: int
+    meaning: str
+    failure: str | None
+
 
 ALL = frozenset(METRICS)
 COLD = frozenset(name for name, metric in METRICS.items() if isinstance(metric.of, Times) and metric.of.phase == "cold")

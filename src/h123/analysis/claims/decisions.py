@@ -37,7 +37,7 @@ from h123.study import (
 if TYPE_CHECKING:  # what only claims that a campaign measured need takes long to load
     from h123.analysis.case import Case
     from h123.analysis.claims.measurement import Figure, Measured
-    from h123.analysis.document import ClaimAnswered, ClaimAsked, ClaimFigure, ClaimRow, LedgerDecided
+    from h123.analysis.claims.rows import ClaimAnswered, ClaimAsked, ClaimFigure, ClaimRow, LedgerDecided
     from h123.analysis.statistics.rule import Rule
     from h123.analysis.statistics.signedrank import Estimate
 

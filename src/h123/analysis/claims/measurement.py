@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from h123.analysis.audits.exclusions import exclusions
 from h123.analysis.case import Case
 from h123.analysis.comparisons.comparison import Cell, Comparison, Values, fill, other_cells, pair_values, workload
 from h123.analysis.statistics.families import Membership
@@ -96,7 +97,7 @@ def _exclusion(claim: MeasurableClaim, cells: Sequence[Cell], case: Case) -> str
         beside = claim.b or claim.a
         label = workload(plan.study, cell, claim.a, beside)
         asked = Comparison(cell, label, claim.metric, claim.a, beside, False, Membership("claims", "holm"), [], 0)
-        if exclusion := case.exclusions.against(fill(asked, values, plan)):
+        if exclusion := exclusions(case).against(fill(asked, values, plan)):
             return f"{_name(cell)}: {exclusion.why}" if len(cells) > 1 else exclusion.why
     return None
 

@@ -9,13 +9,30 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import NamedTuple
+from typing import NamedTuple, NotRequired
 
+from typing_extensions import TypedDict
+
+from h123.analysis.case import Case, once
 from h123.analysis.comparisons.comparison import Cell, other_cells
-from h123.analysis.document import AnswersRow
+from h123.analysis.section import Section
 from h123.analysis.trials import Trials
 from h123.measures import Attempt
 from h123.study import Plan, split_pair
+
+
+class AnswersRow(TypedDict):
+    """Two levels whose servers answered the same request differently."""
+
+    cell: Cell
+    a: str
+    b: str
+    requests: int
+    """Of the workload, those that were answered differently; the sizes are of the one that differs most."""
+    a_bytes: Sequence[int]
+    """The smallest and the largest answer."""
+    b_bytes: Sequence[int]
+
 
 TOLERATED = 0.05
 _ASKED = {"kind", "method", "size", "mix", "site", "headers"}
@@ -146,3 +163,20 @@ def answers_words(row: AnswersRow) -> str:
 def _span(ends: Sequence[int]) -> str:
     least, most = ends
     return f"{least} B" if least == most else f"{least} to {most} B"
+
+
+@once
+def answers(case: Case) -> Answers:
+    """Of a campaign, their sizes, where nothing states them."""
+    return Answers(case.trials, case.plan)
+
+
+class AnswersPart(TypedDict):
+    answers: NotRequired[Sequence[AnswersRow]]
+
+
+def _compute(case: Case) -> AnswersPart:
+    return {"answers": answers(case).unlike()}
+
+
+SECTION = Section(AnswersPart, _compute)

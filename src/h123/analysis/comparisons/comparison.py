@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
+from h123.analysis.case import Case, once
 from h123.analysis.comparisons.repeats import repeated
 from h123.analysis.statistics.families import Membership, membership
 from h123.analysis.trials import Treated, Trials, treated
@@ -115,6 +116,12 @@ def compare(trials: Trials, plan: Plan, *, unknown: Collection[str] = ()) -> lis
     """
     values = Values(trials)
     return [fill(comparison, values, plan) for comparison in declared(plan, unknown)]
+
+
+@once
+def compared(case: Case) -> list[Comparison]:
+    """The comparisons of a campaign."""
+    return compare(case.trials, case.plan, unknown=case.unknown)
 
 
 def declared(plan: Plan, unknown: Collection[str] = ()) -> Iterator[Comparison]:

@@ -1,10 +1,21 @@
 """Confounding: what changed together among the trials, so that a difference may be of either."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import NotRequired
 
-from h123.analysis.document import ConfoundedRow
+from typing_extensions import TypedDict
+
+from h123.analysis.case import Case
+from h123.analysis.section import Section
 from h123.measures import Attempt
 from h123.study import Plan, confounded, together
+
+
+class ConfoundedRow(TypedDict):
+    """Parameters that the levels of a factor change together; factors that go together where there is none."""
+
+    factor: str | None
+    together: Sequence[str]
 
 
 def confounding(attempts: Iterable[Attempt], plan: Plan) -> list[ConfoundedRow]:
@@ -17,3 +28,14 @@ def confounding(attempts: Iterable[Attempt], plan: Plan) -> list[ConfoundedRow]:
     cells = [attempt.cell for attempt in attempts if attempt.imported]
     columns = {factor: [cell[factor] for cell in cells] for factor in levels}
     return rows + [{"factor": None, "together": names} for names in together(columns)]
+
+
+class ConfoundedPart(TypedDict):
+    confounded: NotRequired[Sequence[ConfoundedRow]]
+
+
+def _compute(case: Case) -> ConfoundedPart:
+    return {"confounded": confounding(case.attempts, case.plan)}
+
+
+SECTION = Section(ConfoundedPart, _compute)

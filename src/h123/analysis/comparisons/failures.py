@@ -11,14 +11,35 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
+from typing_extensions import TypedDict
 
+from h123.analysis.case import Case, once
 from h123.analysis.comparisons.comparison import Cell, other_cells
 from h123.analysis.comparisons.survivors import survivors
-from h123.analysis.document import FailuresRow
+from h123.analysis.section import Section
 from h123.analysis.statistics.families import adjust
 from h123.analysis.statistics.signedrank import Estimate, SignedRank
 from h123.analysis.trials import Trials, treated
 from h123.study import Plan, split_pair
+
+
+class FailuresRow(TypedDict):
+    """The shares of failed requests of two levels."""
+
+    cell: Cell
+    a: str
+    b: str
+    blocks: int
+    a_share: float
+    b_share: float
+    difference: float
+    low: float
+    high: float
+    confidence: float
+    p: float
+    p_adjusted: float
+    verdict: str
+
 
 MORE, LESS, ALIKE, UNKNOWN = "fails more", "fails less", "alike", "inconclusive"
 
@@ -62,13 +83,19 @@ class Shares:
         return {block: fmean(shares) for block, shares in found.items()}
 
 
-def failures(shares: Shares, plan: Plan, alpha: float, tolerated: float) -> list[FailuresRow]:
+@once
+def shares(case: Case) -> Shares:
+    """Of a campaign's failed requests."""
+    return Shares(case.trials, case.plan)
+
+
+def failures(found: Shares, plan: Plan, alpha: float, tolerated: float) -> list[FailuresRow]:
     """The `failures` of verdicts.json: a row for each cell and pair with a failed request; Holm over all rows."""
     compared = [
-        _Compared(cell, a, b, np.array(found))
+        _Compared(cell, a, b, np.array(pairs))
         for cell in other_cells(plan)
         for a, b in map(split_pair, plan.pairs)
-        if (found := shares.pairs(cell, a, b)) and np.any(found)
+        if (pairs := found.pairs(cell, a, b)) and np.any(pairs)
     ]
     adjusted = adjust([one.p for one in compared], "holm")
     return [
@@ -112,3 +139,15 @@ def _verdict(found: Estimate, p: float, alpha: float, tolerated: float) -> str:
 def mean_difference(pairs: Sequence[tuple[float, float]]) -> float:
     """Between the two levels' shares, without its sign; 0 where there are none."""
     return abs(float(np.mean([a - b for a, b in pairs]))) if pairs else 0.0
+
+
+class FailuresPart(TypedDict):
+    failures: Sequence[FailuresRow]
+
+
+def _compute(case: Case) -> FailuresPart:
+    found, tolerated = shares(case), case.plan.study.compare.failures
+    return {"failures": failures(found, case.plan, case.rule.level, tolerated) if found.any else []}
+
+
+SECTION = Section(FailuresPart, _compute)

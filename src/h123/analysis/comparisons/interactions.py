@@ -20,13 +20,41 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
+from typing_extensions import TypedDict
 
+from h123.analysis.case import Case
 from h123.analysis.comparisons.repeats import repeated
-from h123.analysis.document import Interaction, InteractionRow
+from h123.analysis.section import Section
 from h123.analysis.statistics.families import adjust
 from h123.analysis.statistics.signedrank import ratio_of
 from h123.measures import Attempt
 from h123.study import Plan
+
+
+class Contrasted(TypedDict):
+    level: str
+    against: str
+
+
+class Interaction(TypedDict):
+    """How a difference depends on other factors."""
+
+    metric: str
+    a: str
+    b: str
+    term: Mapping[str, Contrasted]
+    blocks: int
+    ratio: float | None
+    low: float | None
+    high: float | None
+    confidence: float
+    p: float
+
+
+class InteractionRow(Interaction):
+    p_adjusted: float
+    family_size: int
+
 
 Floats = NDArray[np.float64]
 Levels = dict[str, list[str]]
@@ -138,3 +166,14 @@ def _fit(
             }
         )
     return rows
+
+
+class InteractionsPart(TypedDict):
+    interactions: Sequence[InteractionRow]
+
+
+def _compute(case: Case) -> InteractionsPart:
+    return {"interactions": interactions(case.attempts, case.plan, case.rule.alpha)}
+
+
+SECTION = Section(InteractionsPart, _compute)

@@ -16,12 +16,25 @@ from typing import Literal
 
 import numpy as np
 from scipy.special import nctdtr, stdtrit
+from typing_extensions import TypedDict
 
-from h123.analysis.document import Judged, Outlook, Projected
-from h123.analysis.statistics.families import blocks_needed, headline
+from h123.analysis.comparisons.judged import Judged, Projected, headline
+from h123.analysis.statistics.families import blocks_needed
 from h123.analysis.statistics.remedy import Remedy
 from h123.analysis.statistics.rule import Rule
 from h123.analysis.statistics.signedrank import size
+
+
+class Outlook(TypedDict):
+    """What would decide the question."""
+
+    blocks: int | None
+    seconds: float | None
+    power: float
+    limit: int
+    failed: int
+    waiting: int
+
 
 POWER = 0.8
 LIMIT = 200

@@ -10,11 +10,11 @@ from typing import Final, Literal
 
 import numpy as np
 
+from h123.analysis.case import Case
 from h123.analysis.comparisons.comparison import Cell
 from h123.analysis.explanations.causes import Told
 from h123.causes import CAUSES
 from h123.measures import Attempt, Usage
-from h123.store import CampaignFolder
 
 CLIENT, SERVER = "the client's processor", "the server's processor"
 WAITING: Final = "waiting"
@@ -59,11 +59,11 @@ class Bottlenecks:
         return full or ([largest] if self.shares[largest] >= MOST else [WAITING])
 
 
-def bottlenecks(folder: CampaignFolder, attempts: Sequence[Attempt]) -> list[Bottlenecks]:
+def bottlenecks(case: Case) -> list[Bottlenecks]:
     """Of each treatment that tells it, in the order in which they first ran."""
-    told = Told(folder, attempts)
+    told = Told(case)
     of: dict[tuple[tuple[str, str], ...], list[Attempt]] = {}
-    for attempt in attempts:
+    for attempt in case.attempts:
         if not attempt.twin and not attempt.imported:
             of.setdefault(tuple(sorted(attempt.cell.items())), []).append(attempt)
     rows = [row for mine in of.values() if (row := _by_packets(told, mine) or _by_processors(mine)) is not None]

@@ -6,21 +6,95 @@ are paired within blocks, as everything is.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, NotRequired
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import TypedDict
 
-from h123.analysis.document import CauseRow, CausesRow, Cell, Judged, SecondsBetween, Spent, Sums
+from h123.analysis.case import Case
+from h123.analysis.comparisons.judged import Cell, Judged, headline
 from h123.analysis.explanations.explained import Kept, Means
-from h123.analysis.statistics.families import headline
+from h123.analysis.section import Section
 from h123.analysis.statistics.signedrank import SignedRank
+from h123.analysis.verdicts.judgement import comparisons
 from h123.base.errors import UserError
 from h123.causes import CAUSES, NUMBER, UNTOLD, Explained, Stretch, explain
 from h123.measures import Attempt
-from h123.store import CampaignFolder
 from h123.study import METRICS
 from h123.study.metrics.observed import Recovered, Times, Visits
+
+
+class SecondsBetween(TypedDict):
+    """How much longer the first level takes, over the blocks."""
+
+    seconds: float
+    low: float
+    high: float
+    confidence: float
+
+
+class CauseRow(TypedDict):
+    """A part of a request's time."""
+
+    cause: str
+    group: str
+    words: str
+    rivals: NotRequired[Sequence[str]]
+    """Groups of causes between which the evidence does not choose; without them the cause was distinguished."""
+    a_seconds: float
+    b_seconds: float
+    difference: SecondsBetween
+    size: NotRequired[float]
+    """Bytes of the window, or requests at once on a connection, of the side that spends more on it."""
+    round_trips: NotRequired[float]
+    """The difference in round trips of the link without its queue."""
+
+
+class Sums(TypedDict):
+    """How far the parts sum up to the latencies, without what packets do not tell."""
+
+    a_requests: float
+    """Share of the requests of which they do within 2 %; of trials the mean."""
+    b_requests: float
+    a_untold: float
+    """Share of the time that is untold."""
+    b_untold: float
+
+
+class Losses(TypedDict):
+    """What losses cost the mean request."""
+
+    a_seconds: float
+    b_seconds: float
+    a_held: float
+    """Seconds of it in which data of other requests had arrived on the connection and was held back."""
+    b_held: float
+
+
+class Spent(TypedDict):
+    """What the mean request of both levels spent its time on, or the median visit of a page; parts of nearly nothing
+    are left out."""
+
+    blocks: int
+    a_seconds: float
+    b_seconds: float
+    difference: SecondsBetween
+    parts: Sequence[CauseRow]
+    losses: NotRequired[Losses]
+    sums: NotRequired[Sums]
+    told: NotRequired[bool]
+    """False: so much of a side's time is untold that the parts do not say what makes the difference."""
+
+
+class CausesRow(Spent):
+    """Of one comparison."""
+
+    metric: str
+    cell: Cell
+    a: str
+    b: str
+
 
 Seconds = NDArray[np.float64]
 """Of each cause, in the order of CAUSES."""
@@ -35,13 +109,11 @@ UNTOLD_AT_MOST = 0.1
 """Share of a side's time; where more is untold, what is told may not be what makes the difference."""
 
 
-def causes(
-    folder: CampaignFolder, attempts: Sequence[Attempt], judged: Sequence[Judged], factor: str
-) -> list[CausesRow]:
+def causes(case: Case, judged: Sequence[Judged]) -> list[CausesRow]:
     """The `causes` of verdicts.json: a row for each comparison of whole requests, or visits, that answers the question,
     and of cold requests beside it. None of trials that left no record of packets."""
-    told = Told(folder, attempts)
-    rows = [row for c in _asked(judged) if (row := _row(c, factor, told)) is not None]
+    told = Told(case)
+    rows = [row for c in _asked(judged) if (row := _row(c, case.factor, told)) is not None]
     told.keep()
     return rows
 
@@ -72,12 +144,12 @@ def explained_phase(metric: str) -> str | None:
 class Told:
     """What trials tell, each read once."""
 
-    def __init__(self, folder: CampaignFolder, attempts: Sequence[Attempt]) -> None:
-        self._folder = folder
-        self._attempts = {_place(a.block, a.cell): a for a in attempts if not a.twin and not a.imported}
+    def __init__(self, case: Case) -> None:
+        self._evidence, facts = case.evidence, case.facts
+        self._attempts = {_place(a.block, a.cell): a for a in case.attempts if not a.twin and not a.imported}
         self._read: dict[str, Mapping[str, Means]] = {}
-        self._kept = Kept(f"{folder.created} {folder.seed} {folder.study['name']}")
-        tried = (event for event in folder.events() if event["event"] == "trial")
+        self._kept = Kept(f"{facts.created} {facts.seed} {case.plan.study.name}")
+        tried = (event for event in facts.events if event["event"] == "trial")
         self._seals = {f"{event['trial']}~{event['attempt']}": event.get("seal") for event in tried}
 
     def blocks(self) -> list[int]:
@@ -96,8 +168,7 @@ class Told:
 
     def _means(self, attempt: Attempt) -> Mapping[str, Means]:
         def explained() -> dict[str, Means]:
-            folder = self._folder.trial(attempt.trial, attempt.attempt)
-            return means(explain(folder, attempt.workload.statuses()))
+            return means(explain(self._evidence.of(attempt), attempt.workload.statuses()))
 
         seal = self._seals.get(attempt.name)
         try:
@@ -223,3 +294,14 @@ def _difference(seconds: Seconds) -> SecondsBetween:
     """Of both sides, a block each."""
     found = SignedRank(seconds).estimate()
     return {"seconds": found.centre, "low": found.low, "high": found.high, "confidence": found.confidence}
+
+
+class CausesPart(TypedDict):
+    causes: NotRequired[Sequence[CausesRow]]
+
+
+def _compute(case: Case) -> CausesPart:
+    return {"causes": [] if case.facts.imported else causes(case, comparisons(case))}
+
+
+SECTION = Section(CausesPart, _compute)

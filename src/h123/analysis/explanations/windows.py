@@ -6,13 +6,34 @@ senders are known to begin with: what a study sets, Linux' own, and what `h123 v
 """
 
 from collections.abc import Sequence
+from typing import NotRequired
 
-from h123.analysis.document import Judged, WindowsRow
+from typing_extensions import TypedDict
+
+from h123.analysis.case import Case
+from h123.analysis.comparisons.judged import Cell, Judged
+from h123.analysis.section import Section
+from h123.analysis.verdicts.judgement import comparisons
 from h123.base.transport import SETTINGS
-from h123.store import CampaignFolder
-from h123.study import METRICS, Choosing, Network, Parameters, Plan, Sender
+from h123.study import METRICS, Network, Parameters, Sender
 from h123.study.metrics import observed
 from h123.study.round_trips import Straight, download_s
+
+
+class WindowsRow(TypedDict):
+    """What the initial windows alone make of a cold request's difference."""
+
+    metric: str
+    cell: Cell
+    a: str
+    b: str
+    a_packets: int
+    b_packets: int
+    seconds: float
+    """That a saves by its window, by arithmetic; negative: b."""
+    difference: float
+    """Seconds that a was seen to save."""
+
 
 METRIC = next(name for name, one in METRICS.items() if one.of == observed.Times("cold", "end_ns"))
 """A whole request on a connection that is new."""
@@ -22,20 +43,20 @@ NOTABLE = 0.01
 """Share of the request's time; less is not worth a word."""
 
 
-def windows(folder: CampaignFolder, plan: Plan, choosing: Choosing, judged: Sequence[Judged]) -> list[WindowsRow]:
+def windows(case: Case, judged: Sequence[Judged]) -> list[WindowsRow]:
     """The `windows` of verdicts.json: a row for each cold comparison whose sides are known to begin unlike."""
-    rows = (_row(folder, plan, choosing, c) for c in judged if c["metric"] == METRIC and not c["twin"])
+    rows = (_row(case, c) for c in judged if c["metric"] == METRIC and not c["twin"])
     return [row for row in rows if row]
 
 
-def _row(folder: CampaignFolder, plan: Plan, choosing: Choosing, c: Judged) -> WindowsRow | None:
+def _row(case: Case, c: Judged) -> WindowsRow | None:
     """None where nothing is known, or nothing to tell."""
-    study, seen = plan.study, (c["a_median"], c["b_median"])
+    study, seen = case.plan.study, (c["a_median"], c["b_median"])
     a, b = (study.parameters({**c["cell"], study.compare.factor: level}) for level in (c["a"], c["b"]))
-    packets = _window(folder, a, choosing), _window(folder, b, choosing)
+    packets = _window(case, a), _window(case, b)
     first = a.workload.exchanges()[0]  # what cold requests are for
     size, up = max((first.moved("down"), False), (first.moved("up"), True))
-    link = _straight(Network.from_resolved(folder.networks[a.network]), up)
+    link = _straight(case.networks[a.network], up)
     if a.network != b.network or first != b.workload.exchanges()[0] or packets[0] == packets[1]:
         return None
     if packets[0] is None or packets[1] is None or link is None or seen[0] is None or seen[1] is None:
@@ -55,14 +76,14 @@ def _row(folder: CampaignFolder, plan: Plan, choosing: Choosing, c: Judged) -> W
     }
 
 
-def _window(folder: CampaignFolder, p: Parameters, choosing: Choosing) -> int | None:
+def _window(case: Case, p: Parameters) -> int | None:
     """Packets that the sender of the bodies begins with; None: not known."""
     if p.congestion == "bbr":  # paces from its own idea of the path
         return None
-    sender = Sender.all(p, choosing, SETTINGS["initial_window"])[0]
+    sender = Sender.all(p, case.choosing, SETTINGS["initial_window"])[0]
     if sender.value is not None:
         return int(sender.value)
-    proofs = folder.subjects[sender.name].get("proofs", {}) if sender.name in folder.subjects else {}
+    proofs = case.facts.subjects[sender.name].get("proofs", {}) if sender.name in case.facts.subjects else {}
     proof = proofs.get("server" if sender.role == "server" else "client")
     return proof["first_flight"] if proof else None
 
@@ -77,3 +98,14 @@ def _straight(network: Network, up: bool) -> Straight | None:
 
 def _download_s(size: int, window: int, link: Straight) -> float:
     return download_s(-(-size // PAYLOAD_BYTES), PACKET_BYTES, window, link)
+
+
+class WindowsPart(TypedDict):
+    windows: NotRequired[Sequence[WindowsRow]]
+
+
+def _compute(case: Case) -> WindowsPart:
+    return {"windows": [] if case.facts.imported else windows(case, comparisons(case))}
+
+
+SECTION = Section(WindowsPart, _compute)

@@ -1,9 +1,23 @@
 """What servers and clients wrote outside the folders that they may write to, which went with the lab."""
 
 from collections.abc import Sequence
+from typing import NotRequired
 
-from h123.analysis.document import DiscardedRow
+from typing_extensions import TypedDict
+
+from h123.analysis.case import Case
+from h123.analysis.section import Section
 from h123.measures import Attempt
+
+
+class DiscardedRow(TypedDict):
+    """Files that were written in the trials of a server and went with the lab."""
+
+    server: str
+    trials: int
+    files: str
+    """The paths of the first of these trials, a few of many, as the lab lists them."""
+
 
 CODE = "files-discarded"
 """Of the lab's remark."""
@@ -20,3 +34,14 @@ def discarded(attempts: Sequence[Attempt]) -> list[DiscardedRow]:
             row = rows.setdefault(server, {"server": server, "trials": 0, "files": files})
             row["trials"] += 1
     return list(rows.values())
+
+
+class DiscardedPart(TypedDict):
+    discarded: NotRequired[Sequence[DiscardedRow]]
+
+
+def _compute(case: Case) -> DiscardedPart:
+    return {"discarded": discarded(case.attempts)}
+
+
+SECTION = Section(DiscardedPart, _compute)

@@ -2,20 +2,35 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NotRequired
 
-from h123.analysis.document import FailedAttemptsRow
+from typing_extensions import TypedDict
+
+from h123.analysis.case import Case
+from h123.analysis.comparisons.judged import Cell
+from h123.analysis.section import Section
 from h123.analysis.trials import LOSSES
 from h123.documents.events import Event, superseded
 
-Cell = tuple[tuple[str, str], ...]
+
+class FailedAttemptsRow(TypedDict):
+    """A treatment's attempts that its server or client failed, by the first reason of each."""
+
+    cell: Cell
+    attempts: int
+    """All of it, with those that its twin had."""
+    failed: int
+    reasons: Mapping[str, int]
+
+
+Treatment = tuple[tuple[str, str], ...]
 OFTEN, AGAIN = 0.1, 2
 """The share and the number of a treatment's attempts from which what is left of them is no fair picture of it."""
 
 
 def failed_attempts(events: Iterable[Event]) -> list[FailedAttemptsRow]:
     """A row for each treatment that failed in one; its twin is it. Those that the machine disturbed count as none."""
-    attempts, codes = Counter[Cell](), defaultdict[Cell, Counter[str]](Counter)
+    attempts, codes = Counter[Treatment](), defaultdict[Treatment, Counter[str]](Counter)
     for event in events:
         if event["event"] != "trial" or superseded(event):
             continue
@@ -42,3 +57,14 @@ def failing_treatments(
     sides = [{**cell, verdicts["factor"]: level}.items() for level in levels]
     rows: Sequence[FailedAttemptsRow] = verdicts.get("failed_attempts", [])
     return [row for row in rows if fails_often(row) and any(side <= row["cell"].items() for side in sides)]
+
+
+class FailedAttemptsPart(TypedDict):
+    failed_attempts: NotRequired[Sequence[FailedAttemptsRow]]
+
+
+def _compute(case: Case) -> FailedAttemptsPart:
+    return {"failed_attempts": failed_attempts(case.facts.events)}
+
+
+SECTION = Section(FailedAttemptsPart, _compute)

@@ -2,11 +2,21 @@
 
 from collections.abc import Sequence
 
+from typing_extensions import TypedDict
+
 from h123.analysis.case import Case
-from h123.analysis.document import Judged
+from h123.analysis.comparisons.failures import shares
+from h123.analysis.comparisons.judged import Judged
+from h123.analysis.section import Section
 from h123.analysis.statistics.families import blocks_needed
+from h123.analysis.verdicts.judgement import comparisons
 from h123.documents.campaign_file import Origin
 from h123.measures import Attempt
+
+
+class OriginCosts(Origin):
+    costs: Sequence[str]
+    """What it costs that the samples were imported, in words."""
 
 
 def costs(imported: Origin, case: Case, judged: Sequence[Judged]) -> list[str]:
@@ -18,7 +28,7 @@ def costs(imported: Origin, case: Case, judged: Sequence[Judged]) -> list[str]:
     ]
     if not imported["blocks"]:
         lines.append(_without_blocks(imported, attempts, judged, case.rule.alpha))
-    lines += case.shares.survivors.lines(case.plan.study.compare.factor)
+    lines += shares(case).survivors.lines(case.plan.study.compare.factor)
     lines += _redirects(imported)
     without = "" if any(attempt.tls_versions for attempt in attempts) else "TLS, "
     lines.append(
@@ -57,3 +67,15 @@ def _without_blocks(imported: Origin, attempts: Sequence[Attempt], judged: Seque
     needed = blocks_needed(largest, judged[0]["correction"], alpha) if largest else None
     cure = f"; {needed} blocks would be needed, each with every treatment once" if needed else ""
     return f"{said}, so no interval and no verdict is possible{cure}. Requests of one run are not independent trials"
+
+
+class OriginPart(TypedDict):
+    origin: OriginCosts | None
+
+
+def _compute(case: Case) -> OriginPart:
+    imported = case.facts.imported
+    return {"origin": {**imported, "costs": costs(imported, case, comparisons(case))} if imported else None}
+
+
+SECTION = Section(OriginPart, _compute)

@@ -1,11 +1,24 @@
 """The places of a campaign that has more than one: what each is, and which blocks are its."""
 
 from collections.abc import Iterable, Sequence
+from typing import NotRequired
 
-from h123.analysis.document import PlaceRow
+from typing_extensions import TypedDict
+
+from h123.analysis.case import Case
+from h123.analysis.section import Section
 from h123.documents.campaign_file import MachineFacts
 from h123.documents.events import Event
 from h123.measures import Attempt
+
+
+class PlaceRow(TypedDict):
+    """Where trials ran: the blocks that are whole there, and what the machine is."""
+
+    name: str
+    blocks: Sequence[int]
+    trials: int
+    machine: MachineFacts
 
 
 def places(attempts: Sequence[Attempt], events: Iterable[Event]) -> list[PlaceRow]:
@@ -22,3 +35,15 @@ def _row(name: str, attempts: Sequence[Attempt], facts: dict[str, MachineFacts])
     mine = [attempt for attempt in attempts if attempt.place == name]
     blocks = sorted({attempt.block for attempt in mine})
     return {"name": name, "blocks": blocks, "trials": len(mine), "machine": facts.get(name, {})}
+
+
+class PlacesPart(TypedDict):
+    places: NotRequired[Sequence[PlaceRow]]
+    """None where there was one."""
+
+
+def _compute(case: Case) -> PlacesPart:
+    return {"places": places(case.attempts, case.facts.events)}
+
+
+SECTION = Section(PlacesPart, _compute)

@@ -3,18 +3,34 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from statistics import median
+from typing import NotRequired
 
-from h123.analysis.document import ElsewhereRow
+from typing_extensions import TypedDict
+
+from h123.analysis.case import Case
+from h123.analysis.section import Section
 from h123.documents import GatewayFacts, read_gateway
-from h123.measures import Attempt
-from h123.store import CampaignFolder
 
 
-def elsewhere(folder: CampaignFolder, attempts: Sequence[Attempt]) -> list[ElsewhereRow]:
+class ElsewhereRow(TypedDict):
+    """A server that was reached through a gateway."""
+
+    server: str
+    address: str
+    trials: int
+    """That the medians are over."""
+    tcp_ns: int
+    """That the gateway adds to a round trip over each."""
+    udp_ns: int
+    beyond_ns: int | None
+    """That a TCP connection to the server takes from the machine; None: it takes none."""
+
+
+def remote_servers(case: Case) -> list[ElsewhereRow]:
     """The `elsewhere` of verdicts.json: medians over the trials of each such server."""
     known: dict[str, list[GatewayFacts]] = defaultdict(list)
-    for attempt in attempts:
-        if facts := read_gateway(folder.trials / attempt.name):
+    for attempt in case.attempts:
+        if facts := read_gateway(case.evidence.of(attempt)):
             known[attempt.parameters["server"]].append(facts)
     return [_row(server, facts) for server, facts in known.items()]
 
@@ -29,3 +45,14 @@ def _row(server: str, facts: Sequence[GatewayFacts]) -> ElsewhereRow:
         "udp_ns": round(median(one.udp.ns for one in facts)),
         "beyond_ns": round(median(beyond)) if beyond else None,
     }
+
+
+class ElsewherePart(TypedDict):
+    elsewhere: NotRequired[Sequence[ElsewhereRow]]
+
+
+def _compute(case: Case) -> ElsewherePart:
+    return {"elsewhere": [] if case.facts.imported else remote_servers(case)}
+
+
+SECTION = Section(ElsewherePart, _compute)

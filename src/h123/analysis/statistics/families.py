@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from h123.analysis.document import Judged
 from h123.analysis.statistics.signedrank import attainable
 from h123.study import Family
 
@@ -28,13 +27,6 @@ def membership(
         if metric in family.metrics and named:
             return Membership("/".join([family.name, *(cell[factor] for factor in family.each)]), family.correction)
     return None
-
-
-def headline(judged: Sequence[Judged]) -> list[Judged]:
-    """Of the comparisons of verdicts.json those that answer the study's question: its first family, each observation
-    once (repeats.py)."""
-    asked = [comparison for comparison in judged if not comparison["twin"] and not comparison.get("repeats")]
-    return [c for c in asked if c["family"].partition("/")[0] == asked[0]["family"].partition("/")[0]]
 
 
 def adjust(p: Sequence[float], correction: str) -> list[float]:

@@ -16,9 +16,19 @@ A campaign that ends by the width of its intervals (`--precision`, see width.py)
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from h123.analysis.document import Verdicts
-from h123.analysis.statistics.families import headline
+from typing_extensions import TypedDict
+
 from h123.documents.events import Event
+
+
+class LooksTaken(TypedDict):
+    """The numbers of blocks at which the campaign was looked at, and the error that the present look may spend."""
+
+    blocks: Sequence[int]
+    planned: Sequence[int]
+    rule: str
+    level: float
+
 
 SHARE = 15 / 16
 WIDTH_SHARE = 13 / 16
@@ -69,19 +79,6 @@ def _spent(blocks: Sequence[int]) -> int:
 def plan_looks(at_most: int | None) -> list[int]:
     """The numbers of blocks to look at, none above `at_most` (None: as many as there are)."""
     return [blocks for blocks in PLANNED if at_most is None or blocks <= at_most]
-
-
-def next_look(verdicts: Verdicts, *, undecided: bool | None = None) -> int | None:
-    """The number of blocks at which to look next; None where what is asked is decided, or more blocks cannot help.
-
-    `undecided` says so of whatever is asked; None: the study's question, its first family, in which all comparisons
-    have a verdict, or none is possible.
-    """
-    if undecided is None:
-        asked = headline(verdicts["comparisons"])
-        undecided = any(c["verdict"] == "inconclusive" and not c["withheld"] for c in asked)
-    further = [blocks for blocks in verdicts["looks"]["planned"] if blocks > verdicts["blocks"]["planned"]]
-    return further[0] if undecided and further else None
 
 
 def looks(events: Iterable[Event], now: int, planned: Sequence[int] = (), *, by_width: bool = False) -> Looks:

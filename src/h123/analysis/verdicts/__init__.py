@@ -1,3 +1,3 @@
 """Verdicts: comparisons that have been judged, and the views of a campaign that are made of judged comparisons."""
 
-__all__ = ["treatments", "width"]
+__all__ = ["disturbances", "handshakes", "ladder", "repetitions", "treatments", "width"]

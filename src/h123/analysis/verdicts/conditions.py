@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from h123.analysis.audits.exclusions import exclusions
 from h123.analysis.case import Case
 from h123.analysis.comparisons.comparison import (
     Cell,
@@ -21,7 +22,7 @@ from h123.analysis.comparisons.comparison import (
     other_cells,
     workload,
 )
-from h123.analysis.document import Judged
+from h123.analysis.comparisons.judged import Judged
 from h123.analysis.statistics.families import Membership
 from h123.analysis.statistics.signedrank import SignedRank
 from h123.analysis.statistics.symmetry import LEVEL, SignTest, symmetry
@@ -51,7 +52,7 @@ def ratios_asked(case: Case, metric: str, a: str, b: str) -> list[Judged]:
         _with_shares(fill(_comparison(case, cell, metric, a, b), values, case.plan), case)
         for cell in _cells(case, metric, a, b)
     ]
-    return judge(asked, case.rule, case.exclusions)
+    return judge(asked, case.rule, exclusions(case))
 
 
 def levels_asked(case: Case, metric: str, level: str) -> list[Level]:
@@ -91,7 +92,7 @@ def _level(case: Case, metric: str, level: str, cell: Cell) -> Level:
     had = {place: value for place in places if (value := values.of(place, metric)) is not None}
     pairs = [Pair(place.block, value, value, values.share(place, metric)) for place, value in had.items()]
     about = _with_shares(replace(_comparison(case, cell, metric, level, level), pairs=pairs), case)
-    exclusion = case.exclusions.against(about)
+    exclusion = exclusions(case).against(about)
     why = exclusion.why if exclusion else None
     known = [value for value in had.values() if value != worst or METRICS[metric].zero]
     if lost := len(had) - len(known):

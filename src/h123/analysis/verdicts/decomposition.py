@@ -17,30 +17,51 @@ how often programs look at it.
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar, cast, get_type_hints
 
-from h123.analysis.audits.exclusions import Exclusions
+from typing_extensions import TypedDict
+
+from h123.analysis.audits.exclusions import Exclusions, exclusions
+from h123.analysis.case import Case
 from h123.analysis.comparisons.comparison import Comparison, Pair, Values, fill, observed_by, other_cells, workload
-from h123.analysis.document import Compared, CostRow, Judged, PartsOfTime, PartsRow, Tested
+from h123.analysis.comparisons.judged import Compared, Estimated, Judged, Tested
+from h123.analysis.section import Section
 from h123.analysis.statistics.families import Membership, membership
 from h123.analysis.statistics.rule import Rule
 from h123.analysis.trials import Trials
 from h123.analysis.verdicts.verdict import judge
 from h123.study import METRICS, Plan
 
-PARTS = ("total", "protocol", "processing")
-Own = TypeVar("Own", Tested, Compared, CostRow)
+
+class CostRow(Compared, Estimated):
+    """Processor time beside the parts: nobody asked for a verdict on it."""
 
 
-@dataclass(frozen=True)
-class Clocks:
-    """The factor whose levels are the two clocks and nothing else."""
+class PartsRow(Compared):
+    """How much of a difference is protocol, and how much is processing."""
+
+    total: Tested
+    protocol: Tested
+    processing: Tested
+
+
+class Clocks(TypedDict):
+    """The factor whose levels are the two clocks, and their names."""
 
     factor: str
     wall: str
     virtual: str
-    """Names of the levels."""
+
+
+class PartsOfTime(TypedDict):
+    clock: Clocks
+    rows: Sequence[PartsRow]
+    cpu: Sequence[CostRow]
+
+
+PARTS = ("total", "protocol", "processing")
+Own = TypeVar("Own", Tested, Compared, CostRow)
 
 
 def clocks(plan: Plan) -> Clocks | None:
@@ -49,7 +70,7 @@ def clocks(plan: Plan) -> Clocks | None:
         planned = {trial.cell[factor] for trial in plan.blocks[0]}
         named = {values.get("clock"): name for name, values in levels.items() if name in planned and len(values) == 1}
         if factor != plan.study.compare.factor and {"wall", "virtual"} <= named.keys():
-            return Clocks(factor, named["wall"], named["virtual"])
+            return {"factor": factor, "wall": named["wall"], "virtual": named["virtual"]}
     return None
 
 
@@ -66,7 +87,7 @@ def decomposition(trials: Trials, plan: Plan, rule: Rule, exclusions: Exclusions
     judged = zip(*(judge(part, rule, exclusions) for part in by_part), strict=True)
     costs = [_cpu(row, found, values, plan) for row in _bare(plan, found)]
     return {
-        "clock": {"factor": found.factor, "wall": found.wall, "virtual": found.virtual},
+        "clock": found,
         "rows": [_row(row) for row in judged],
         "cpu": [_estimate(row) for row in judge([row for row in costs if row.pairs], rule, exclusions)],
     }
@@ -74,11 +95,11 @@ def decomposition(trials: Trials, plan: Plan, rule: Rule, exclusions: Exclusions
 
 def _bare(plan: Plan, found: Clocks) -> Iterator[Comparison]:
     """What the study compares in the cells of the other factors: of CPU, without values."""
-    cells = [{name: level for name, level in cell.items() if name != found.factor} for cell in other_cells(plan)]
+    cells = [{name: level for name, level in cell.items() if name != found["factor"]} for cell in other_cells(plan)]
     distinct = [cell for place, cell in enumerate(cells) if cell not in cells[:place]]
     for cell, pair in itertools.product(distinct, plan.pairs):
         a, b = pair.split("/")
-        label = workload(plan.study, {**cell, found.factor: found.wall}, a, b)
+        label = workload(plan.study, {**cell, found["factor"]: found["wall"]}, a, b)
         yield Comparison(cell, label, "cpu", a, b, False, Membership("cpu", "none"), [], 0)
 
 
@@ -89,8 +110,8 @@ def _asked(plan: Plan, found: Clocks) -> Iterator[Comparison]:
     metrics = dict.fromkeys(metric for family in families for metric in family.metrics)
     timed = [metric for metric in metrics if METRICS[metric].of_requests]
     for metric, row in itertools.product(timed, _bare(plan, found)):
-        if family := membership(families, metric, (row.a, row.b), {**row.cell, found.factor: found.wall}):
-            same = observed_by(plan, metric, {**row.cell, found.factor: found.wall}, row.a, row.b)
+        if family := membership(families, metric, (row.a, row.b), {**row.cell, found["factor"]: found["wall"]}):
+            same = observed_by(plan, metric, {**row.cell, found["factor"]: found["wall"]}, row.a, row.b)
             yield replace(row, metric=metric, family=family, repeats=same)
 
 
@@ -99,7 +120,7 @@ def _parts(row: Comparison, found: Clocks, values: Values, plan: Plan) -> list[C
 
     A part is corrected together with the same part of the other comparisons of its family.
     """
-    wall, virtual = (_under(clock, row, found, values, plan) for clock in (found.wall, found.virtual))
+    wall, virtual = (_under(clock, row, found, values, plan) for clock in (found["wall"], found["virtual"]))
     blocks = [block for block in wall if block in virtual and _divisible(wall[block], virtual[block])]
     pairs = {
         "total": [wall[k] for k in blocks],
@@ -117,12 +138,12 @@ def _divisible(wall: Pair, virtual: Pair) -> bool:
 
 def _cpu(row: Comparison, found: Clocks, values: Values, plan: Plan) -> Comparison:
     """CPU per request under the wall clock, to stand beside the parts."""
-    return replace(row, pairs=list(_under(found.wall, row, found, values, plan).values()))
+    return replace(row, pairs=list(_under(found["wall"], row, found, values, plan).values()))
 
 
 def _under(clock: str, row: Comparison, found: Clocks, values: Values, plan: Plan) -> dict[int, Pair]:
     """The comparison's pairs under one clock, by block."""
-    filled = fill(replace(row, cell={**row.cell, found.factor: clock}), values, plan)
+    filled = fill(replace(row, cell={**row.cell, found["factor"]: clock}), values, plan)
     return {pair.block: pair for pair in filled.pairs}
 
 
@@ -141,3 +162,14 @@ def _own(judged: Judged, row: type[Own]) -> Own:
     """What such a row has of a comparison."""
     names = get_type_hints(row)
     return cast(Own, {name: value for name, value in judged.items() if name in names})
+
+
+class PartsPart(TypedDict):
+    parts: PartsOfTime | None
+
+
+def _compute(case: Case) -> PartsPart:
+    return {"parts": decomposition(case.trials, case.plan, case.rule, exclusions(case))}
+
+
+SECTION = Section(PartsPart, _compute)

@@ -1,17 +1,50 @@
 """What disturbed trials do to the answers: how many there are, and what the answers would be without them
 (docs/disturbances.md)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NotRequired
 
 import numpy as np
+from typing_extensions import TypedDict
 
-from h123.analysis.audits.exclusions import Exclusions
+from h123.analysis.audits.exclusions import Exclusions, exclusions
+from h123.analysis.case import Case
 from h123.analysis.comparisons.comparison import compare
-from h123.analysis.document import DisturbancesFound, Judged, WithoutDisturbed
+from h123.analysis.comparisons.judged import Cell, Judged, Withheld
+from h123.analysis.section import Section
 from h123.analysis.statistics.rule import Rule
 from h123.analysis.trials import Trials
+from h123.analysis.verdicts.judgement import comparisons
 from h123.analysis.verdicts.verdict import judge
 from h123.study import Plan
+
+
+class WithoutDisturbed(TypedDict):
+    """An answer from undisturbed trials, beside that from all."""
+
+    cell: Cell
+    workload: str
+    metric: str
+    a: str
+    b: str
+    blocks: int
+    ratio: float | None
+    low: float | None
+    high: float | None
+    confidence: float | None
+    verdict: str
+    small: str | None
+    withheld: Withheld | None
+    failed: Mapping[str, Sequence[int]]
+    all: str
+
+
+class DisturbancesFound(TypedDict):
+    tolerated: float
+    trials: int
+    of: int
+    typical: float | None
+    without: Sequence[WithoutDisturbed]
 
 
 def disturbances(
@@ -61,3 +94,15 @@ def _row(without: Judged, verdict_of_all: str) -> WithoutDisturbed:
         "failed": without["failed"],
         "all": verdict_of_all,
     }
+
+
+class DisturbancesPart(TypedDict):
+    disturbances: NotRequired[DisturbancesFound]
+
+
+def _compute(case: Case) -> DisturbancesPart:
+    found = disturbances(case.trials, case.plan, case.rule, comparisons(case), exclusions(case))
+    return {"disturbances": found}
+
+
+SECTION = Section(DisturbancesPart, _compute)

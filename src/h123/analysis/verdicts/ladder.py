@@ -9,13 +9,45 @@ has them in full.
 
 import math
 from collections.abc import Hashable, Sequence
+from typing import NotRequired
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
+from typing_extensions import TypedDict
 
-from h123.analysis.document import Factor, Judged, LadderRow
+from h123.analysis.case import Case
+from h123.analysis.comparisons.judged import Cell, Judged
+from h123.analysis.section import Section
+from h123.analysis.verdicts.judgement import comparisons
 from h123.study import rungs, split_pair
+
+
+class Factor(TypedDict):
+    """A comparison as a step of a ladder, or its whole: the geometric mean over the row's blocks with its interval, and
+    the comparison's own estimate and verdict."""
+
+    a: str
+    b: str
+    factor: float | None
+    low: float | None
+    high: float | None
+    ratio: float | None
+    verdict: str
+
+
+class LadderRow(TypedDict):
+    """The steps' factors multiply to the whole's."""
+
+    cell: Cell
+    workload: str
+    metric: str
+    blocks: int
+    whole: Factor
+    steps: Sequence[Factor]
+    apart: float | None
+    """The furthest that a factor is off its comparison's estimate, as a share of that."""
+
 
 CONFIDENCE = 0.95
 
@@ -89,3 +121,14 @@ def _apart(factors: Sequence[Factor]) -> float | None:
     pairs = [(of["factor"], of["ratio"]) for of in factors]
     offs = [abs(mean / centre - 1) for mean, centre in pairs if mean is not None and centre is not None]
     return max(offs) if len(offs) == len(pairs) else None
+
+
+class LadderPart(TypedDict):
+    ladder: NotRequired[Sequence[LadderRow]]
+
+
+def _compute(case: Case) -> LadderPart:
+    return {"ladder": ladder(comparisons(case), case.plan.study.compare.ladder)}
+
+
+SECTION = Section(LadderPart, _compute)

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from h123.analysis.audits.exclusions import exclusions
 from h123.analysis.case import Case
-from h123.analysis.comparisons.answers import Sent, most_unlike, said
+from h123.analysis.comparisons.answers import Sent, answers, most_unlike, said
 from h123.analysis.comparisons.comparison import TWINS, Cell, Comparison, Pair, Values, compare, in_blocks
+from h123.analysis.comparisons.failures import shares
 from h123.analysis.statistics.precision import FEWEST
 from h123.study import METRICS, Parameters
 
@@ -51,7 +53,7 @@ def treatments(case: Case) -> Iterator[Treatment]:
     for trial in sorted(planned, key=lambda trial: [places[factor].index(at) for factor, at in trial.cell.items()]):
         clock = trial.parameters.clock
         had = {name: _measured(case, values, trial.cell, name) for name in metrics if clock in METRICS[name].clocks}
-        yield Treatment(trial.cell, trial.parameters, had, _failed(case, trial.cell), case.answers.of(trial.cell))
+        yield Treatment(trial.cell, trial.parameters, had, _failed(case, trial.cell), answers(case).of(trial.cell))
 
 
 def _measured(case: Case, values: Values, cell: Cell, metric: str) -> Measured:
@@ -61,7 +63,7 @@ def _measured(case: Case, values: Values, cell: Cell, metric: str) -> Measured:
     pairs = [Pair(at.block, v, v, values.share(at, metric)) for at, v in known.items() if v is not None]
     compared = case.plan.study.compare.factor
     others, level = {name: at for name, at in cell.items() if name != compared}, cell[compared]
-    exclusion = case.exclusions.against(Comparison(others, "", metric, level, level, False, TWINS, pairs, 0))
+    exclusion = exclusions(case).against(Comparison(others, "", metric, level, level, False, TWINS, pairs, 0))
     logs = {block: math.log(value) if value > 0 else -math.inf for block, value in had.items()}
     return Measured(logs, exclusion.why if exclusion else None)
 
@@ -69,7 +71,7 @@ def _measured(case: Case, values: Values, cell: Cell, metric: str) -> Measured:
 def _failed(case: Case, cell: Cell) -> float:
     compared = case.plan.study.compare.factor
     others = {name: at for name, at in cell.items() if name != compared}
-    pairs = case.shares.pairs(others, cell[compared], cell[compared])
+    pairs = shares(case).pairs(others, cell[compared], cell[compared])
     return float(np.mean([share for share, _ in pairs])) if pairs else 0.0
 
 

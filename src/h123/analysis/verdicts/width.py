@@ -11,11 +11,23 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from h123.analysis.document import Judged
-from h123.analysis.statistics.families import headline
+from typing_extensions import TypedDict
+
+from h123.analysis.case import Case
+from h123.analysis.comparisons.judged import Judged, headline
+from h123.analysis.section import Section
 from h123.analysis.statistics.precision import LIMIT, blocks_for, spread, width
 from h123.analysis.statistics.rule import Rule
+from h123.analysis.verdicts.judgement import comparisons
+from h123.documents.campaign_file import Width
 from h123.study import ENOUGH_FOR_INTERVAL
+
+
+class WidthReached(Width):
+    narrow: bool
+    widest: float | None
+    blocks: int | None
+
 
 FIRST = 10
 """Blocks: of fewer the spread is so little known that one would too often stop by luck."""
@@ -69,3 +81,23 @@ def _needed(ends: tuple[float, float], blocks: int, wanted: float, planned: int,
     level = rule.looks.level(rule.alpha)
     needed = blocks_for(wanted, spread(*ends, blocks, level), level)
     return None if needed is None else max(needed, blocks + 1) + planned - blocks
+
+
+def reached_by(case: Case, judged: Sequence[Judged]) -> Reached:
+    """By a campaign that is to have a width."""
+    assert case.facts.width is not None
+    return reached(judged, case.facts.width["wanted"], len(case.plan.blocks), case.rule)
+
+
+class WidthPart(TypedDict):
+    width: WidthReached | None
+
+
+def _compute(case: Case) -> WidthPart:
+    if case.facts.width is None:
+        return {"width": None}
+    found = reached_by(case, comparisons(case))
+    return {"width": {**case.facts.width, "narrow": found.narrow, "widest": found.widest, "blocks": found.blocks}}
+
+
+SECTION = Section(WidthPart, _compute)

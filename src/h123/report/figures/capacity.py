@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import altair as alt
 
-from h123.analysis.document import Capacity, CapacityRow, CapacityStep
+from h123.analysis.comparisons.capacity import Capacity, CapacityRow, CapacityStep
 from h123.base.units import format_seconds
 from h123.report.figures.axes import header, log_ticks
 from h123.report.figures.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark, Rows

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from h123.analysis import document, headline
+from h123.analysis import headline
+from h123.analysis.comparisons.judged import Judged
 from h123.report.text.difference import unfit
 from h123.report.text.ladder import NOTABLE
 from h123.report.text.words import cell_name, level, listed, ratio
 from h123.study import Metric, metric
-
-Judged = Mapping[str, Any]
 
 _SHOWN = 3
 _ENOUGH_TO_READ = 6
@@ -168,14 +167,14 @@ def answers(verdicts: Mapping[str, Any]) -> list[Answer]:
     ]
 
 
-def cold(verdicts: Mapping[str, Any]) -> list[document.Judged]:
+def cold(verdicts: Mapping[str, Any]) -> list[Judged]:
     """The comparisons of cold requests that belong to an answer about others."""
     asked = headline(verdicts["comparisons"])
     names = {name for c in asked for name in _cold(c["metric"])} - {c["metric"] for c in asked}
     return [c for c in verdicts["comparisons"] if c["metric"] in names and not c["twin"]]
 
 
-def findings(compared: Iterable[document.Judged]) -> list[document.Judged]:
+def findings(compared: Iterable[Judged]) -> list[Judged]:
     """Those that found a difference."""
     return [c for c in compared if c["verdict"] in ("faster", "slower")]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from h123.analysis.document import Capacity, CapacityRow, CapacityStep, Middle, Reached
+from h123.analysis.comparisons.capacity import Capacity, CapacityRow, CapacityStep, Middle, Reached
 from h123.base.units import format_seconds
 from h123.report.text.words import cell_name, level, listed, percent, ratio
 from h123.study import METRICS

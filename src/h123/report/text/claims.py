@@ -11,7 +11,7 @@ from h123.report.text.words import MEANINGFUL_CONFIDENCE, confidence_words, leve
 from h123.study import metric
 
 if TYPE_CHECKING:
-    from h123.analysis.document import ClaimFigure, ClaimRow, LedgerDecided
+    from h123.analysis.claims.rows import ClaimFigure, ClaimRow, LedgerDecided
 
 """One element of `claims[].claims` in verdicts.json (docs/contracts/verdicts.md)."""
 

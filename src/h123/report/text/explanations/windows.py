@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from h123.analysis.document import WindowsRow
+from h123.analysis.explanations.windows import WindowsRow
 from h123.report.text.words import level, listed, place, unbroken
 from h123.study import metric
 

@@ -3,7 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from h123.analysis.document import ConfoundedRow, HandshakesRow, RepeatsRow, TailRow
+from h123.analysis.comparisons.confounding import ConfoundedRow
+from h123.analysis.comparisons.tails import TailRow
+from h123.analysis.verdicts.handshakes import HandshakesRow
+from h123.analysis.verdicts.repetitions import RepeatsRow
 from h123.report.text.words import cell_name, level, listed, percent
 from h123.study import metric
 

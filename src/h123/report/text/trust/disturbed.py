@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from h123.analysis.document import WithoutDisturbed
+from h123.analysis.verdicts.disturbances import WithoutDisturbed
 from h123.report.text.difference import sentence
 from h123.report.text.words import percent, place, unbroken
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from h123.analysis import fails_often
-from h123.analysis.document import FailedAttemptsRow
+from h123.analysis.provenance.failed_attempts import FailedAttemptsRow
 from h123.report.text.words import level, listed, opened, place, reason
 
 

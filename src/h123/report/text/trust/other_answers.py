@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from h123.analysis import answers_words
-from h123.analysis.document import AnswersRow
+from h123.analysis.comparisons.answers import AnswersRow
 from h123.report.text.words import listed, opened, place
 
 _NAMED = 3

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from h123.analysis.document import ElsewhereRow
+from h123.analysis.provenance.remote_server import ElsewhereRow
 from h123.base.units import format_value
 
 

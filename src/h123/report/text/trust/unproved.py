@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from h123.analysis.document import UnprovedRow
+from h123.analysis.provenance.unproved import UnprovedRow
 from h123.report.text.words import listed
 
 _NAMED = 3

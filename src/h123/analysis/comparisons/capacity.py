@@ -21,11 +21,85 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, NotRequired
 
-from h123.analysis.document import Bound, Capacity, CapacityRatio, CapacityRow, CapacityStep, Cell, Middle, Reached
+from typing_extensions import TypedDict
+
+from h123.analysis.case import Case
+from h123.analysis.comparisons.judged import Cell
+from h123.analysis.section import Section
 from h123.measures import Attempt, quantiles
 from h123.study import METRICS, Plan, split_pair
 from h123.study.metrics.observed import Answered, FromSend, Observed, Times
+
+Bound = Literal["at most", "at least"]
+
+
+class Middle(TypedDict):
+    """A median over blocks, and its interval: none of fewer than 6."""
+
+    value: float
+    low: float | None
+    high: float | None
+    confidence: float | None
+
+
+class Reached(Middle):
+    """Requests a second. A knee at the first or last step is only bounded."""
+
+    bound: Bound | None
+
+
+class CapacityStep(TypedDict):
+    """What a treatment did at a step, medians over its trials; a value that failed requests leave is none."""
+
+    level: str
+    rate: float | None
+    """Requests a second that were due; None of a closed loop."""
+    blocks: int
+    achieved: float | None
+    """Requests a second that were answered."""
+    latency: float | None
+    tail: float | None
+    """Seconds from when requests were due: the median, and the 99th percentile."""
+    sent_tail: float | None
+    """The 99th percentile from when they were sent."""
+    client: float | None
+    """Share of one processor that the client used."""
+
+
+class CapacityRow(TypedDict):
+    """Of one treatment: its steps from the lowest rate, closed loops apart."""
+
+    cell: Cell
+    blocks: int
+    """That have all steps."""
+    steps: Sequence[CapacityStep]
+    closed: Sequence[CapacityStep]
+    knee: Reached | None
+    maximum: Reached | None
+    saturated: bool
+    """Whether the highest step was more than it gets through, in all blocks: else the maximum is the steps' own."""
+
+
+class CapacityRatio(Middle):
+    """Of two levels' knees or maxima, paired within blocks."""
+
+    cell: Cell
+    a: str
+    b: str
+    what: str
+    blocks: int
+
+
+class Capacity(TypedDict):
+    """Latency against load."""
+
+    factor: str
+    """Whose levels are the steps."""
+    rows: Sequence[CapacityRow]
+    ratios: Sequence[CapacityRatio]
+
 
 FEWEST_STEPS = 3
 """With fewer there is no curve."""
@@ -235,3 +309,14 @@ def _sides(first: _Blocks, second: _Blocks) -> dict[str, tuple[Mapping[int, floa
     if first.saturated and second.saturated:
         sides["maximum"] = (first.maxima, second.maxima)
     return sides
+
+
+class CapacityPart(TypedDict):
+    capacity: NotRequired[Capacity | None]
+
+
+def _compute(case: Case) -> CapacityPart:
+    return {"capacity": capacity(case.attempts, case.plan)}
+
+
+SECTION = Section(CapacityPart, _compute)

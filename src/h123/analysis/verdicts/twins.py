@@ -10,10 +10,24 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from typing_extensions import TypedDict
 
-from h123.analysis.comparisons.comparison import Comparison
-from h123.analysis.document import Judged, TwinsFound
+from h123.analysis.case import Case
+from h123.analysis.comparisons.comparison import Comparison, compared
+from h123.analysis.comparisons.judged import Judged
+from h123.analysis.section import Section
 from h123.analysis.statistics.signedrank import Floats, cumulative, size
+from h123.analysis.verdicts.judgement import comparisons
+
+
+class TwinsFound(TypedDict):
+    comparisons: int
+    rejected: int
+    rate: float | None
+    expected: float | None
+    most: int | None
+    verdict: str | None
+
 
 SWAPS = 4000
 BAND = 0.99
@@ -70,3 +84,14 @@ def _ranks(values: Floats) -> Floats:
     _, place, count = np.unique(values, return_inverse=True, return_counts=True)
     ranks: Floats = (np.cumsum(count) - (count - 1) / 2)[place]
     return ranks
+
+
+class TwinsPart(TypedDict):
+    twins: TwinsFound
+
+
+def _compute(case: Case) -> TwinsPart:
+    return {"twins": twin_rate(compared(case), comparisons(case), case.rule.alpha, case.facts.seed)}
+
+
+SECTION = Section(TwinsPart, _compute)

@@ -7,22 +7,40 @@ fewest that h123 takes, 60 and 300, by some 7 %). That cancels in a ratio only i
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import NotRequired
 
 import numpy as np
+from typing_extensions import TypedDict
 
-from h123.analysis.document import TailRow
+from h123.analysis.case import Case, Evidence
+from h123.analysis.comparisons.judged import Cell
+from h123.analysis.section import Section
 from h123.measures import Attempt
-from h123.measures.quantiles import intervals, ranks
-from h123.store import CampaignFolder
+from h123.measures.quantiles import ranks
 from h123.study import METRICS, Plan
 from h123.study.metrics.observed import Times
+
+
+class TailRow(TypedDict):
+    """A high quantile of a typical trial, with its own interval."""
+
+    metric: str
+    cell: Cell
+    trials: int
+    requests: int
+    value: float | None
+    low: float | None
+    high: float | None
+    confidence: float
+    fewest: bool
+
 
 MEDIAN = 0.5
 TAILS = {name: of.share for name, metric in METRICS.items() if isinstance(of := metric.of, Times) and of.share > MEDIAN}
 """Quantiles of latency far out, by metric."""
 
 
-def tails(folder: CampaignFolder, attempts: Sequence[Attempt], plan: Plan) -> list[TailRow]:
+def tails(evidence: Evidence, attempts: Sequence[Attempt], plan: Plan) -> list[TailRow]:
     """The `tails` of verdicts.json: a row for each quantile that the study asks, each cell and level, of its typical
     trial: medians over the trials of the value and of both ends of its interval."""
     asked = {metric for family in plan.study.compare.families for metric in family.metrics}
@@ -30,13 +48,13 @@ def tails(folder: CampaignFolder, attempts: Sequence[Attempt], plan: Plan) -> li
         row
         for metric, share in TAILS.items()
         if metric in asked
-        for row in _rows(folder, [a for a in attempts if a.metrics[metric] is not None], metric, share)
+        for row in _rows(evidence, [a for a in attempts if a.metrics[metric] is not None], metric, share)
     ]
 
 
-def _rows(folder: CampaignFolder, attempts: Sequence[Attempt], metric: str, share: float) -> list[TailRow]:
-    files = {folder.trial(a.trial, a.attempt) / "samples.parquet": a for a in attempts}
-    found = intervals(folder, files, share)
+def _rows(evidence: Evidence, attempts: Sequence[Attempt], metric: str, share: float) -> list[TailRow]:
+    files = {evidence.of(a) / "samples.parquet": a for a in attempts}
+    found = evidence.tail_intervals(files, share)
     levels: dict[tuple[tuple[str, str], ...], list[tuple[Attempt, tuple[float, float]]]] = defaultdict(list)
     for file, attempt in files.items():
         if file in found and not attempt.twin:
@@ -67,3 +85,14 @@ def _row(
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
+
+
+class TailsPart(TypedDict):
+    tails: NotRequired[Sequence[TailRow]]
+
+
+def _compute(case: Case) -> TailsPart:
+    return {"tails": tails(case.evidence, case.attempts, case.plan)}
+
+
+SECTION = Section(TailsPart, _compute)

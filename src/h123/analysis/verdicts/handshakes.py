@@ -7,14 +7,25 @@ differ in it; `cpu_warm` and `cpu_handshake` are apart, where the run is long en
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NotRequired
 
 import numpy as np
+from typing_extensions import TypedDict
 
-from h123.analysis.document import HandshakesRow, Judged
+from h123.analysis.comparisons.judged import Cell, Judged
 from h123.measures import Attempt
 from h123.study import METRICS
 from h123.study.metrics.observed import Processor
+
+
+class HandshakesRow(TypedDict):
+    """Of a median trial."""
+
+    cell: Cell
+    level: str
+    handshakes: int
+    requests: int
+
 
 _MIXED = [name for name, metric in METRICS.items() if isinstance(metric.of, Processor) and metric.of.part == "all"]
 NOTABLE = 0.01
@@ -61,3 +72,7 @@ def _note(c: Judged, known: Mapping[Any, HandshakesRow]) -> str | None:
         return None
     said = " and ".join(f"{row['handshakes']} of {row['requests']} requests of {row['level']}" for row in rows)
     return f"handshakes included, in {said}: in trials that are long enough `cpu_warm` tells a request's alone"
+
+
+class HandshakesPart(TypedDict):
+    handshakes: NotRequired[Sequence[HandshakesRow]]

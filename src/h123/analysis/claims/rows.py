@@ -1,0 +1,88 @@
+"""Claims as verdicts.json has them: what each says, and what became of it."""
+
+from collections.abc import Mapping, Sequence
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from h123.analysis.comparisons.judged import Cell
+
+
+class ClaimChecked(TypedDict):
+    possible: bool
+    shown: str
+
+
+class ClaimFigure(TypedDict):
+    cell: Cell | None
+    """None of all cells together."""
+    blocks: int
+    ratio: float | None
+    low: float | None
+    high: float | None
+    confidence: float
+    p: float | None
+
+
+class ClaimAsked(TypedDict):
+    """What a campaign is asked."""
+
+    estimand: str | None
+    condition: Mapping[str, object]
+    against: Mapping[str, object]
+    size: str | None
+    note: str | None
+    reason: str | None
+
+
+class ClaimAnswered(TypedDict):
+    """What it answers."""
+
+    verdict: str
+    reason: str | None
+    requests: Sequence[int]
+    blocks: int | None
+    p: float | None
+    p_adjusted: float | None
+    figures: Sequence[ClaimFigure]
+
+
+class ClaimRow(TypedDict):
+    """A claim of a published work: both, and what arithmetic says."""
+
+    id: str
+    quotation: str | None
+    summary: str | None
+    source: str | None
+    where: NotRequired[str | None]
+    """Its place in the source."""
+    metric: str
+    a: str | None
+    b: str | None
+    direction: str | None
+    estimand: str | None
+    condition: Mapping[str, object]
+    against: Mapping[str, object]
+    size: str | None
+    note: str | None
+    repeats: str | None
+    arithmetic: Sequence[ClaimChecked]
+    possible: bool
+    verdict: str
+    reason: str | None
+    requests: Sequence[int]
+    blocks: int | None
+    p: float | None
+    p_adjusted: float | None
+    figures: Sequence[ClaimFigure]
+
+
+class LedgerDecided(TypedDict):
+    """What became of a ledger's claims."""
+
+    title: str
+    where: str
+    study: str | None
+    scale: float | None
+    family_size: int
+    claims: Sequence[ClaimRow]

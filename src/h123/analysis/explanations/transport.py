@@ -1,0 +1,32 @@
+"""How alike the compared treatments sent: congestion control, windows and what else a transport sets."""
+
+from collections.abc import Mapping, Sequence
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from h123.analysis.case import Case
+from h123.analysis.section import Section
+from h123.study import likenesses
+
+
+class TransportRow(TypedDict):
+    """How alike the compared treatments sent."""
+
+    transport: str
+    unlike: Mapping[str, str]
+    said: str
+
+
+class TransportPart(TypedDict):
+    transport: NotRequired[Sequence[TransportRow]]
+
+
+def _compute(case: Case) -> TransportPart:
+    if case.facts.imported:
+        return {"transport": []}
+    found = likenesses(case.plan, case.choosing)
+    return {"transport": [{"transport": one.transport, "unlike": one.unlike, "said": one.said} for one in found]}
+
+
+SECTION = Section(TransportPart, _compute)

@@ -1,0 +1,53 @@
+"""How much of the campaign there is: blocks, trials, attempts without a seal."""
+
+from collections import Counter
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from h123.analysis.case import Case, complete_blocks
+from h123.analysis.section import Section
+from h123.analysis.statistics.signedrank import attainable
+from h123.analysis.trials import treated
+
+
+class Blocks(TypedDict):
+    planned: int
+    complete: int
+
+
+class TrialCounts(TypedDict):
+    planned: int
+    valid: int
+    invalid: int
+    missing: int
+
+
+class BlocksPart(TypedDict):
+    blocks: Blocks
+
+
+class CountsPart(BlocksPart):
+    attainable_p: float
+    trials: TrialCounts
+    unsealed: NotRequired[int]
+
+
+def _compute(case: Case) -> CountsPart:
+    complete = complete_blocks(case.attempts, case.plan)
+    return {
+        "blocks": {"planned": len(case.plan.blocks), "complete": complete},
+        "attainable_p": attainable(complete),
+        "trials": _trials(case),
+        "unsealed": sum(not event.get("seal") for event in case.facts.events if event["event"] == "trial"),
+    }
+
+
+def _trials(case: Case) -> TrialCounts:
+    tried = Counter(bool(event["valid"]) for event in case.facts.events if event["event"] == "trial")
+    missing = len({treated(trial) for trial in case.plan.trials()} - {treated(attempt) for attempt in case.attempts})
+    valid = len(case.attempts)
+    return {"planned": valid + missing, "valid": valid, "invalid": tried[False], "missing": missing}
+
+
+SECTION = Section(CountsPart, _compute)

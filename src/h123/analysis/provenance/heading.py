@@ -1,0 +1,36 @@
+"""Which campaign it is, what it asks, and how strictly it is judged."""
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from h123.analysis.case import Case
+from h123.analysis.section import Section
+from h123.base.terminal.redaction import hidden
+
+
+class HeadingPart(TypedDict):
+    h123: Literal["verdicts/1"]
+    campaign: str
+    study: str
+    question: str
+    factor: str
+    margin: float
+    alpha: float
+    seed: int
+
+
+def _compute(case: Case) -> HeadingPart:
+    return {
+        "h123": "verdicts/1",
+        "campaign": case.facts.name,
+        "study": case.plan.study.name,
+        "question": hidden(case.plan.study.question),
+        "factor": case.factor,
+        "margin": case.rule.margin,
+        "alpha": case.rule.alpha,
+        "seed": case.facts.seed,
+    }
+
+
+SECTION = Section(HeadingPart, _compute)

@@ -1,0 +1,36 @@
+"""Subjects whose verification had not passed when the campaign began."""
+
+from collections.abc import Sequence
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from h123.analysis.case import Case
+from h123.analysis.section import Section
+from h123.documents.campaign_file import Proof, VerifiedRole
+
+
+class UnprovedRow(Proof):
+    """A subject whose verification did not pass, in a role that it had."""
+
+    subject: str
+    role: VerifiedRole
+
+
+class UnprovedPart(TypedDict):
+    unproved: NotRequired[Sequence[UnprovedRow]]
+
+
+def _compute(case: Case) -> UnprovedPart:
+    """None where an earlier h123 began the campaign: it did not look."""
+    return {
+        "unproved": [
+            {**proof, "subject": name, "role": role}
+            for name, about in case.facts.subjects.items()
+            for role, proof in about.get("proofs", {}).items()
+            if proof["outcome"] != "passed"
+        ]
+    }
+
+
+SECTION = Section(UnprovedPart, _compute)

@@ -1,0 +1,43 @@
+"""The values of all trials."""
+
+from collections.abc import Mapping, Sequence
+
+from typing_extensions import TypedDict
+
+from h123.analysis.case import Case
+from h123.analysis.comparisons.judged import Cell
+from h123.analysis.section import Section
+from h123.measures import Attempt, shown
+
+
+class ValueRow(TypedDict):
+    """A trial's metrics."""
+
+    trial: str
+    block: int
+    position: int | None
+    cell: Cell
+    twin: bool
+    metrics: Mapping[str, float | None]
+
+
+class ValuesPart(TypedDict):
+    values: Sequence[ValueRow]
+
+
+def _compute(case: Case) -> ValuesPart:
+    return {"values": [_row(attempt) for attempt in case.attempts]}
+
+
+def _row(attempt: Attempt) -> ValueRow:
+    return {
+        "trial": attempt.name,
+        "block": attempt.block,
+        "position": attempt.position,
+        "cell": attempt.cell,
+        "twin": attempt.twin,
+        "metrics": shown(attempt.metrics),
+    }
+
+
+SECTION = Section(ValuesPart, _compute)

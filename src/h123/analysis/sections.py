@@ -1,0 +1,135 @@
+"""verdicts.json section by section, as it is written and read (docs/contracts/verdicts.md).
+
+A section's module has its rows, their key, and how a case comes to them: a new one is a module, a line in `SECTIONS`
+and a base of `Verdicts`. Rows are dictionaries, because a large campaign has tens of thousands of them. What earlier
+versions did not write is not required.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict
+
+from h123.analysis.as_published import document as as_published
+from h123.analysis.claims import section as claims
+from h123.analysis.comparisons import answers, capacity, confounding, failures, interactions, tails
+from h123.analysis.explanations import causes, transport, windows
+from h123.analysis.provenance import (
+    counts,
+    discarded,
+    failed_attempts,
+    gate,
+    heading,
+    imported,
+    looks,
+    places,
+    remote_server,
+    unproved,
+    values,
+)
+from h123.analysis.section import Section
+from h123.analysis.verdicts import (
+    audited,
+    decomposition,
+    disturbances,
+    judgement,
+    ladder,
+    outlook,
+    repetitions,
+    twins,
+    width,
+)
+from h123.base.errors import UserError
+from h123.base.paths import typed
+from h123.documents import fault_of, read_content
+from h123.store import CampaignFolder
+
+SECTIONS: Sequence[Section[Any]] = [
+    heading.SECTION,
+    looks.SECTION,
+    width.SECTION,
+    counts.SECTION,
+    failed_attempts.SECTION,
+    answers.SECTION,
+    places.SECTION,
+    unproved.SECTION,
+    discarded.SECTION,
+    judgement.SECTION,
+    failures.SECTION,
+    outlook.SECTION,
+    transport.SECTION,
+    remote_server.SECTION,
+    causes.SECTION,
+    windows.SECTION,
+    ladder.SECTION,
+    capacity.SECTION,
+    decomposition.SECTION,
+    interactions.SECTION,
+    as_published.SECTION,
+    claims.SECTION,
+    disturbances.SECTION,
+    repetitions.SECTION,
+    confounding.SECTION,
+    tails.SECTION,
+    twins.SECTION,
+    audited.SECTION,
+    imported.SECTION,
+    values.SECTION,
+]
+"""All that a campaign is computed to. What became of its conditions is added by `record_gate`."""
+
+
+@with_config(strict=True, allow_inf_nan=False)
+class Verdicts(
+    heading.HeadingPart,
+    looks.LooksPart,
+    width.WidthPart,
+    counts.CountsPart,
+    failed_attempts.FailedAttemptsPart,
+    answers.AnswersPart,
+    places.PlacesPart,
+    unproved.UnprovedPart,
+    discarded.DiscardedPart,
+    gate.GatePart,
+    judgement.QualifiedPart,
+    failures.FailuresPart,
+    outlook.OutlookPart,
+    transport.TransportPart,
+    remote_server.ElsewherePart,
+    causes.CausesPart,
+    windows.WindowsPart,
+    ladder.LadderPart,
+    capacity.CapacityPart,
+    decomposition.PartsPart,
+    interactions.InteractionsPart,
+    as_published.AsPublishedPart,
+    claims.ClaimsPart,
+    disturbances.DisturbancesPart,
+    repetitions.RepeatsPart,
+    confounding.ConfoundedPart,
+    tails.TailsPart,
+    twins.TwinsPart,
+    audited.AuditsPart,
+    imported.OriginPart,
+    values.ValuesPart,
+    TypedDict,
+):
+    """What `h123 analyse` found of a campaign: the parts of all sections."""
+
+
+def read_verdicts(folder: CampaignFolder) -> Verdicts:
+    """All that `h123 analyse` last found. Raises UserError where it has not been run, or the file has another shape."""
+    file, again = folder.verdicts, f"run `h123 analyse {typed(folder.path)}`"
+    if not file.is_file():
+        raise UserError(f"{folder.path} has not been analysed: it has no verdicts.json", remedy=again)
+    try:
+        return _model().validate_python(read_content(file, "verdicts/1"), strict=True)
+    except ValidationError as invalid:
+        raise UserError(f"{file} is not as h123 writes it: {fault_of(invalid)}", remedy=again) from None
+
+
+@cache
+def _model() -> TypeAdapter[Verdicts]:
+    return TypeAdapter(Verdicts)

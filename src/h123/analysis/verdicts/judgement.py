@@ -1,0 +1,48 @@
+"""The comparisons, judged, with what qualifies them: handshakes, late first bytes, what would decide them."""
+
+from collections.abc import Sequence
+
+from typing_extensions import TypedDict
+
+from h123.analysis.audits.exclusions import exclusions
+from h123.analysis.case import Case, once
+from h123.analysis.comparisons.comparison import compared
+from h123.analysis.comparisons.judged import Judged
+from h123.analysis.comparisons.projection import project
+from h123.analysis.section import Section
+from h123.analysis.verdicts.first_bytes import with_reasons
+from h123.analysis.verdicts.handshakes import HandshakesPart, HandshakesRow, handshakes, noted
+from h123.analysis.verdicts.verdict import judge
+
+
+class JudgedPart(TypedDict):
+    comparisons: Sequence[Judged]
+
+
+class QualifiedPart(JudgedPart, HandshakesPart):
+    """With the handshakes that their notes are about."""
+
+
+@once
+def judged(case: Case) -> list[Judged]:
+    """As the verdicts alone have them."""
+    return judge(compared(case), case.rule, exclusions(case))
+
+
+@once
+def opened(case: Case) -> list[HandshakesRow]:
+    """The handshakes within processor time."""
+    return handshakes(case.attempts, judged(case), case.factor)
+
+
+@once
+def comparisons(case: Case) -> list[Judged]:
+    """As verdicts.json has them."""
+    return with_reasons(project(noted(judged(case), opened(case)), case.rule), case.attempts, case.factor)
+
+
+def _compute(case: Case) -> QualifiedPart:
+    return {"comparisons": comparisons(case), "handshakes": opened(case)}
+
+
+SECTION = Section(QualifiedPart, _compute)

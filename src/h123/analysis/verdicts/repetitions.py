@@ -1,0 +1,64 @@
+"""Which metrics repeat the observation of another (comparisons/repeats.py), and how closely the two go together."""
+
+from collections.abc import Sequence
+from typing import NotRequired
+
+import numpy as np
+from typing_extensions import TypedDict
+
+from h123.analysis.case import Case
+from h123.analysis.comparisons.judged import Cell, Judged
+from h123.analysis.section import Section
+from h123.analysis.verdicts.judgement import comparisons
+
+
+class RepeatsRow(TypedDict):
+    """A metric that repeats another's observation."""
+
+    metric: str
+    of: str
+    comparisons: int
+    correlation: float | None
+
+
+FEWEST = 6
+"""Pairs of which a correlation is told."""
+
+
+def repeats(judged: Sequence[Judged]) -> list[RepeatsRow]:
+    """The `repeats` of verdicts.json: which metric repeats which, and how closely the ratios of blocks go together."""
+    found: list[RepeatsRow] = []
+    for metric, of in dict.fromkeys((c["metric"], of) for c in judged if (of := c["repeats"])):
+        mine = [c for c in judged if c["metric"] == metric and c["repeats"] == of]
+        known = [r for c in mine if (r := _correlation(c, _original(c, judged))) is not None]
+        typical = float(np.median(known)) if known else None
+        found.append({"metric": metric, "of": of, "comparisons": len(mine), "correlation": typical})
+    return found
+
+
+def _original(c: Judged, judged: Sequence[Judged]) -> Judged:
+    return next(o for o in judged if o["metric"] == c["repeats"] and _between(o) == _between(c))
+
+
+def _between(c: Judged) -> tuple[Cell, str, str, bool]:
+    return c["cell"], c["a"], c["b"], c["twin"]
+
+
+def _correlation(c: Judged, original: Judged) -> float | None:
+    """Pearson's, of the logarithms of the blocks' ratios."""
+    first, second = ({pair["block"]: pair["ratio"] for pair in one["pairs"] if pair["ratio"]} for one in (c, original))
+    both = np.log([(first[block], second[block]) for block in first if block in second])
+    if len(both) < FEWEST or not np.all(both.std(axis=0) > 0):
+        return None
+    return float(np.corrcoef(both.T)[0, 1])
+
+
+class RepeatsPart(TypedDict):
+    repeats: NotRequired[Sequence[RepeatsRow]]
+
+
+def _compute(case: Case) -> RepeatsPart:
+    return {"repeats": repeats(comparisons(case))}
+
+
+SECTION = Section(RepeatsPart, _compute)
