@@ -15,9 +15,6 @@ STILL_LONGER = {
     "subjects/load/job.c": 424,
     "subjects/load/quic.c": 475,
     "tests/analysis/test_audits.py": 555,
-    "tests/catalogue/test_commands.py": 462,
-    "tests/results/test_foreign.py": 421,
-    "tests/verification/test_conduct.py": 576,
 }
 
 

@@ -1,0 +1,32 @@
+"""What a trial asks of a subject."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from h123.base.transport import Name, Value
+from h123.study.workload import Kind, workload_of
+
+
+def asked(method: str, headers: Sequence[Mapping[str, str]] = ()) -> Kind:
+    return workload_of({"method": method, "headers": list(headers)})
+
+
+@dataclass(frozen=True)
+class Demand:
+    protocol: str = "h2"
+    kind: str = "requests"
+    workload: Kind = field(default_factory=lambda: asked("GET"))
+    congestion: str = "cubic"
+    transport: str = "deployed"
+    store: str = "memory"
+    backend_network: str | None = None
+    clock: str = "wall"
+    tls: str = "1.3"
+    connections: str | int = "shared"
+    cold: bool = False
+    qlog: bool = False
+    sessions: str = "full"
+    settings: Mapping[Name, Value] = field(default_factory=dict)
+
+    def setting(self, name: Name) -> Value | None:
+        return self.settings.get(name)
