@@ -6,24 +6,32 @@ from typing import Any
 
 import pytest
 
-from documents import document
-from h123.analysis.audits import AUDITS, Failed, audit_campaign, audit_trials, beside, design, order_audits
+from analysis.spoiled import (
+    FAULTS,
+    MS,
+    TRANSFORMED,
+    all_cpu,
+    client_cpu,
+    down,
+    facts,
+    imported,
+    loaded,
+    opened,
+    opening,
+    parameters,
+    report,
+    summary,
+)
+from h123.analysis.audits import AUDITS, beside
 from h123.analysis.audits.finding import Audit
 from h123.analysis.audits.path import capacity_bits, round_trip_floor_ns
 from h123.analysis.case import Case, gather
-from h123.analysis.statistics.looks import Looks
-from h123.analysis.statistics.remedy import Remedy
-from h123.analysis.statistics.rule import Rule
-from h123.analysis.trials import treated
-from h123.documents.lab_report import Finished
-from h123.documents.trial_files import Client, Link
-from h123.measures import Attempt, Bodies, Opening
-from h123.measures.visits import Visit
+from h123.documents.trial_files import Link
+from h123.measures import Attempt, Opening
 from h123.study.networks.network import Direction
 from synthetic import Scenario, make_campaign
 
 CHECKS = {check.name: check.check for check in AUDITS}
-MS = 1_000_000
 
 
 @pytest.fixture(scope="module")
@@ -39,147 +47,6 @@ def attempts(case: Case) -> list[Attempt]:
 @pytest.fixture(scope="module")
 def sound(attempts: list[Attempt]) -> Attempt:
     return next(a for a in attempts if a.cell == {"network": "poor", "protocol": "h3"})
-
-
-def summary(**changes: Any) -> Callable[[Attempt], Attempt]:
-    return lambda a: replace(a, summary=replace(a.summary, **changes))
-
-
-def parameters(**changes: Any) -> Callable[[Attempt], Attempt]:
-    return lambda a: replace(a, parameters={**a.parameters, **changes})
-
-
-def facts(**changes: Any) -> Callable[[Attempt], Attempt]:
-    known = {"h123": "client/1"}
-    return lambda a: replace(
-        a, facts=document(Client, {**(a.facts.model_dump(exclude_unset=True) if a.facts else known), **changes})
-    )
-
-
-def report(change: Callable[[dict[str, Any]], None]) -> Callable[[Attempt], Attempt]:
-    def changed(attempt: Attempt) -> Attempt:
-        content = attempt.report.model_dump(exclude_unset=True)
-        change(content)
-        return replace(attempt, report=document(Finished, content))
-
-    return changed
-
-
-def timeline(**changes: Any) -> Callable[[Attempt], Attempt]:
-    return lambda a: replace(a, timeline=replace(a.timeline, **changes))
-
-
-def imported(attempt: Attempt) -> Attempt:
-    """As if a file had told of its requests' durations alone."""
-    durations = replace(attempt.summary, warm_start_ns=None, warm_end_ns=None)
-    return replace(attempt, imported=True, summary=durations)
-
-
-def down(content: dict[str, Any]) -> dict[str, Any]:
-    directions: dict[str, Any] = content["links"][0]["directions"]["down"]
-    return directions
-
-
-def loaded(event: str, early: int) -> Callable[[Attempt], Attempt]:
-    """As if a browser had told its page so before its document had come."""
-    told = {"user": 0, "group": 0, "dom_content_loaded_ns": 20 * MS, "load_ns": 20 * MS, event: 20 * MS - early}
-    seen = summary(visits=[Visit(0, 0, 0, 20 * MS, 90 * MS, failed=False)])
-    return lambda a: facts(visits=[told])(seen(a))
-
-
-def lose(content: dict[str, Any]) -> None:
-    counters = down(content)
-    counters["delivered"] -= 100
-    counters["lost"] += 100
-
-
-def client_cpu(content: dict[str, Any]) -> None:
-    content["roles"][1]["cpu"]["main_ns"] = int(0.93 * content["machine"]["wall_ns"])
-
-
-def all_cpu(content: dict[str, Any]) -> None:
-    content["machine"]["busy_ns"] = int(1.92 * content["machine"]["wall_ns"])
-
-
-FAULTS: list[tuple[str, Callable[[Attempt], Attempt]]] = [
-    ("goodput-above-link", lambda a: summary(warm_bytes_down=3 * (a.summary.warm_bytes_down or 0))(a)),
-    ("goodput-above-link", lambda a: summary(warm_bytes_up=3 * (a.summary.warm_bytes_down or 0))(a)),
-    ("request-above-link", summary(quickest_down_bytes=100_000, quickest_down_ns=78 * MS)),
-    ("request-above-link", summary(quickest_up_bytes=100_000, quickest_up_ns=78 * MS)),
-    ("requests-above-littles-law", lambda a: summary(warm_ok=a.summary.warm_ok * 40)(a)),
-    ("requests-above-littles-law", lambda a: parameters(rate=100.0)(summary(warm_busy_ns=500 * MS)(a))),
-    ("handshake-below-round-trips", summary(handshake_min_ns=48 * MS)),
-    ("handshake-below-round-trips", lambda a: parameters(protocol="h2")(summary(handshake_min_ns=90 * MS)(a))),
-    ("first-byte-below-round-trip", summary(ttfb_min_ns=48 * MS)),
-    ("cold-below-round-trips", summary(cold_shortest_ns=97 * MS)),
-    ("cold-below-round-trips", lambda a: parameters(protocol="h2")(summary(cold_shortest_ns=146 * MS)(a))),
-    ("cold-below-round-trips", lambda a: facts(tls=[{"resumed": True}])(summary(cold_shortest_ns=48 * MS)(a))),
-    ("request-below-round-trip", summary(shortest_ns=48 * MS)),
-    # 100 kB of each of 4 users in 0.1 s are 32 Mbit/s, over a link of 10.
-    ("users-above-link", lambda a: summary(warm_busy_ns=a.summary.warm * 100 * MS)(imported(a))),
-    ("times-zero", summary(instant=3)),
-    ("times-beyond-run", report(lambda r: r["phases_ns"].update(main=r["phases_ns"]["main"] // 1000))),
-    ("rows-repeated", timeline(repeats=1)),
-    ("users-exceeded", timeline(in_flight=5)),
-    ("loop-still", timeline(still_ns=20_000 * MS)),
-    ("loop-still", lambda a: parameters(rate=100.0)(timeline(gap_ns=300 * MS)(a))),
-    ("tls-impossible", facts(tls=[{"version": "1.2"}])),
-    ("request-as-trial", lambda a: summary(rows=1)(imported(a))),
-    ("times-disordered", summary(disordered=1)),
-    ("loaded-early", loaded("dom_content_loaded_ns", 5 * MS)),
-    ("loaded-early", loaded("load_ns", 5 * MS)),
-    ("size-wrong", summary(bodies=[Bodies(0, (0, 0), (99_999, 100_000))])),
-    ("size-wrong", parameters(method="POST")),
-    ("status-wrong", summary(refused=1)),
-    ("requests-failed", summary(errors=2, first_error="reset")),
-    ("requests-miscounted", summary(warm=19)),
-    ("requests-miscounted", summary(cold=0)),
-    ("requests-miscounted", parameters(connections=2)),
-    ("requests-miscounted", parameters(cold=False)),
-    ("protocol-wrong", summary(protocol_min="h2")),
-    ("sessions-wrong", parameters(sessions="resumed")),
-    ("round-trips-odd", lambda a: opened(opening(3))(a)),
-    ("tls-wrong", facts(tls=[{"version": "1.3"}, {"version": "1.2"}])),
-    ("tls-wrong", lambda a: replace(a, facts=None)),
-    ("tls-wrong", parameters(tls="1.2")),
-    ("client-saturated", report(client_cpu)),
-    ("machine-saturated", report(all_cpu)),
-    ("loss-mismatch", report(lose)),
-    ("packets-unaccounted", report(lambda r: down(r).update(delivered=1))),
-    ("lab-warned", report(lambda r: r.update(warnings=[{"code": "left-behind", "detail": "server: sleep 100"}]))),
-    ("udp-buffer-dropped", report(lambda r: r["hosts"][1]["counters"]["after"].update({"Udp.RcvbufErrors": 1}))),
-    ("congestion-wrong", report(lambda r: r["hosts"][0].update(congestion="bbr"))),
-    ("congestion-wrong", report(lambda r: r["hosts"][1].update(congestion="reno"))),
-]
-
-
-def resumed(attempt: Attempt) -> Attempt:
-    """As if the study had asked for resumed sessions, and got them."""
-    return parameters(sessions="resumed")(facts(tls=[{"version": "1.3", "connections": 3, "resumed": True}])(attempt))
-
-
-def opened(*openings: Opening) -> Callable[[Attempt], Attempt]:
-    return lambda a: replace(parameters(clock="virtual")(a), openings=openings)
-
-
-def opening(round_trips: int, **what: Any) -> Opening:
-    return Opening(round_trips, 2700, 2800, 4, 5, **{"lost": False, "retried": False, "limited": False, **what})
-
-
-def as_its_protocol_says(attempt: Attempt) -> Attempt:
-    """As if all its connections took the round trips of their protocol, but for one whose packets were lost."""
-    trips = 2 if attempt.parameters["protocol"] == "h3" else 3
-    return opened(opening(trips), opening(trips), opening(trips + 2, lost=True))(attempt)
-
-
-TRANSFORMED: dict[str, Callable[[Attempt], Attempt]] = {
-    "users-above-link": imported,
-    "request-as-trial": imported,
-    "sessions-wrong": resumed,
-    "round-trips-odd": as_its_protocol_says,
-    "loaded-early": loaded("load_ns", MS),  # told in milliseconds
-}
-"""Audits with nothing to check in what h123 usually measures itself."""
 
 
 @pytest.mark.parametrize("name", CHECKS)
@@ -389,115 +256,6 @@ def test_a_virtual_clock_has_no_load_to_check(sound: Attempt) -> None:
     virtual = parameters(clock="virtual")
     for name, spoil in (("client-saturated", client_cpu), ("machine-saturated", all_cpu)):
         assert CHECKS[name](virtual(report(spoil)(sound))) is None
-
-
-def test_blocks_too_few_for_a_family() -> None:
-    one = {
-        "twin": False,
-        "repeats": None,
-        "p": 0.03,
-        "verdict": "inconclusive",
-        "family": "answer",
-        "correction": "holm",
-        "blocks": 6,
-        "low": 0.9,
-        "high": 1.1,
-    }
-    rule = Rule(0.05, 0.05, Looks([6]))
-    assert [finding.passed for finding in design.blocks_too_few([one], rule)] == [True]
-    assert [finding.passed for finding in design.blocks_too_few([one, one], rule)] == [False]
-    assert design.blocks_too_few([{**one, "twin": True}], rule) == []
-
-
-def test_blocks_are_too_few_where_one_difference_among_equals_could_not_be_found() -> None:
-    """Twenty servers beside one, under Benjamini-Hochberg: if most differ 8 blocks show it, if one does they cannot."""
-    server = {
-        "twin": False,
-        "repeats": None,
-        "p": 0.0078,
-        "verdict": "inconclusive",
-        "family": "answer",
-        "correction": "bh",
-        "low": 0.48,
-        "high": 0.52,
-    }
-    (few,) = design.blocks_too_few([{**server, "blocks": 8}] * 20, Rule(0.05, 0.05, Looks([8])))
-    assert not few.passed
-    assert few.value == pytest.approx(20 * 2 / 2**8)
-    assert "14 blocks needed" in few.detail  # of a second look, which may spend less
-    rule = Rule(0.05, 0.05, Looks([10]))
-    (enough,) = design.blocks_too_few([{**server, "blocks": 10}] * 20, rule)
-    assert enough.passed
-    assert "of true differences of 5 % where one, half or all" in enough.detail
-    one_block = {**server, "blocks": 1, "low": 0.5, "high": 0.5}
-    (partly,) = design.blocks_too_few([{**server, "blocks": 10}, one_block], rule)
-    assert "power not known" in partly.detail
-    (lost,) = design.blocks_too_few([{**server, "blocks": 10, "high": None}], rule)
-    assert "power not known" in lost.detail
-    # What has been found leaves more for the others.
-    found = [{**server, "blocks": 8, "verdict": "faster"}] * 19
-    assert design.blocks_too_few([*found, {**server, "blocks": 8}], Rule(0.05, 0.05, Looks([8])))[0].passed
-
-
-def test_a_failure_for_want_of_blocks_says_so(case: Case) -> None:
-    few = {"twin": False, "repeats": None, "p": 1.0, "family": "answer", "correction": "holm", "blocks": 1}
-    few |= {"metric": "latency", "verdict": "inconclusive"}
-    families = [{**few, "family": name} for name in ("answer", "warm")]
-    _, counted = audit_campaign(
-        case.trials.attempts, families, plan=case.plan, rule=Rule(0.05, 0.05, Looks([1]), Remedy(1))
-    )
-    (row,) = [row for row in counted if row["audit"] == "blocks-too-few"]
-    assert row["failure"] == (
-        "In 2 of 2 families of comparisons (answer, warm) 1 block cannot find one more true difference, however large. "
-        "That takes at least 6 blocks: run `--blocks 6`."
-    )
-
-
-@pytest.mark.parametrize(
-    ("projected", "said"),
-    [
-        ({"blocks": 40, "basis": "spread"}, "at least 6 blocks; the 40 that would decide the question are enough."),
-        (
-            {"blocks": 5, "basis": "spread"},
-            "6 blocks, more than the 5 that would decide the question: run `--blocks 6`.",
-        ),
-        ({"blocks": None, "basis": "beyond"}, "at least 6 blocks, and the question more than 200."),
-    ],
-)
-def test_an_audit_and_the_answer_advise_one_number_of_blocks(case: Case, projected: dict[str, Any], said: str) -> None:
-    one = {"twin": False, "repeats": None, "p": 1.0, "family": "answer", "correction": "holm", "blocks": 1}
-    one |= {"metric": "latency", "verdict": "inconclusive", "projection": projected}
-    _, counted = audit_campaign(
-        case.trials.attempts, [one], plan=case.plan, rule=Rule(0.05, 0.05, Looks([1]), Remedy(1))
-    )
-    (row,) = [row for row in counted if row["audit"] == "blocks-too-few"]
-    assert row["failure"].endswith(said)
-
-
-def test_the_summary_counts_what_was_checked_and_failed(case: Case) -> None:
-    attempts = case.trials.attempts
-    spoiled = [summary(refused=3)(attempts[0]), *attempts[1:]]
-    rows, counted, failed = audit_trials(spoiled, case.plan)
-    assert failed == [Failed("status-wrong", treated(attempts[0]))]
-    by_name = {row["audit"]: row for row in counted}
-    assert (by_name["status-wrong"]["checked"], by_name["status-wrong"]["failed"]) == (len(attempts), 1)
-    said = by_name["status-wrong"]["failure"]
-    assert said.startswith(f"In 1 of {len(attempts)} trials answers had another status than asked: ")
-    assert by_name["size-wrong"]["failure"] is None
-    (found,) = [row for row in rows if not row["passed"]]
-    assert (found["trial"], found["value"], found["limit"]) == (attempts[0].name, 3, 0)
-    whole, _ = audit_campaign(attempts, [], order_audits(case), plan=case.plan, rule=Rule(0.05, 0.05, Looks([1])))
-    assert {row["trial"] for row in whole} == {None}
-    assert {row["audit"] for row in whole} == {"order-unrecorded", "order-confounded", "pairs-apart", "draws-mixed"}
-
-
-def test_links_that_draw_in_two_ways_are_told(case: Case) -> None:
-    attempts = [attempt for attempt in case.trials.attempts if attempt.report.links[0].directions]
-    (alike,) = design.draws_mixed(attempts)
-    assert alike.passed, "reports without a version are of the first"
-    newer = report(lambda r: r["links"][0].update(draws=2))(attempts[0])
-    (mixed,) = design.draws_mixed([newer, *attempts[1:]])
-    assert (mixed.passed, mixed.detail) == (False, "version 1 and 2 of the draws")
 
 
 SENDERS = [

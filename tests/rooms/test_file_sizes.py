@@ -14,7 +14,6 @@ STILL_LONGER = {
     "subjects/go/peer/drive_test.go": 605,
     "subjects/load/job.c": 424,
     "subjects/load/quic.c": 475,
-    "tests/analysis/test_audits.py": 555,
 }
 
 
