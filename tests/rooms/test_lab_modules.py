@@ -1,6 +1,7 @@
 """The modules of lab/src: folders import downwards alone, no modules import in a circle, and none is too large."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -15,6 +16,7 @@ FOLDERS = ["files", "host", "link", "check", "roles", "clock", "commands"]
 MOST_MODULES = 15
 # Names by which code reaches a module: `use crate::link::{nat, tun::Tun};` has two of them.
 _USE = re.compile(r"^(?:pub )?use crate::([^;]+);", re.MULTILINE)
+_TYPE = re.compile(r"^ *(?:pub(?:\(\w+\))? )?(?:struct|enum|trait|type) ([A-Z]\w*)", re.MULTILINE)
 _INLINE = re.compile(r"(?<!use )\bcrate::(\w+)::(\w+)")
 
 
@@ -47,6 +49,13 @@ def test_modules_of_the_lab_name_each_other_in_full(folder: str) -> None:
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_a_folder_of_the_lab_has_few_modules(folder: str) -> None:
     assert len(list((SOURCE / folder).glob("*.rs"))) <= MOST_MODULES
+
+
+def test_no_type_of_the_lab_is_named_twice() -> None:
+    sources = [*SOURCE.rglob("*.rs"), *SOURCE.parent.glob("core/src/*.rs")]
+    names = Counter(name for path in sources for name in _TYPE.findall(_product_code(path)))
+    assert names
+    assert not [name for name, times in names.items() if times > 1]
 
 
 def test_the_circle_of_old_would_be_found() -> None:

@@ -65,7 +65,7 @@ pub struct BurstCheck {
 pub struct TrainOutcome {
     passage: Passage,
     /// From when on a packet's delay counts, ns since `zero_ns`: when the kernel stamped it; without stamps, when it was sent.
-    origins: Vec<u64>,
+    counted_from: Vec<u64>,
     /// When the link saw it, ns since `zero_ns`.
     arrivals: Vec<u64>,
     fates: Vec<Fate>,
@@ -172,7 +172,7 @@ impl TrainOutcome {
     ) -> Self {
         let sent = passage.sent_ns.iter().map(|t| t - zero_ns);
         Self {
-            origins: if stamps {
+            counted_from: if stamps {
                 arrivals.clone()
             } else {
                 sent.collect()
@@ -194,7 +194,7 @@ impl TrainOutcome {
         let expected = |sequence: usize| match self.fates.get(sequence) {
             Some(Fate::Deliver { at, .. }) => {
                 let underway = at - self.arrivals[sequence];
-                Some((self.zero_ns + self.origins[sequence] + underway) as i64)
+                Some((self.zero_ns + self.counted_from[sequence] + underway) as i64)
             }
             _ => None,
         };

@@ -45,7 +45,7 @@ const CONSOLE: &str = "console";
 const HEARTBEATS_FD: i32 = 3;
 
 /// How it ended.
-enum End {
+enum KernelEnd {
     /// The trial's `run` ended with this status.
     Ran(u8),
     /// A trial that came to no end of its own, and why.
@@ -57,18 +57,18 @@ enum End {
 pub fn boot(file: &str, trial: &Trial, errand: &Errand) -> u8 {
     let end = start(file, trial, errand).and_then(|machine| machine.watch());
     let end = end.unwrap_or_else(|error| {
-        End::Failed(Message::new(
+        KernelEnd::Failed(Message::new(
             "setup-failed",
             format!("virtual kernel: {error:#}"),
         ))
     });
     match end {
-        End::Ran(status) => {
+        KernelEnd::Ran(status) => {
             let complaints = fs::read_to_string(Path::new(SHARED).join(COMPLAINTS));
             eprint!("{}", complaints.unwrap_or_default());
             status
         }
-        End::Failed(reason) => {
+        KernelEnd::Failed(reason) => {
             let mut report = Report::new(&trial.id, trial.clock);
             report.reasons.push(reason);
             match write_atomically(&report, &errand.dir.join("report.json")) {
@@ -82,14 +82,14 @@ pub fn boot(file: &str, trial: &Trial, errand: &Errand) -> u8 {
     }
 }
 
-struct Machine {
+struct VirtualKernel {
     kernel: Child,
     processor: SharedProcessor,
     heartbeats: File,
     signals: SignalFd,
 }
 
-fn start(file: &str, trial: &Trial, errand: &Errand) -> Result<Machine> {
+fn start(file: &str, trial: &Trial, errand: &Errand) -> Result<VirtualKernel> {
     let shared = Path::new(SHARED);
     fs::create_dir(shared).context("creating the shared folder")?;
     // A copy, so that no path with spaces or quotes has to be put on the kernel's command line.
@@ -116,7 +116,7 @@ fn start(file: &str, trial: &Trial, errand: &Errand) -> Result<Machine> {
     let signals = SignalFd::with_flags(&mask, flags).context("creating a signalfd")?;
     let processor = SharedProcessor::choose();
     let kernel = spawn(command, &writer, processor.set()).context("starting it")?;
-    Ok(Machine {
+    Ok(VirtualKernel {
         kernel,
         processor,
         heartbeats: heartbeats.into(),
@@ -209,9 +209,9 @@ fn deny_random() -> std::io::Result<()> {
     }
 }
 
-impl Machine {
+impl VirtualKernel {
     /// Until the trial has run, the kernel has ended, or time has stood still for too long.
-    fn watch(mut self) -> Result<End> {
+    fn watch(mut self) -> Result<KernelEnd> {
         let session = self.kernel.id() as i32;
         let mut watchdog = Watchdog::new();
         let mut unread = String::new();
@@ -227,7 +227,7 @@ impl Machine {
                 watchdog.hear(heartbeat);
             }
             if signalled && self.interrupted()? {
-                return Ok(End::Failed(Message::new(
+                return Ok(KernelEnd::Failed(Message::new(
                     "interrupted",
                     "a signal ended the trial",
                 )));
@@ -242,7 +242,7 @@ impl Machine {
             look = Instant::now();
             let used_ns = match watchdog.look(cpu_of_session(session), Instant::now()) {
                 Ok(used_ns) => used_ns,
-                Err(reason) => return Ok(End::Failed(reason)),
+                Err(reason) => return Ok(KernelEnd::Failed(reason)),
             };
             let share = used_ns as f64 / since.as_nanos() as f64;
             self.processor.reconsider(session, share);
@@ -271,9 +271,9 @@ impl Machine {
 }
 
 /// What the kernel has left behind; `now_ns` is the last time it told.
-fn ended(status: std::process::ExitStatus, now_ns: u64) -> End {
+fn ended(status: std::process::ExitStatus, now_ns: u64) -> KernelEnd {
     let detail = match read_outcome() {
-        Ok(Ok(status)) => return End::Ran(status),
+        Ok(Ok(status)) => return KernelEnd::Ran(status),
         Ok(Err(detail)) => detail,
         Err(error) => format!(
             "the virtual kernel ended by itself ({status}), last heard of at {:.3} s, without an outcome ({error}): {}",
@@ -281,7 +281,7 @@ fn ended(status: std::process::ExitStatus, now_ns: u64) -> End {
             [CONSOLE, COMPLAINTS].map(last_words).concat().join(" | ")
         ),
     };
-    End::Failed(Message::new("setup-failed", detail))
+    KernelEnd::Failed(Message::new("setup-failed", detail))
 }
 
 /// The last five lines of a file in the shared folder.

@@ -60,10 +60,10 @@ pub fn exec(arguments: &Exec) -> Result<u8, Refusal> {
 /// The place for the report, open: what is written to the enclosure's own /tmp goes with it.
 struct ReportFile<'a> {
     file: &'a Path,
-    place: Place,
+    destination: Destination,
 }
 
-enum Place {
+enum Destination {
     /// Of a file that is to be written whole.
     Folder(File),
     /// A device or a pipe, which must stay what it is: the report is written into it.
@@ -86,7 +86,7 @@ impl<'a> ReportFile<'a> {
                     .map_err(|e| refuse(&e))?;
                 return Ok(Self {
                     file,
-                    place: Place::Stream(stream),
+                    destination: Destination::Stream(stream),
                 });
             }
             if !kind.is_file() {
@@ -105,18 +105,18 @@ impl<'a> ReportFile<'a> {
         let folder = File::open(folder).map_err(|e| refuse(&e))?;
         Ok(Self {
             file,
-            place: Place::Folder(folder),
+            destination: Destination::Folder(folder),
         })
     }
 
     fn write(&self, link: &LinkReport) -> anyhow::Result<()> {
-        match &self.place {
-            Place::Folder(folder) => {
+        match &self.destination {
+            Destination::Folder(folder) => {
                 let folder = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()));
                 let name = self.file.file_name().context("it names no file")?;
                 write_atomically(link, &folder.join(name))
             }
-            Place::Stream(stream) => {
+            Destination::Stream(stream) => {
                 let mut json = serde_json::to_vec_pretty(link)?;
                 json.push(b'\n');
                 write_all(stream, &json)

@@ -151,15 +151,15 @@ fn any_change() -> impl Strategy<Value = Change> {
 fn in_order(mut spans: Vec<(u64, u64)>) -> Vec<Blackout> {
     spans.sort_unstable();
     let mut end = 0;
-    let mut windows = vec![];
+    let mut blackouts = vec![];
     for (from_ns, long) in spans {
         let to_ns = from_ns.saturating_add(long).min(LONGEST_NS);
         if from_ns >= end && from_ns < to_ns {
-            windows.push(Blackout { from_ns, to_ns });
+            blackouts.push(Blackout { from_ns, to_ns });
             end = to_ns;
         }
     }
-    windows
+    blackouts
 }
 
 /// What fields demand of one another.

@@ -8,7 +8,7 @@ use super::fuzz;
 use crate::link::frames::{Frames, Sight, keys::Keys, made};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Case {
+struct FramesCase {
     /// What client and server say over TCP, after the handshake.
     tcp: [Vec<u8>; 2],
     /// Bytes of a record, and of a segment.
@@ -54,7 +54,7 @@ fn http2() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![1 => bytes(200), 3 => frames]
 }
 
-fn any_case() -> impl Strategy<Value = Case> {
+fn any_case() -> impl Strategy<Value = FramesCase> {
     let place = || 0usize..40;
     let some = |most| prop::collection::vec(place(), 0..most);
     let harm = prop::collection::vec((place(), 0usize..300, any::<u8>()), 0..3);
@@ -80,7 +80,7 @@ fn any_case() -> impl Strategy<Value = Case> {
     );
     let keys = prop_oneof![9 => Just(None), 1 => bytes(300).prop_map(Some)];
     (said, fate, keys).prop_map(
-        |((tcp, sizes, quic, parameters), (harm, lost, again, cut, other), keys)| Case {
+        |((tcp, sizes, quic, parameters), (harm, lost, again, cut, other), keys)| FramesCase {
             tcp,
             sizes,
             quic,
@@ -95,7 +95,7 @@ fn any_case() -> impl Strategy<Value = Case> {
     )
 }
 
-fn test(case: &Case) {
+fn test(case: &FramesCase) {
     let [up, down] = &case.tcp;
     let streams = made::tls([up, down], case.sizes.0.clamp(1, 16_000));
     let said: Vec<(usize, Vec<u8>)> = case

@@ -16,15 +16,15 @@ const NS_PER_MS: u64 = 1_000_000;
 const WORK_PER_BYTE: i128 = 8_000_000_000;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Case {
+struct LinkCase {
     direction: Direction,
     seed: u64,
     /// When, how many bytes, whether UDP.
     packets: Vec<(u64, u32, bool)>,
 }
 
-fn any_case() -> impl Strategy<Value = Case> {
-    (any_direction(), any::<u64>(), any_packets()).prop_map(|(direction, seed, packets)| Case {
+fn any_case() -> impl Strategy<Value = LinkCase> {
+    (any_direction(), any::<u64>(), any_packets()).prop_map(|(direction, seed, packets)| LinkCase {
         direction,
         seed,
         packets,
@@ -51,7 +51,7 @@ fn any_packets() -> impl Strategy<Value = Vec<(u64, u32, bool)>> {
     })
 }
 
-fn test(case: &Case) {
+fn test(case: &LinkCase) {
     case.direction.validate().expect("a valid direction");
     everything_is_accounted_for(case);
     before_events(case);
@@ -85,7 +85,7 @@ fn only_rate(change: &Change) -> Option<Change> {
     })
 }
 
-fn everything_is_accounted_for(case: &Case) {
+fn everything_is_accounted_for(case: &LinkCase) {
     let (mut path, mut again) = (
         Path::new(&case.direction, case.seed),
         Path::new(&case.direction, case.seed),
@@ -141,7 +141,7 @@ fn everything_is_accounted_for(case: &Case) {
 }
 
 /// The direction as it is at first is valid too, and does the same until something happens.
-fn before_events(case: &Case) {
+fn before_events(case: &LinkCase) {
     let direction = &case.direction;
     let calm = direction.before_events();
     calm.validate().expect("still valid");
@@ -166,7 +166,7 @@ fn before_events(case: &Case) {
 }
 
 /// Arrival and departure of each packet; none if the queue had no room for it.
-fn depart(case: &Case) -> Vec<(u64, u32, Option<u64>)> {
+fn depart(case: &LinkCase) -> Vec<(u64, u32, Option<u64>)> {
     let mut path = Path::new(&case.direction, case.seed);
     let mut latest = 0;
     let offered = case.packets.iter().map(|&(now, bytes, udp)| {
@@ -266,7 +266,7 @@ fn done_within(rate: &Rate, ns: u64, opportunities: bool, nanosecond: bool) -> i
 }
 
 /// What is admitted finds room within the limit, and what is refused does not.
-fn never_over_the_queue(case: &Case, departures: &[(u64, u32, Option<u64>)]) {
+fn never_over_the_queue(case: &LinkCase, departures: &[(u64, u32, Option<u64>)]) {
     let mut waiting: VecDeque<(u64, u64)> = VecDeque::new();
     let mut free_at = 0;
     for &(now, bytes, departure) in departures {

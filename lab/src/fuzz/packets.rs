@@ -16,7 +16,7 @@ use crate::host::account::counters;
 use crate::host::stalls::Stalls;
 use crate::link::course::Course;
 use crate::link::lateness::Lateness;
-use crate::link::packet::{End, flow, headers, is_udp, port_unreachable, rewrite};
+use crate::link::packet::{FlowEnd, flow, headers, is_udp, port_unreachable, rewrite};
 use crate::link::packet_record::{Keep, Packets};
 use crate::link::tun::HEADER;
 use crate::roles::ready::{LISTEN, bound};
@@ -25,7 +25,7 @@ use crate::roles::ready::{LISTEN, bound};
 const LATEST_NS: u64 = 1 << 60;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Case {
+struct PacketsCase {
     /// An IP packet, or what came instead.
     packet: Vec<u8>,
     /// Of `/proc/net`.
@@ -38,12 +38,12 @@ struct Case {
     stalls: Vec<(u64, u64)>,
 }
 
-fn any_case() -> impl Strategy<Value = Case> {
+fn any_case() -> impl Strategy<Value = PacketsCase> {
     let times = || prop::collection::vec((any_number(), any_number()), 0..12);
     let received =
         prop::collection::vec((prop_oneof![0..12u64, any_number()], any_number()), 0..12);
     (any_packet(), any_table(), times(), received, times()).prop_map(
-        |(packet, table, sent, arrivals, stalls)| Case {
+        |(packet, table, sent, arrivals, stalls)| PacketsCase {
             packet,
             table,
             sent,
@@ -78,7 +78,7 @@ fn any_table() -> impl Strategy<Value = String> {
     prop::collection::vec(line, 0..5).prop_map(|lines| lines.join("\n"))
 }
 
-fn test(case: &Case) {
+fn test(case: &PacketsCase) {
     answer(&case.packet);
     move_ends(&case.packet);
     note(&case.packet);
@@ -116,7 +116,7 @@ fn answer(packet: &[u8]) {
 
 /// What has a flow can be given another one, and nothing else of it changes.
 fn move_ends(packet: &[u8]) {
-    for end in [End::Source, End::Destination] {
+    for end in [FlowEnd::Source, FlowEnd::Destination] {
         let Some((udp, _)) = flow(packet, end) else {
             continue;
         };
@@ -145,7 +145,7 @@ fn note(packet: &[u8]) {
 }
 
 /// What a check makes of a train of which anything may have arrived.
-fn measure(case: &Case) {
+fn measure(case: &PacketsCase) {
     let json = r#"{"delay_ns": 1000000, "rate": {"bps": 1000000}, "loss": {"random": 0.3}}"#;
     let direction: Direction = serde_json::from_str(json).expect("a direction");
     let course = Course::new([direction.clone(), direction.clone()], 1, "link");

@@ -98,14 +98,14 @@ pub fn cpu_of(pid: i32) -> u64 {
 
 /// What threads that were ready to run have waited for a processor.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Waiting {
+pub struct ProcessorWait {
     /// In all.
     pub wait_ns: u64,
     /// How often one of them got a processor.
     pub turns: u64,
 }
 
-impl Waiting {
+impl ProcessorWait {
     /// Of these processes' living threads. One takes its share with it when it ends, so a difference may be too small.
     pub fn of(processes: impl IntoIterator<Item = i32>) -> Self {
         let threads = |pid| {
@@ -290,7 +290,7 @@ mod tests {
         let mut one = nix::sched::CpuSet::new();
         one.set(nix::sched::sched_getcpu().unwrap()).unwrap();
         let spin = |begin: u64| while now_ns() < begin + 60_000_000 {};
-        let before = Waiting::of(us);
+        let before = ProcessorWait::of(us);
         std::thread::scope(|scope| {
             let begin = now_ns();
             let threads: Vec<_> = (0..2)
@@ -299,7 +299,7 @@ mod tests {
                         nix::sched::sched_setaffinity(Pid::from_raw(0), &one).unwrap();
                         spin(begin);
                         // Read while both are alive.
-                        Waiting::of(us).since(before).wait_ns
+                        ProcessorWait::of(us).since(before).wait_ns
                     })
                 })
                 .collect();

@@ -28,7 +28,7 @@ use crate::files::per_direction::{DOWN, UP};
 use keys::Keys;
 use quic::Quic;
 use records::Plain;
-use stream::{Segment, Stream};
+use stream::{ByteStream, Segment};
 use suite::Suite;
 
 const TCP: u8 = 6;
@@ -256,12 +256,12 @@ impl Frame {
 /// Of TCP.
 #[derive(Default)]
 struct Connections<'a> {
-    all: Vec<Connection<'a>>,
+    all: Vec<TcpFlow<'a>>,
     /// The latest of these ports, client's and server's.
     latest: HashMap<(u16, u16), usize>,
 }
 
-struct Connection<'a> {
+struct TcpFlow<'a> {
     port: u16,
     /// Of the client's SYN.
     syn: Option<u32>,
@@ -281,7 +281,7 @@ impl<'a> Connections<'a> {
             !opens || self.all[index].syn == Some(sight.sequence)
         });
         let index = latest.unwrap_or_else(|| {
-            self.all.push(Connection {
+            self.all.push(TcpFlow {
                 port: sight.port,
                 syn: opens.then_some(sight.sequence),
                 segments: [vec![], vec![]],
@@ -299,10 +299,10 @@ impl<'a> Connections<'a> {
     }
 }
 
-impl Connection<'_> {
+impl TcpFlow<'_> {
     /// Tells the sink of the frames, if it is HTTP/2.
     fn read(self, keys: &Keys, sink: &mut Sink) -> Result<(), Unread> {
-        let [up, down] = self.segments.map(|segments| Stream::new(&segments));
+        let [up, down] = self.segments.map(|segments| ByteStream::new(&segments));
         if up.bytes.is_empty() || down.bytes.is_empty() {
             return Ok(()); // nothing was said
         }

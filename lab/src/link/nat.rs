@@ -7,7 +7,7 @@ use std::net::Ipv4Addr;
 use h123_link::{Move, Place, Sightings};
 
 use crate::files::trial::moved;
-use crate::link::packet::{self, End};
+use crate::link::packet::{self, FlowEnd};
 
 /// What the translation makes of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum Translation {
 
 impl Translation {
     /// Does it to a frame.
-    pub fn apply(self, frame: &mut [u8], end: End) {
+    pub fn apply(self, frame: &mut [u8], end: FlowEnd) {
         if let Translation::As(address, port) = self {
             packet::rewrite(frame, end, address, port);
         }
@@ -45,7 +45,7 @@ impl Nat {
 
     /// Of a packet that the client sends at `now`.
     pub fn outwards(&mut self, now: u64, ip: &[u8]) -> Translation {
-        let Some((udp, port)) = packet::flow(ip, End::Source) else {
+        let Some((udp, port)) = packet::flow(ip, FlowEnd::Source) else {
             return self.without_flow(now);
         };
         match self.sightings.outwards(now, udp, port) {
@@ -57,10 +57,10 @@ impl Nat {
 
     /// Of one that comes to the client at `now`.
     pub fn inwards(&self, now: u64, ip: &[u8]) -> Translation {
-        let Some((udp, port)) = packet::flow(ip, End::Destination) else {
+        let Some((udp, port)) = packet::flow(ip, FlowEnd::Destination) else {
             return self.without_flow(now);
         };
-        let Some(address) = self.number(packet::address(ip, End::Destination)) else {
+        let Some(address) = self.number(packet::address(ip, FlowEnd::Destination)) else {
             return Translation::Closed;
         };
         let place = Place { udp, address, port };
@@ -121,7 +121,7 @@ mod tests {
             panic!("{translation:?}")
         };
         assert_eq!(address, Ipv4Addr::new(100, 64, 3, 1));
-        translation.apply(&mut frame, End::Source);
+        translation.apply(&mut frame, FlowEnd::Source);
         assert_eq!(
             frame,
             udp_datagram((address, port), (SERVER, 443), b"there")
@@ -129,7 +129,7 @@ mod tests {
 
         let mut answer = udp_datagram((SERVER, 443), (address, port), b"back");
         let translation = nat.inwards(6, &answer[HEADER..]);
-        translation.apply(&mut answer, End::Destination);
+        translation.apply(&mut answer, FlowEnd::Destination);
         assert_eq!(answer, udp_datagram((SERVER, 443), (OWN, 40_000), b"back"));
         let late = udp_datagram((SERVER, 443), (OWN, 40_000), b"late");
         assert_eq!(nat.inwards(4, &late[HEADER..]), Translation::AsItIs);

@@ -111,31 +111,31 @@ fn window_shift(mut options: &[u8]) -> Option<u8> {
 
 /// Whose address and port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum FlowEnd {
     Source,
     Destination,
 }
 
-impl End {
+impl FlowEnd {
     /// Where IP's header has the address.
     fn address(self) -> usize {
         match self {
-            End::Source => 12,
-            End::Destination => 16,
+            FlowEnd::Source => 12,
+            FlowEnd::Destination => 16,
         }
     }
 
     /// Where TCP's and UDP's have the port.
     fn port(self) -> usize {
         match self {
-            End::Source => 0,
-            End::Destination => 2,
+            FlowEnd::Source => 0,
+            FlowEnd::Destination => 2,
         }
     }
 }
 
 /// Whether it is UDP, and the port at that end; none of what is neither TCP nor UDP, of fragments and of what is cut off.
-pub fn flow(ip: &[u8], end: End) -> Option<(bool, u16)> {
+pub fn flow(ip: &[u8], end: FlowEnd) -> Option<(bool, u16)> {
     let fields = headers(ip);
     let header = match fields.protocol {
         TCP => TCP_HEADER,
@@ -147,15 +147,15 @@ pub fn flow(ip: &[u8], end: End) -> Option<(bool, u16)> {
         && header_length(ip) >= IP_HEADER
         && ip.len() >= header_length(ip) + header;
     let port = match end {
-        End::Source => fields.source,
-        End::Destination => fields.destination,
+        FlowEnd::Source => fields.source,
+        FlowEnd::Destination => fields.destination,
     };
     let has_ports = matches!(fields.protocol, TCP | UDP) && fields.destination > 0;
     (whole && has_ports).then_some((fields.protocol == UDP, port))
 }
 
 /// Of a packet that has a flow.
-pub fn address(ip: &[u8], end: End) -> Ipv4Addr {
+pub fn address(ip: &[u8], end: FlowEnd) -> Ipv4Addr {
     let octets: [u8; 4] = std::array::from_fn(|i| ip[end.address() + i]);
     Ipv4Addr::from(octets)
 }
@@ -177,14 +177,17 @@ mod flow_tests {
     #[test]
     fn fragments_and_icmp_have_no_flow() {
         let mut frame = udp_datagram((Ipv4Addr::LOCALHOST, 5), (Ipv4Addr::LOCALHOST, 6), b"");
-        assert_eq!(flow(&frame[HEADER..], End::Source), Some((true, 5)));
-        assert_eq!(flow(&frame[HEADER..], End::Destination), Some((true, 6)));
+        assert_eq!(flow(&frame[HEADER..], FlowEnd::Source), Some((true, 5)));
+        assert_eq!(
+            flow(&frame[HEADER..], FlowEnd::Destination),
+            Some((true, 6))
+        );
         frame[HEADER + 6] = MORE_FRAGMENTS;
-        assert_eq!(flow(&frame[HEADER..], End::Source), None);
+        assert_eq!(flow(&frame[HEADER..], FlowEnd::Source), None);
         frame[HEADER + 6] = 0;
         frame[HEADER + 9] = ICMP;
-        assert_eq!(flow(&frame[HEADER..], End::Source), None);
-        assert_eq!(flow(&frame[HEADER..HEADER + 10], End::Source), None);
+        assert_eq!(flow(&frame[HEADER..], FlowEnd::Source), None);
+        assert_eq!(flow(&frame[HEADER..HEADER + 10], FlowEnd::Source), None);
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub struct Tun {
 }
 
 /// What was read.
-pub struct Arrival {
+pub struct FrameArrival {
     /// Of the frame, header included.
     pub length: usize,
     pub at_ns: u64,
@@ -128,9 +128,9 @@ impl Tun {
     }
 
     /// The next packet with its header, if one is waiting.
-    pub fn read(&mut self, frame: &mut [u8; FRAME]) -> std::io::Result<Option<Arrival>> {
+    pub fn read(&mut self, frame: &mut [u8; FRAME]) -> std::io::Result<Option<FrameArrival>> {
         match (&self.file).read(frame) {
-            Ok(length) => Ok(Some(Arrival {
+            Ok(length) => Ok(Some(FrameArrival {
                 length,
                 at_ns: self.arrivals.as_mut().map_or_else(now_ns, Arrivals::next),
             })),

@@ -18,16 +18,16 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::EventFd;
 use nix::sys::time::TimeSpec;
 
-use self::release::{Frame, Release};
+use self::release::{Buffer, Release};
 use crate::files::per_direction::{DOWN, UP};
 use crate::host::monotonic::now_ns;
 use crate::host::stalls::Stalls;
 use crate::link::course::Course;
 use crate::link::lateness::Lateness;
 use crate::link::nat::{Nat, Translation};
-use crate::link::packet::{self, End};
+use crate::link::packet::{self, FlowEnd};
 use crate::link::packet_record::Packets;
-use crate::link::tun::{Arrival, FRAME, HEADER, Tun};
+use crate::link::tun::{FRAME, FrameArrival, HEADER, Tun};
 
 /// Packets read from one device before the other, and what is due, get their turn.
 const BATCH: usize = 32;
@@ -84,7 +84,7 @@ pub struct Worker {
     packets: Option<Packets>,
     queue: BinaryHeap<Reverse<Release>>,
     sequence: u64,
-    spare: Vec<Frame>,
+    spare: Vec<Buffer>,
 }
 
 struct DirectionState {
@@ -251,7 +251,12 @@ impl Worker {
     }
 
     /// What crosses the link is no part of its record, and moves nowhere.
-    fn decide_cross(&mut self, way: usize, frame: Frame, arrival: &Arrival) -> io::Result<()> {
+    fn decide_cross(
+        &mut self,
+        way: usize,
+        frame: Buffer,
+        arrival: &FrameArrival,
+    ) -> io::Result<()> {
         let packet = described(&frame[HEADER..arrival.length]);
         let at_ns = arrival.at_ns.saturating_sub(self.zero_ns);
         let fate = self.directions[way].path.offer_cross(at_ns, packet);
@@ -259,7 +264,7 @@ impl Worker {
         self.send_off((CROSS, way), frame, fate, None)
     }
 
-    fn decide(&mut self, way: usize, mut frame: Frame, arrival: &Arrival) -> io::Result<()> {
+    fn decide(&mut self, way: usize, mut frame: Buffer, arrival: &FrameArrival) -> io::Result<()> {
         let length = arrival.length;
         let ip = &frame[HEADER..length];
         let packet = described(ip);
@@ -284,14 +289,14 @@ impl Worker {
         }
         // The record is of what the server sees: before a packet comes to the client, and after one left it.
         if way == UP {
-            translation.apply(&mut frame[..length], End::Source);
+            translation.apply(&mut frame[..length], FlowEnd::Source);
         }
         let came_ns = self.zero_ns + at_ns;
         let packets = self.packets.as_mut();
         let record =
             packets.and_then(|packets| packets.came(came_ns, way, &frame[HEADER..length], fate));
         if way == DOWN {
-            translation.apply(&mut frame[..length], End::Destination);
+            translation.apply(&mut frame[..length], FlowEnd::Destination);
         }
         self.send_off((OWN, way), (frame, length), fate, record)
     }
@@ -300,7 +305,7 @@ impl Worker {
     fn send_off(
         &mut self,
         (pair, way): (usize, usize),
-        (frame, length): (Frame, usize),
+        (frame, length): (Buffer, usize),
         fate: Fate,
         record: Option<usize>,
     ) -> io::Result<()> {

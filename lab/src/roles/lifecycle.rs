@@ -11,7 +11,7 @@ use anyhow::Result;
 use crate::files::log;
 use crate::files::message::Message;
 use crate::files::trial::{Role, RoleKind};
-use crate::host::account::Waiting;
+use crate::host::account::ProcessorWait;
 use crate::host::monotonic::{kernel_clock, now_ns};
 use crate::host::outside::Outside;
 use crate::link::network::Network;
@@ -71,7 +71,7 @@ struct Started<'a> {
     /// Among the processes.
     index: usize,
     ready_ns: Option<u64>,
-    main_waiting: Option<Waiting>,
+    main_waiting: Option<ProcessorWait>,
 }
 
 impl<'a> Roles<'a> {
@@ -188,13 +188,13 @@ impl<'a> Roles<'a> {
     }
 
     /// What each role's threads have waited for a processor so far.
-    pub fn waiting(&mut self) -> Vec<Waiting> {
+    pub fn waiting(&mut self) -> Vec<ProcessorWait> {
         let indices = self.started.iter().map(|s| s.index);
         indices.map(|i| self.processes.waiting(i)).collect()
     }
 
     /// Notes what the services waited since; the main role's threads are gone.
-    pub fn note_waiting(&mut self, before: Vec<Waiting>) {
+    pub fn note_waiting(&mut self, before: Vec<ProcessorWait>) {
         for (started, before) in self.started.iter_mut().zip(before) {
             started.main_waiting = Some(self.processes.waiting(started.index).since(before));
         }

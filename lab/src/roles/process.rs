@@ -11,7 +11,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::time::TimeSpec;
 use nix::unistd::Pid;
 
-use crate::host::account::{Waiting, command_of, cpu_of, is_zombie, session_of};
+use crate::host::account::{ProcessorWait, command_of, cpu_of, is_zombie, session_of};
 use crate::host::monotonic::now_ns;
 use crate::roles::ending::{Ending, reap_one};
 use crate::roles::launch::Launch;
@@ -167,10 +167,10 @@ impl Processes {
     }
 
     /// What the role's living threads have waited for a processor so far.
-    pub fn waiting(&mut self, index: usize) -> Waiting {
+    pub fn waiting(&mut self, index: usize) -> ProcessorWait {
         let role = self.running[index].pid.as_raw();
         let living = self.tree.living().into_iter();
-        Waiting::of(living.filter_map(|(pid, whose)| (whose == role).then_some(pid)))
+        ProcessorWait::of(living.filter_map(|(pid, whose)| (whose == role).then_some(pid)))
     }
 
     /// Ends everything that is left but this process.

@@ -13,8 +13,8 @@ use std::collections::HashMap;
 use super::keys::Keys;
 use super::{Sight, Sink, Unread};
 use crate::files::per_direction::{DOWN, UP};
-use connection::{Connection, Space};
-use packet::{Form, Long, Opened, PacketKeys, Phases, Short};
+use connection::{QuicConnection, Space};
+use packet::{Form, KeyPhases, Long, Opened, PacketKeys, Short};
 
 /// Of connection IDs (RFC 9000, section 17.2).
 const LONGEST_ID: usize = 20;
@@ -29,7 +29,7 @@ const MAY_FAIL: u64 = 10;
 /// All connections of a link.
 pub struct Quic<'k> {
     keys: &'k Keys,
-    connections: Vec<Connection>,
+    connections: Vec<QuicConnection>,
     /// By the ID that packets of a way have as their destination.
     ids: [HashMap<Vec<u8>, usize>; 2],
     /// Lengths of these IDs: a bit each.
@@ -106,7 +106,7 @@ impl<'k> Quic<'k> {
             return None;
         }
         self.connections
-            .push(Connection::new(sight.port, long.destination));
+            .push(QuicConnection::new(sight.port, long.destination));
         let index = self.connections.len() - 1;
         self.remember(UP, long.destination, index);
         Some(index)
@@ -189,7 +189,7 @@ impl<'k> Quic<'k> {
             .and_then(|random| self.keys.of(random));
         let phases = &mut connection.application[sight.way];
         if let (None, Some(suite), Some(secrets)) = (&phases, connection.suite, secrets) {
-            *phases = Phases::of(suite, &secrets.application[sight.way], version);
+            *phases = KeyPhases::of(suite, &secrets.application[sight.way], version);
         }
         let largest = connection.largest[sight.way][Space::Application as usize];
         let opened = phases
@@ -220,15 +220,15 @@ impl<'k> Quic<'k> {
         let base = sight.frame(connection.port);
         let mut ids = vec![];
         frame::each(plain, |item| match item {
-            frame::Found::Row(row) => sink.add(row.in_packet(&base)),
-            frame::Found::Crypto(offset, data) if space != Space::Application => {
+            frame::Content::Row(row) => sink.add(row.in_packet(&base)),
+            frame::Content::Crypto(offset, data) if space != Space::Application => {
                 connection.sent[sight.way][space as usize].add(offset, data);
                 if sight.left_ns > 0 {
                     connection.delivered[sight.way][space as usize].add(offset, data);
                 }
             }
-            frame::Found::Crypto(..) => {}
-            frame::Found::Id(id) => ids.push(id.to_vec()),
+            frame::Content::Crypto(..) => {}
+            frame::Content::Id(id) => ids.push(id.to_vec()),
         });
         connection.hear(self.keys, sight, sink);
         for id in ids {

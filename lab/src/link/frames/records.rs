@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use super::hello;
 use super::keys::{Random, Secrets};
-use super::stream::Stream;
+use super::stream::ByteStream;
 use super::suite::{Key, Suite};
 
 const HEAD: usize = 5;
@@ -24,7 +24,7 @@ pub const CLIENT: usize = 0;
 /// Data that was sent within TLS, and the stream that it was in.
 #[derive(Debug)]
 pub struct Plain {
-    stream: Stream,
+    stream: ByteStream,
     /// Bytes of the stream that are plain by now: they have been moved to its front.
     length: usize,
     pieces: Vec<Piece>,
@@ -45,7 +45,7 @@ struct Piece {
 }
 
 impl Plain {
-    fn new(stream: Stream) -> Self {
+    fn new(stream: ByteStream) -> Self {
         Self {
             stream,
             length: 0,
@@ -117,7 +117,7 @@ pub fn handshake(stream: &[u8]) -> Option<Vec<u8>> {
     (!said.is_empty()).then_some(said)
 }
 
-struct Record {
+struct TlsRecord {
     kind: u8,
     body: std::ops::Range<usize>,
 }
@@ -128,7 +128,7 @@ struct Records {
 }
 
 impl Records {
-    fn next(&mut self, stream: &[u8]) -> Option<Record> {
+    fn next(&mut self, stream: &[u8]) -> Option<TlsRecord> {
         let head: &[u8; HEAD] = stream.get(self.place..)?.first_chunk()?;
         let length = usize::from(u16::from_be_bytes([head[3], head[4]]));
         let body = self.place + HEAD..self.place + HEAD + length;
@@ -136,7 +136,7 @@ impl Records {
             return None;
         }
         self.place = body.end;
-        Some(Record {
+        Some(TlsRecord {
             kind: head[0],
             body,
         })
@@ -181,7 +181,12 @@ impl Epoch {
 }
 
 /// Opens the records of one end of a connection of TLS 1.3; None where its secrets were not logged, or are for another suite.
-pub fn open_tls13(stream: Stream, suite: Suite, secrets: &Secrets, end: usize) -> Option<Plain> {
+pub fn open_tls13(
+    stream: ByteStream,
+    suite: Suite,
+    secrets: &Secrets,
+    end: usize,
+) -> Option<Plain> {
     let fits = |secret: &&Vec<u8>| Suite::of_secret(secret.len()).contains(&suite);
     let (handshake, application) = (&secrets.handshake[end], &secrets.application[end]);
     let last = Some(application)
@@ -198,7 +203,7 @@ pub fn open_tls13(stream: Stream, suite: Suite, secrets: &Secrets, end: usize) -
     let mut plain = Plain::new(stream);
     let mut records = Records { place: 0 };
     let mut messages = vec![];
-    while let Some(Record { kind, body }) = records.next(&plain.stream.bytes) {
+    while let Some(TlsRecord { kind, body }) = records.next(&plain.stream.bytes) {
         if kind != APPLICATION_DATA {
             continue;
         }
@@ -268,7 +273,7 @@ fn updates(messages: &mut Vec<u8>) -> bool {
 
 /// Opens the records of one end of a connection of TLS 1.2; None where its secret was not logged.
 pub fn open_tls12(
-    stream: Stream,
+    stream: ByteStream,
     suite: Suite,
     secrets: &Secrets,
     randoms: [&Random; 2],
@@ -284,7 +289,7 @@ pub fn open_tls12(
     let overhead = explicit + super::suite::TAG;
     let (mut plain, mut records) = (Plain::new(stream), Records { place: 0 });
     let (mut encrypted, mut number) = (false, 0u64);
-    while let Some(Record { kind, body }) = records.next(&plain.stream.bytes) {
+    while let Some(TlsRecord { kind, body }) = records.next(&plain.stream.bytes) {
         if !encrypted {
             encrypted = kind == CHANGE_CIPHER_SPEC;
             continue;

@@ -14,7 +14,7 @@ pub struct Segment<'a> {
 }
 
 #[derive(Debug, Default)]
-pub struct Stream {
+pub struct ByteStream {
     /// Up to the first byte that is not known.
     pub bytes: Vec<u8>,
     /// From which byte on when they first came.
@@ -23,7 +23,7 @@ pub struct Stream {
     delivered: Vec<(usize, u64)>,
 }
 
-impl Stream {
+impl ByteStream {
     /// In the order in which they came. The first byte is the one after the SYN, or the first that came where none is known.
     pub fn new(segments: &[Segment]) -> Self {
         let syn = segments.iter().find(|segment| segment.syn);
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn what_was_lost_is_there_when_it_has_been_sent_again() {
-        let stream = Stream::new(&[
+        let stream = ByteStream::new(&[
             segment(1, 11, u32::MAX, b""),
             segment(2, 12, 0, b"abc"),
             segment(3, 0, 3, b"def"),
@@ -167,7 +167,7 @@ mod tests {
                     *byte = (true, byte.1 || delivered);
                 }
             }
-            let stream = Stream::new(&segments);
+            let stream = ByteStream::new(&segments);
             let prefix = known.iter().take_while(|(came, _)| *came).count();
             prop_assert_eq!(&stream.bytes, &text[..prefix]);
             let whole = known.iter().take_while(|(_, delivered)| *delivered).count();

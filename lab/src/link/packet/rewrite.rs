@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use super::{End, ICMP, IP_HEADER, UDP, fragment_offset, header_length};
+use super::{FlowEnd, ICMP, IP_HEADER, UDP, fragment_offset, header_length};
 use crate::link::tun::HEADER;
 
 const ICMP_HEADER: usize = 8;
@@ -11,7 +11,7 @@ const PORT_UNREACHABLE: [u8; 2] = [3, 3];
 const NEEDS_CHECKSUM: u8 = 1;
 
 /// Gives one end of a packet that has a flow another address and port, and sets its checksums right (RFC 1624).
-pub fn rewrite(frame: &mut [u8], end: End, address: Ipv4Addr, port: u16) {
+pub fn rewrite(frame: &mut [u8], end: FlowEnd, address: Ipv4Addr, port: u16) {
     let partial = frame[0] & NEEDS_CHECKSUM != 0;
     let ip = &mut frame[HEADER..];
     let segment = header_length(ip);
@@ -22,17 +22,17 @@ pub fn rewrite(frame: &mut [u8], end: End, address: Ipv4Addr, port: u16) {
         (u16::from_be_bytes(old), u16::from_be_bytes(new))
     };
     let [a, b, c, d] = address.octets();
-    let moved = [put(end.address(), [a, b]), put(end.address() + 2, [c, d])];
+    let readdressed = [put(end.address(), [a, b]), put(end.address() + 2, [c, d])];
     let renamed = put(place, port.to_be_bytes());
-    adjust(&mut ip[10..12], &moved, false);
+    adjust(&mut ip[10..12], &readdressed, false);
     let sum = segment + if protocol == UDP { 6 } else { 16 };
     let sum = &mut ip[sum..sum + 2];
     // UDP without a checksum has zero there.
     let absent = protocol == UDP && sum == [0, 0];
     if partial {
-        adjust(sum, &moved, true);
+        adjust(sum, &readdressed, true);
     } else if !absent {
-        adjust(sum, &[moved[0], moved[1], renamed], false);
+        adjust(sum, &[readdressed[0], readdressed[1], renamed], false);
         if protocol == UDP && sum == [0, 0] {
             sum.fill(0xff);
         }
@@ -161,9 +161,9 @@ pub mod tests {
         ) {
             let [from, to, other] = [from, to, other].map(|(a, port)| (Ipv4Addr::from(a), port.max(1)));
             let (end, wanted) = if source {
-                (End::Source, segment(protocol, other, to, &payload))
+                (FlowEnd::Source, segment(protocol, other, to, &payload))
             } else {
-                (End::Destination, segment(protocol, from, other, &payload))
+                (FlowEnd::Destination, segment(protocol, from, other, &payload))
             };
             let mut frame = segment(protocol, from, to, &payload);
             rewrite(&mut frame, end, other.0, other.1);
@@ -202,7 +202,7 @@ pub mod tests {
             frame
         };
         let mut frame = partial(from);
-        rewrite(&mut frame, End::Source, other.0, other.1);
+        rewrite(&mut frame, FlowEnd::Source, other.0, other.1);
         assert_eq!(frame, partial(other));
     }
 

@@ -2,7 +2,7 @@
 
 use crate::link::tun::FRAME;
 
-pub type Frame = Box<[u8; FRAME]>;
+pub type Buffer = Box<[u8; FRAME]>;
 
 /// A packet on its way. Ordered by time, then by arrival.
 pub struct Release {
@@ -15,7 +15,7 @@ pub struct Release {
     /// Place of its record, if it has one.
     pub record: Option<usize>,
     pub length: usize,
-    pub frame: Frame,
+    pub frame: Buffer,
 }
 
 impl Ord for Release {

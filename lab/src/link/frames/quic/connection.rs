@@ -2,7 +2,7 @@
 
 use super::crypto::Crypto;
 use super::frame;
-use super::packet::{Long, Opened, PacketKeys, Phases, Version};
+use super::packet::{KeyPhases, Long, Opened, PacketKeys, Version};
 use crate::files::per_direction::{DOWN, UP};
 use crate::link::frames::hello;
 use crate::link::frames::keys::{Keys, Random, Secrets};
@@ -18,7 +18,7 @@ pub enum Space {
 }
 
 /// One connection, as far as its handshake has come.
-pub struct Connection {
+pub struct QuicConnection {
     pub port: u16,
     /// The ID from which the first keys are made.
     first_id: Vec<u8>,
@@ -34,7 +34,7 @@ pub struct Connection {
     reported: [bool; 2],
     early: Option<PacketKeys>,
     pub handshake: [Option<PacketKeys>; 2],
-    pub application: [Option<Phases>; 2],
+    pub application: [Option<KeyPhases>; 2],
     /// The largest packet number so far, by way and space.
     pub largest: [[Option<u64>; 3]; 2],
     pub read: u64,
@@ -43,7 +43,7 @@ pub struct Connection {
     pub unread: Option<Unread>,
 }
 
-impl Connection {
+impl QuicConnection {
     pub fn new(port: u16, first_id: &[u8]) -> Self {
         Self {
             port,

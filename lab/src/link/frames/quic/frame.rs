@@ -7,8 +7,8 @@ use crate::link::frames::{Frame, Kind};
 const LIMITS: std::ops::RangeInclusive<u64> = 4..=9;
 
 /// What of a packet's frames is of use here.
-pub enum Found<'a> {
-    Row(Row),
+pub enum Content<'a> {
+    Row(FrameRow),
     /// Of the handshake, from an offset on.
     Crypto(u64, &'a [u8]),
     /// A connection ID that the sender goes by as well.
@@ -16,7 +16,7 @@ pub enum Found<'a> {
 }
 
 #[derive(Default)]
-pub struct Row {
+pub struct FrameRow {
     kind: Kind,
     stream: u64,
     offset: u64,
@@ -25,7 +25,7 @@ pub struct Row {
     fin: u8,
 }
 
-impl Row {
+impl FrameRow {
     pub fn in_packet(self, packet: &Frame) -> Frame {
         Frame {
             kind: self.kind,
@@ -40,7 +40,7 @@ impl Row {
 }
 
 /// Tells of the frames up to the first that is not known: its length is not either.
-pub fn each<'a>(plain: &'a [u8], mut tell: impl FnMut(Found<'a>)) {
+pub fn each<'a>(plain: &'a [u8], mut tell: impl FnMut(Content<'a>)) {
     let mut bytes = Bytes::new(plain);
     while !bytes.is_empty() {
         let Some(found) = one(&mut bytes) else { return };
@@ -49,19 +49,19 @@ pub fn each<'a>(plain: &'a [u8], mut tell: impl FnMut(Found<'a>)) {
 }
 
 /// None: what follows cannot be understood. Some(None): a frame of no use here.
-fn one<'a>(bytes: &mut Bytes<'a>) -> Option<Option<Found<'a>>> {
+fn one<'a>(bytes: &mut Bytes<'a>) -> Option<Option<Content<'a>>> {
     let kind = bytes.varint()?;
     let limit = |bytes: &mut Bytes, kind| {
         let value = bytes.varint()?;
-        Some(Row {
+        Some(FrameRow {
             kind,
             value,
-            ..Row::default()
+            ..FrameRow::default()
         })
     };
     let of_stream = |bytes: &mut Bytes, kind| {
         let stream = bytes.varint()?;
-        Some(Row {
+        Some(FrameRow {
             stream,
             ..limit(bytes, kind)?
         })
@@ -72,7 +72,7 @@ fn one<'a>(bytes: &mut Bytes<'a>) -> Option<Option<Found<'a>>> {
         0x02 | 0x03 => return acknowledgement(bytes, kind == 0x03).map(|()| None),
         0x04 => {
             let reset = of_stream(bytes, Kind::Reset)?;
-            Row {
+            FrameRow {
                 offset: bytes.varint()?,
                 ..reset
             }
@@ -80,7 +80,7 @@ fn one<'a>(bytes: &mut Bytes<'a>) -> Option<Option<Found<'a>>> {
         0x05 => of_stream(bytes, Kind::StopSending)?,
         0x06 => {
             let offset = bytes.varint()?;
-            return Some(Some(Found::Crypto(offset, bytes.counted_varint()?)));
+            return Some(Some(Content::Crypto(offset, bytes.counted_varint()?)));
         }
         0x07 => return bytes.counted_varint().map(|_| None),
         0x08..=0x0f => stream(bytes, kind)?,
@@ -97,7 +97,7 @@ fn one<'a>(bytes: &mut Bytes<'a>) -> Option<Option<Found<'a>>> {
             bytes.varint()?; // up to which others end
             let id = bytes.counted(1)?;
             bytes.take(16)?;
-            return Some(Some(Found::Id(id)));
+            return Some(Some(Content::Id(id)));
         }
         // PATH_CHALLENGE, PATH_RESPONSE
         0x1a | 0x1b => return bytes.take(8).map(|_| None),
@@ -120,17 +120,17 @@ fn one<'a>(bytes: &mut Bytes<'a>) -> Option<Option<Found<'a>>> {
         }
         _ => return None,
     };
-    Some(Some(Found::Row(row)))
+    Some(Some(Content::Row(row)))
 }
 
-fn stream(bytes: &mut Bytes, kind: u64) -> Option<Row> {
+fn stream(bytes: &mut Bytes, kind: u64) -> Option<FrameRow> {
     let stream = bytes.varint()?;
     let offset = if kind & 4 != 0 { bytes.varint()? } else { 0 };
     let data = match kind & 2 {
         0 => bytes.take(bytes.rest().len())?,
         _ => bytes.counted_varint()?,
     };
-    Some(Row {
+    Some(FrameRow {
         kind: Kind::Stream,
         stream,
         offset,

@@ -156,7 +156,7 @@ impl PacketKeys {
 }
 
 /// The keys of a way after the handshake, which both ends may update (RFC 9001, section 6).
-pub struct Phases {
+pub struct KeyPhases {
     suite: Suite,
     version: Version,
     header: HeaderProtectionKey,
@@ -167,7 +167,7 @@ pub struct Phases {
     before: Option<Key>,
 }
 
-impl Phases {
+impl KeyPhases {
     /// None where the secret is not one of the suite.
     pub fn of(suite: Suite, secret: &[u8], version: Version) -> Option<Self> {
         let PacketKeys { key, header } = PacketKeys::of(suite, secret, version)?;
@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn the_packet_with_a_short_header_in_the_specification_is_opened() {
         let secret = hex("9ac312a7f877468ebe69422748ad00a15443f18203a07d6060f688f30f21632b");
-        let mut phases = Phases::of(Suite::Chacha20, &secret, Version::One).unwrap();
+        let mut phases = KeyPhases::of(Suite::Chacha20, &secret, Version::One).unwrap();
         let packet = hex("4cfe4189655e5cd55c41f69080575d7999c25a5bfb");
         let (short, mut scratch) = (
             Short {
