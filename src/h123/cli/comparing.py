@@ -31,6 +31,7 @@ from h123.cli import gating, running
 from h123.cli.options import NETWORKS
 from h123.execution import LocalPool
 from h123.probe import (
+    STUDY,
     TITLES,
     Answer,
     Draft,
@@ -129,6 +130,7 @@ def compare(asked: Asked) -> int:
         _check_save(asked.save, force=asked.force)
     inquiry, load = _inquiry(asked, page), _load(asked, conditions, page is not None)
     servers = {name: _server(command, asked, inquiry) for name, command in _named(asked.servers, asked.cwd).items()}
+    planned = _planned(asked, servers)
     if not servers:
         _check_elsewhere(asked, conditions)
         servers = {_ONE: _elsewhere(asked, inquiry)}
@@ -162,7 +164,7 @@ def compare(asked: Asked) -> int:
         if asked.save:
             _keep(draft, asked.save, force=asked.force)
         study.write_text(draft.text(), encoding="utf-8")
-        return _run(study, asked)
+        return running.run(dataclasses.replace(planned, study=str(study)))
 
 
 def _worth_measuring(networks: dict[str, Network], answers: Sequence[Sequence[Answer]]) -> dict[str, Network]:
@@ -271,19 +273,26 @@ def _check_visits(conditions: Sequence[Condition]) -> None:
             raise UserError(f"--fail-if: {condition.metric} is of visits of a page", remedy="record one: --har FILE")
 
 
-def _run(study: Path, asked: Asked) -> int:
-    """The exit status."""
+def _planned(asked: Asked, servers: Mapping[str, OwnServer]) -> running.Asked:
+    """What `h123 run` does with the study, once that is known. Raises UserError where the folder takes no such
+    campaign: before any server is started."""
     out = asked.out or Path("campaigns") / f"compare-{dt.datetime.now():%Y%m%d-%H%M%S}"
-    return running.run(
-        running.Asked(
-            study=str(study),
-            out=out,
-            until_decided=asked.precision is None,
-            precision=asked.precision,
-            max_blocks=asked.max_blocks or (MOST_BLOCKS if asked.precision is None else None),
-            jobs=asked.jobs,
-        )
+    commands: dict[str, str | None] = {
+        name: shlex.join(shlex.split(server.command or "")) for name, server in servers.items()
+    }
+    if there := running.begun_in(out):
+        begun = {name: server.get("command") for name, server in there.study.get("servers", {}).items()}
+        if there.study["name"] != STUDY or begun != (commands or {_ONE: None}):
+            raise running.of_another_study(out)
+    planned = running.Asked(
+        out=out,
+        until_decided=asked.precision is None,
+        precision=asked.precision,
+        max_blocks=asked.max_blocks or (MOST_BLOCKS if asked.precision is None else None),
+        jobs=asked.jobs,
     )
+    running.check(planned)
+    return planned
 
 
 def _keep(draft: Draft, path: Path, *, force: bool) -> None:

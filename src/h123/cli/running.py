@@ -23,7 +23,7 @@ from h123.cli.vouching import vouching
 from h123.documents.campaign_file import Width
 from h123.execution import LocalPool
 from h123.progress import Display, display_for
-from h123.store import CampaignFolder
+from h123.store import CampaignFolder, check_new
 from h123.study import find_study, load_study
 
 if TYPE_CHECKING:
@@ -55,8 +55,7 @@ class Asked:
 def run(asked: Asked) -> int:
     """All of it; the exit status, which is another than 0 where what the study requires does not hold, or is not known.
     What has been measured is kept, whatever happens. Raises Interrupted, UserError."""
-    there = CampaignFolder.open(asked.out) if asked.out and (asked.out / "campaign.json").exists() else None
-    _check(asked, there)
+    there = check(asked)
     exposition = _exposition(asked.metrics_listen)
     campaign = _resume(asked, there) if there else _begin(asked)
     folder, resume = campaign.folder, f"h123 run --out {typed(campaign.folder.path)}"
@@ -74,6 +73,15 @@ def run(asked: Asked) -> int:
         raise UserError(message, remedy=f"free some space, then resume with:\n  {resume}", status=1) from None
     _complain(outcome, folder)
     return status
+
+
+def check(asked: Asked) -> CampaignFolder | None:
+    """The campaign that is in its folder, if any. Raises UserError where it cannot go on, or none can begin there."""
+    there = begun_in(asked.out)
+    _check(asked, there)
+    if asked.out and there is None:
+        check_new(asked.out)
+    return there
 
 
 def conclude(folder: CampaignFolder) -> int:
@@ -123,16 +131,26 @@ def _began_so(asked: Asked, folder: CampaignFolder) -> bool:
     return folder.width is not None and folder.width["wanted"] == asked.precision and asked.max_blocks in limits
 
 
+def begun_in(out: Path | None) -> CampaignFolder | None:
+    """The campaign that is there, if any."""
+    return CampaignFolder.open(out) if out and (out / "campaign.json").exists() else None
+
+
+def of_another_study(out: Path) -> UserError:
+    """What is in the folder."""
+    return UserError(
+        f"{out} holds a campaign of another study, or of an earlier version of this study",
+        remedy=f"resume that campaign with `h123 run --out {typed(out)}`, or choose another folder",
+    )
+
+
 def _resume(asked: Asked, folder: CampaignFolder) -> Campaign:
     out, begun = folder.path, folder.study.get("scale", 1.0)
     require_trust(folder.study.get("servers", {}), out, own=False, given=asked.trust)
     settled = {name: folder.study["settings"].get(name) for name in ("clock", "transport")}
     written = None if asked.study is None else load_study(find_study(asked.study)).scaled(begun).settled(**settled)
     if written and written.resolved() != folder.study:
-        raise UserError(
-            f"{out} holds a campaign of another study, or of an earlier version of this study",
-            remedy=f"resume that campaign with `h123 run --out {typed(out)}`, or choose another folder",
-        )
+        raise of_another_study(out)
     kept = (
         ("--seed", asked.seed, folder.seed),
         ("--filter", asked.only or None, folder.only),

@@ -1,6 +1,6 @@
 """A survey of a server of which nothing is known: what it speaks, what it answers, and what study that suggests."""
 
-from h123.probe.draft import Draft
+from h123.probe.draft import STUDY, Draft
 from h123.probe.findings import Answer, Found
 from h123.probe.inquiry import Inquiry, survey
 from h123.probe.judgement import TITLES, Known, found_words, judge, served
@@ -9,6 +9,7 @@ from h123.probe.load import Load, Requests, Visits
 from h123.probe.site import Site, addresses_of, site_of, takes_a_connection
 
 __all__ = [
+    "STUDY",
     "TITLES",
     "Answer",
     "Draft",

@@ -59,7 +59,7 @@ class Draft:
             factors["server"] = list(self.servers)
         return {
             "h123": "study/1",
-            "name": "compare",
+            "name": STUDY,
             "question": self.question,
             "servers": {name: _described(server) for name, server in self.servers.items()},
             "factors": {name: levels for name, levels in factors.items() if len(levels) > 1 or name != "protocol"},
@@ -119,6 +119,8 @@ class Draft:
             yield details.model_copy(update=alone).model_dump(exclude_none=True)
 
 
+STUDY = "compare"
+"""What every study that is drafted is called."""
 _HEAD = """\
 # Written by `h123 compare`. `h123 plan FILE` shows what will run, `h123 run FILE` runs it.
 # What each line means: docs/contracts/study.md; the server's: docs/compare.md.

@@ -67,7 +67,7 @@ def _parts(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
         host, scheme = parts.hostname, parts.scheme
-        _ = parts.port
+        port = parts.port
     except ValueError as error:
         raise UserError(f"--url {hidden(url)}: {error}", remedy=_EXAMPLE) from None
     if "unix" in scheme or url.startswith("/"):
@@ -85,5 +85,9 @@ def _parts(url: str) -> SplitResult:
     if parts.username is not None:
         raise UserError(
             f"--url {hidden(url)}: a name and a password cannot stand in it", remedy="--header 'Authorization: ...'"
+        )
+    if port == 0:
+        raise UserError(
+            f"--url {hidden(url)}: no server listens on port 0", remedy="name the port of its HTTPS, or none for 443"
         )
     return parts

@@ -5,6 +5,7 @@ import unicodedata
 from pathlib import Path
 
 from h123.base.errors import UserError
+from h123.base.files.place import check_place
 from h123.base.files.tree import check_tree
 
 LONGEST_PATH = 3800
@@ -15,11 +16,7 @@ _OWN_NAMES = {"study.yaml", "study.yaml.tmp", "tls", "uploads", "trials", "campa
 def check_new(path: Path) -> None:
     """Raises UserError where no campaign can be begun."""
     check_name(path)
-    there = next(place for place in (path.absolute(), *path.absolute().parents) if os.path.lexists(place))
-    if not there.is_dir():
-        raise UserError(f"{there} is a file, or a link that leads nowhere; a campaign needs a folder")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise UserError(f"{there} cannot be written to", remedy="name another folder with --out")
+    check_place(path)
     check_tree(path)
     refuse_occupied(path)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from h123.base.errors import UserError
 from h123.base.files.durable import write_atomically
+from h123.base.files.place import check_place
 from h123.base.files.textfile import KINDS
 
 _CAMPAIGN = "campaign.json"
@@ -47,6 +48,8 @@ def check_output(path: Path, *, force: bool) -> None:
     _refuse_own(whole)
     if found and stat.S_ISREG(found.st_mode) and not force:
         raise UserError(f"{path} is there already", remedy="name another file, or replace it with --force")
+    if not _takes_a_stream(path):
+        check_place(whole.parent)
 
 
 def _refuse_own(path: Path) -> None:
