@@ -2,7 +2,6 @@
 
 pub mod account;
 pub mod confinement;
-pub mod congestion;
 pub mod connection_table;
 pub mod enclosure;
 pub mod inet_diag;
@@ -13,5 +12,5 @@ pub mod outside;
 pub mod realtime;
 pub mod stalls;
 pub mod sysfs;
-pub mod tcp_settings;
+pub mod tcp;
 pub mod watch;

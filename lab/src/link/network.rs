@@ -4,11 +4,10 @@ use anyhow::{Context, Result, ensure};
 
 use crate::files::message::Message;
 use crate::files::trial::{End, Link, LinkKind, Tcp, Trial, moved};
-use crate::host::congestion;
 use crate::host::namespace::Host;
 use crate::host::netlink::Netlink;
 use crate::host::realtime;
-use crate::host::tcp_settings;
+use crate::host::tcp;
 use crate::link::cross_traffic::CrossTraffic;
 use crate::link::emulated::Emulated;
 use crate::link::tun::Tun;
@@ -32,7 +31,7 @@ pub struct InForce {
 impl Network {
     pub fn build(trial: &Trial) -> Result<Self> {
         if let Some(name) = &trial.congestion {
-            congestion::require(name)?;
+            tcp::require_congestion(name)?;
         }
         let hosts = trial
             .hosts
@@ -105,7 +104,7 @@ impl Network {
         let ends = [(&link.a, &link.b), (&link.b, &link.a)];
         for (end, _) in ends {
             let host = self.host(&end.host);
-            host.within(|| tcp_settings::ask(trial.tcp))?;
+            host.within(|| tcp::apply(trial.tcp))?;
             host.address(device, end.address, trial.congestion.as_deref(), trial.tcp)?;
         }
         for (end, peer) in ends {
@@ -113,8 +112,8 @@ impl Network {
             let in_force = self.host(&end.host).within(|| {
                 let netlink = Netlink::open()?;
                 Ok(InForce {
-                    congestion: congestion::towards(peer.address)?,
-                    tcp: tcp_settings::found(netlink.tcp_towards(peer.address)?)?,
+                    congestion: tcp::congestion_towards(peer.address)?,
+                    tcp: tcp::in_force(netlink.tcp_towards(peer.address)?)?,
                 })
             })?;
             in_force

@@ -1,6 +1,9 @@
-//! The TCP congestion controller that connections over a link really get.
+//! What TCP does in the calling thread's host by settings of its namespace, and the congestion controller that its
+//! connections really get.
 
+use std::fs;
 use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::AsRawFd;
 
 use anyhow::{Context, Result, bail};
 use nix::errno::Errno;
@@ -8,13 +11,43 @@ use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, SockaddrIn, connect, getsockopt, socket,
     sockopt::TcpCongestion,
 };
-use std::os::fd::AsRawFd;
 
+use crate::files::trial::Tcp;
+
+const SLOW_START_AFTER_IDLE: &str = "/proc/sys/net/ipv4/tcp_slow_start_after_idle";
+const FAST_OPEN: &str = "/proc/sys/net/ipv4/tcp_fastopen";
+/// Clients that ask for it have it, and whatever listens, without asking (the kernel's ip-sysctl).
+const BOTH_ENDS: u32 = 0x1 | 0x2 | 0x400;
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+
+/// Sets what the trial asks for.
+pub fn apply(tcp: Tcp) -> Result<()> {
+    if tcp.keep_idle_window {
+        fs::write(SLOW_START_AFTER_IDLE, "0").context(SLOW_START_AFTER_IDLE)?;
+    }
+    if tcp.fast_open {
+        fs::write(FAST_OPEN, BOTH_ENDS.to_string()).context(FAST_OPEN)?;
+    }
+    Ok(())
+}
+
+/// What of these is in force; `others` has the rest.
+pub fn in_force(others: Tcp) -> Result<Tcp> {
+    Ok(Tcp {
+        keep_idle_window: read(SLOW_START_AFTER_IDLE)? == 0,
+        fast_open: read(FAST_OPEN)? & BOTH_ENDS == BOTH_ENDS,
+        ..others
+    })
+}
+
+fn read(setting: &'static str) -> Result<u32> {
+    let text = fs::read_to_string(setting).context(setting)?;
+    text.trim().parse().context(setting)
+}
 
 /// The controller of a connection from the calling thread's host to `peer`. It starts connecting, because only
 /// then does the route choose the controller: to be called before the link carries packets.
-pub fn towards(peer: Ipv4Addr) -> Result<String> {
+pub fn congestion_towards(peer: Ipv4Addr) -> Result<String> {
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
     let socket = socket(AddressFamily::Inet, SockType::Stream, flags, None)?;
     match connect(
@@ -29,9 +62,9 @@ pub fn towards(peer: Ipv4Addr) -> Result<String> {
 }
 
 /// Fails if a controller is not among those of this machine.
-pub fn require(name: &str) -> Result<()> {
+pub fn require_congestion(name: &str) -> Result<()> {
     let available =
-        std::fs::read_to_string(AVAILABLE).with_context(|| format!("reading {AVAILABLE}"))?;
+        fs::read_to_string(AVAILABLE).with_context(|| format!("reading {AVAILABLE}"))?;
     if available
         .split_whitespace()
         .any(|controller| controller == name)
