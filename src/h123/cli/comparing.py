@@ -277,12 +277,10 @@ def _planned(asked: Asked, servers: Mapping[str, OwnServer]) -> running.Asked:
     """What `h123 run` does with the study, once that is known. Raises UserError where the folder takes no such
     campaign: before any server is started."""
     out = asked.out or Path("campaigns") / f"compare-{dt.datetime.now():%Y%m%d-%H%M%S}"
-    commands: dict[str, str | None] = {
-        name: shlex.join(shlex.split(server.command or "")) for name, server in servers.items()
-    }
+    commands = {name: shlex.join(shlex.split(server.command or "")) for name, server in servers.items()}
     if there := running.begun_in(out):
-        begun = {name: server.get("command") for name, server in there.study.get("servers", {}).items()}
-        if there.study["name"] != STUDY or begun != (commands or {_ONE: None}):
+        begun = {name: server.get("command") or "" for name, server in there.study.get("servers", {}).items()}
+        if there.study["name"] != STUDY or begun != (commands or {_ONE: ""}):
             raise running.of_another_study(out)
     planned = running.Asked(
         out=out,
