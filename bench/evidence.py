@@ -98,7 +98,7 @@ class Bench:
         if arm.startswith("none"):
             trial.links[0].packets, trial.links[0].frames = 0, False
         write_document(folder / "trial.json", trial)
-        self.engine.start(folder, {"tls": self.certificate.folder}, self.engine.machines[0])
+        self.engine.start(folder, {"tls": self.certificate.folder})
         return _outcome(self.engine.wait(), parameters.model_dump(mode="json"))
 
 

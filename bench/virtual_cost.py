@@ -95,7 +95,7 @@ def _execute(trial: Path, campaign: CampaignFolder, which: Mapping[str, str]) ->
         content = json.loads((trial / "trial.json").read_text()) | {"check": False}
         (folder / "trial.json").write_text(json.dumps(content))
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        engine.start(folder, campaign.roots, engine.machines[0])
+        engine.start(folder, campaign.roots)
         engine.wait()
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         report = json.loads((folder / "report.json").read_text())

@@ -6,11 +6,23 @@ from pathlib import Path
 from typing import Any
 
 from documents import put
+from h123.campaign import Campaign, Outcome, run_campaign
 from h123.documents.lab_report import Report
 from h123.documents.trial_files import Client
-from h123.execution import Machine
+from h123.execution import Engine, LocalPool, Machine
+from h123.progress import Display
 
 HERE = Machine("here", {"virtual_kernel": True}, cpus=2, memory_bytes=2**33)
+
+
+def run_scripted(
+    campaign: Campaign, engine: Engine, display: Display, jobs: int | None = None, *, retry: bool = False
+) -> Outcome:
+    """Run the campaign on a pool of one machine that has this engine."""
+    pool = LocalPool(campaign.folder.arrivals, campaign.folder.roots, engine=engine, machine=HERE)
+    return run_campaign(campaign, pool, display, jobs, retry=retry)
+
+
 Script = Callable[[dict[str, Any], int], list[dict[str, str]]]
 HEADER = (
     "phase,user,start_ns,connected_ns,sent_ns,first_byte_ns,end_ns,status,bytes_up,bytes_down,protocol,connection,"
@@ -24,7 +36,7 @@ class ScriptedEngine:
     Trials end in the order in which they started, or with `newest_first` in the contrary one. `machine` and `links` are
     what every report says of these. `late_ns(trial.json, attempt)`: for how long from its beginning a trial's link
     stalled; `waiting_ns`: how long the server of a trial that ran beside others waited for a processor; `noises`: what
-    the machine does whenever it is asked, the last for good. `machines`: where it executes.
+    the machine does whenever it is asked, the last for good.
     """
 
     def __init__(
@@ -36,9 +48,7 @@ class ScriptedEngine:
         late_ns: Callable[[dict[str, Any], int], int] = lambda _trial, _attempt: 0,
         waiting_ns: int = 0,
         noises: Sequence[float] = (0.0,),
-        machines: Sequence[Machine] = (HERE,),
     ) -> None:
-        self.machines = machines
         self._next = -1 if newest_first else 0
         self._script, self._late_ns, self._waiting_ns = script, late_ns, waiting_ns
         self._links, self._noises = links, list(noises)
@@ -49,26 +59,20 @@ class ScriptedEngine:
         """What ran at once, noted at each start."""
         self.ran: list[tuple[str, int]] = []
         self.checked: list[str] = []
-        self.placed: list[tuple[str, str]] = []
-        """Trials and the names of their machines."""
-        self.probed: list[str] = []
-        """Places whose noise was asked for."""
 
-    def start(self, folder: Path, roots: Mapping[str, Path], machine: Machine) -> None:
+    def start(self, folder: Path, roots: Mapping[str, Path]) -> None:
         trial = json.loads((folder / "trial.json").read_text())
         attempt = sum(name == trial["id"] for name, _ in self.ran) + 1
         self.ran.append((trial["id"], attempt))
         if trial["check"]:
             self.checked.append(trial["id"])
         assert (roots["tls"] / "ca.pem").is_file()
-        self.placed.append((trial["id"], machine.name))
         self._running.append(folder)
         if len(self._running) > 1:
             self._crowded.update(self._running)
         self.abreast.append([running.name.split("~")[0] for running in self._running])
 
-    def noise(self, machine: Machine) -> float:
-        self.probed.append(machine.name)
+    def noise(self) -> float:
         return self._noises.pop(0) if len(self._noises) > 1 else self._noises[0]
 
     def stop(self) -> None:

@@ -14,7 +14,7 @@ from campaign.test_jobs import CROWDED_NS, IDLE, events
 from campaign.test_runner import STUDY, Silent, start
 from h123.base.errors import UserError
 from h123.base.transport import SETTINGS
-from h123.campaign import Campaign, run_campaign
+from h123.campaign import Campaign
 from h123.execution import Jobs
 from h123.execution.jobs import virtual_jobs
 from h123.study import Study, load_study
@@ -42,7 +42,7 @@ def test_as_many_virtual_trials_as_processors_and_memory(cpus: int, memory: int,
 @pytest.mark.parametrize("most", [None, 3])
 def test_virtual_trials_run_beside_one_another_and_never_beside_others(tmp_path: Path, most: int | None) -> None:
     campaign, engine = start(tmp_path, BOTH), scripted.ScriptedEngine(machine=IDLE)
-    assert run_campaign(campaign, engine, Silent(), most).valid == 32
+    assert scripted.run_scripted(campaign, engine, Silent(), most).valid == 32
     clock = clocks(campaign)
     together = [{clock[name] for name in names} for names in engine.abreast]
     assert all(len(kinds) == 1 for kinds in together)
@@ -65,7 +65,7 @@ def test_virtual_trials_end_their_block(tmp_path: Path) -> None:
 
 def test_neighbours_cannot_disturb_a_virtual_trial(tmp_path: Path) -> None:
     campaign = start(tmp_path, BOTH)
-    outcome = run_campaign(campaign, scripted.ScriptedEngine(machine=IDLE, waiting_ns=CROWDED_NS), Silent(), 2)
+    outcome = scripted.run_scripted(campaign, scripted.ScriptedEngine(machine=IDLE, waiting_ns=CROWDED_NS), Silent(), 2)
     assert outcome.valid == 32
     crowded = [e for e in events(campaign) if e["crowded"]]
     assert crowded, "the wall clock's are disturbed"
@@ -74,7 +74,7 @@ def test_neighbours_cannot_disturb_a_virtual_trial(tmp_path: Path) -> None:
 
 def test_trial_files_say_the_clock_and_when_virtual_time_begins(tmp_path: Path) -> None:
     campaign = start(tmp_path, BOTH)
-    run_campaign(campaign, scripted.ScriptedEngine(machine=IDLE), Silent())
+    scripted.run_scripted(campaign, scripted.ScriptedEngine(machine=IDLE), Silent())
     files: dict[str, dict[str, Any]] = {
         name: json.loads((campaign.folder.trial(name, 1) / "trial.json").read_text()) for name in clocks(campaign)
     }

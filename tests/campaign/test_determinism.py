@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from campaign.scripted import ScriptedEngine
+from campaign.scripted import ScriptedEngine, run_scripted
 from campaign.test_runner import STUDY, Silent, start
 from h123.base.errors import UserError
-from h123.campaign import find_trial, run_campaign, verify_trial
+from h123.campaign import find_trial, verify_trial
 from h123.cli.listing import print_repetition
 from h123.measures import Repetition
 from h123.store import CampaignFolder
@@ -76,7 +76,7 @@ def later(ns: int) -> Change:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CampaignFolder:
     monkeypatch.setattr("h123.execution.preparation.virtual_kernel", lambda: tmp_path / "linux")
     campaign = start(tmp_path, BOTH, blocks=1)
-    run_campaign(campaign, ScriptedEngine(links=[LINK]), Silent())
+    run_scripted(campaign, ScriptedEngine(links=[LINK]), Silent())
     return campaign.folder
 
 

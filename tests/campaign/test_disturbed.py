@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from campaign.scripted import ScriptedEngine
+from campaign.scripted import ScriptedEngine, run_scripted
 from campaign.test_jobs import IDLE, events
 from campaign.test_runner import WRONG, Silent, go_on, start
 from h123.base.errors import UserError
-from h123.campaign import Outcome, extend_campaign, run_campaign
+from h123.campaign import Outcome, extend_campaign
 from h123.execution.retry_policy import MAX_DISTURBED, MAX_RUINED, Patience, calm_enough, disturbed, given_up
 from h123.progress import Standing
 from h123.store import CampaignFolder, connect
@@ -31,14 +31,14 @@ def late(victims: set[str], attempts: int, ns: int = 20 * MS) -> Callable[[dict[
 
 
 def run(tmp_path: Path, engine: ScriptedEngine) -> Outcome:
-    return run_campaign(start(tmp_path), engine, Silent(), 1)
+    return run_scripted(start(tmp_path), engine, Silent(), 1)
 
 
 def test_disturbed_trial_is_repeated_after_all_others_and_the_clean_attempt_counts(tmp_path: Path) -> None:
     campaign = start(tmp_path)
     victim = campaign.plan.trials()[2].id
     engine = ScriptedEngine(machine=IDLE, late_ns=late({victim}, 1))
-    outcome = run_campaign(campaign, engine, Silent(), 1)
+    outcome = run_scripted(campaign, engine, Silent(), 1)
     assert (outcome.valid, outcome.failed) == (16, [])
     assert engine.ran[-1] == (victim, 2)
     told = [(e["attempt"], e["valid"], e["disturbed"]) for e in events(campaign) if e["trial"] == victim]
@@ -55,7 +55,7 @@ def test_the_time_left_counts_what_is_to_be_repeated(tmp_path: Path) -> None:
             left.append(standing.left_s)
 
     engine = ScriptedEngine(machine=IDLE, late_ns=late({campaign.plan.trials()[2].id}, 1))
-    run_campaign(campaign, engine, Watching(), 1)
+    run_scripted(campaign, engine, Watching(), 1)
     assert len(left) == 17
     assert left[14] > left[15] > left[16] == 0
 
@@ -66,7 +66,7 @@ def test_machine_that_never_calms_down_ends_the_campaign_whole_with_the_least_di
     campaign = start(tmp_path)
     everything = {t.id for t in campaign.plan.trials()}
     engine = ScriptedEngine(machine={**IDLE, "busy_ns": 3 * 10**9}, late_ns=late(everything, 99), noises=[0.9])
-    outcome = run_campaign(campaign, engine, Silent(), 1)
+    outcome = run_scripted(campaign, engine, Silent(), 1)
     assert (outcome.valid, outcome.failed) == (16, [])
     assert len(engine.ran) == 16, "nothing is repeated while the machine is as it was"
     assert connect(campaign.folder).execute("SELECT count(*) FROM analysed WHERE disturbed").fetchone() == (16,)
@@ -77,7 +77,7 @@ def test_least_disturbed_attempt_counts(tmp_path: Path) -> None:
     victim = campaign.plan.trials()[2].id
     took = {1: 20 * MS, 2: 5 * MS, 3: 10 * MS}
     engine = ScriptedEngine(machine=IDLE, late_ns=lambda t, n: took[n] if t["id"] == victim else 0)
-    run_campaign(campaign, engine, Silent(), 1)
+    run_scripted(campaign, engine, Silent(), 1)
     assert [n for name, n in engine.ran if name == victim] == list(range(1, MAX_DISTURBED + 1))
     counted = "SELECT attempt FROM analysed WHERE trial = ?"
     assert connect(campaign.folder).execute(counted, [victim]).fetchone() == (2,)
@@ -86,7 +86,7 @@ def test_least_disturbed_attempt_counts(tmp_path: Path) -> None:
 def test_attempts_that_a_stalled_machine_ruined_never_count_towards_giving_up(tmp_path: Path) -> None:
     campaign = start(tmp_path)
     engine = ScriptedEngine(lambda _, attempt: [TIMED_OUT] if attempt <= 3 else [], machine=STALLED)
-    outcome = run_campaign(campaign, engine, Silent(), 1)
+    outcome = run_scripted(campaign, engine, Silent(), 1)
     assert (outcome.valid, outcome.failed) == (16, [])
     assert all(e["disturbed"] for e in events(campaign) if not e["valid"])
 
@@ -111,13 +111,13 @@ def test_retry_tries_failed_and_disturbed_trials_again_and_nothing_else(tmp_path
     failing, late_one = campaign.plan.trials()[1].id, campaign.plan.trials()[4].id
     script = lambda trial, _: [WRONG] if trial["id"] == failing else []  # noqa: E731
     noisy = ScriptedEngine(script, machine=IDLE, late_ns=late({late_one}, 9), noises=[0.9])
-    assert run_campaign(campaign, noisy, Silent(), 1).failed == [failing]
+    assert run_scripted(campaign, noisy, Silent(), 1).failed == [failing]
     again = ScriptedEngine(noises=[0.9])
     assert go_on(tmp_path, again).failed == [failing]
     assert again.ran == [], "without --retry nothing is left to try"
     campaign = extend_campaign(tmp_path / "out", blocks=None, report=lambda _: None)
     engine = ScriptedEngine(machine=IDLE)
-    assert run_campaign(campaign, engine, Silent(), 1, retry=True).failed == []
+    assert run_scripted(campaign, engine, Silent(), 1, retry=True).failed == []
     assert [name for name, _ in engine.ran] == [failing, late_one]
     # It is in the journal, so what comes after goes on from there.
     assert any(event["event"] == "retry" for event in CampaignFolder.open(tmp_path / "out").events())

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from campaign.scripted import ScriptedEngine
+from campaign.scripted import ScriptedEngine, run_scripted
 from campaign.test_runner import STUDY, WRONG, Silent, go_on, start
-from h123.campaign import Campaign, run_campaign
-from h123.campaign.forecast import Forecast
+from h123.campaign import Campaign
 from h123.documents.lab_report import NO_REPORT, MachineLoad, Report
 from h123.execution import Jobs
+from h123.execution.forecast import Forecast
 from h123.execution.jobs import CALM_TRIALS
 from h123.progress.display import Standing
 from h123.store import connect
@@ -74,7 +74,7 @@ def test_trials_of_several_networks_share_what_there_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize("most", [1, 2, 3, 9])
 def test_never_more_at_once_and_unshaped_ones_alone(tmp_path: Path, most: int) -> None:
     campaign, engine = start(tmp_path), ScriptedEngine(machine=IDLE)
-    outcome = run_campaign(campaign, engine, Silent(), most)
+    outcome = run_scripted(campaign, engine, Silent(), most)
     assert outcome.valid == 16
     assert max(map(len, engine.abreast)) == min(most, 8)  # two blocks of four shaped trials
     for together in engine.abreast:
@@ -84,7 +84,7 @@ def test_never_more_at_once_and_unshaped_ones_alone(tmp_path: Path, most: int) -
 
 def test_order_is_told_by_the_journal(tmp_path: Path) -> None:
     campaign, engine = start(tmp_path), ScriptedEngine(machine=IDLE)
-    run_campaign(campaign, engine, Silent(), 2)
+    run_scripted(campaign, engine, Silent(), 2)
     for network in ("lan", "poor"):
         planned = [t.id for t in campaign.plan.trials() if t.parameters.network == network]
         assert [name for name, _ in engine.ran if f"-{network}-" in name] == planned, "all are as long as one another"
@@ -112,14 +112,14 @@ def test_starts_alone_first_then_by_block_the_longest_first_and_compared_levels_
 
 def test_link_is_checked_once_a_block_however_many_start_together(tmp_path: Path) -> None:
     campaign, engine = start(tmp_path), ScriptedEngine(machine=IDLE)
-    run_campaign(campaign, engine, Silent(), 4)
+    run_scripted(campaign, engine, Silent(), 4)
     firsts = [next(t.id for t in block if t.parameters.network == "poor") for block in campaign.plan.blocks]
     assert engine.checked == firsts
 
 
 def test_crowded_trial_is_kept_and_repeated_alone_after_all_others(tmp_path: Path) -> None:
     campaign, engine = start(tmp_path), ScriptedEngine(machine=IDLE, waiting_ns=CROWDED_NS)
-    assert run_campaign(campaign, engine, Silent(), 2).valid == 16
+    assert run_scripted(campaign, engine, Silent(), 2).valid == 16
     crowded = [e for e in events(campaign) if e["crowded"]]
     assert crowded
     first = next(place for place, (_, attempt) in enumerate(engine.ran) if attempt > 1)
@@ -155,7 +155,7 @@ def test_repeats_run_alone(tmp_path: Path) -> None:
     campaign = start(tmp_path)
     victims = {t.id for t in campaign.plan.trials() if t.parameters.network == "poor" and not t.twin}
     engine = ScriptedEngine(lambda trial, n: [WRONG] if trial["id"] in victims and n < 3 else [], machine=IDLE)
-    assert run_campaign(campaign, engine, Silent(), 4).valid == 16
+    assert run_scripted(campaign, engine, Silent(), 4).valid == 16
     repeats = [e for e in events(campaign) if e["attempt"] > 1]
     assert len(repeats) == 2 * len(victims)
     assert all(e["alone"] for e in repeats)
@@ -171,7 +171,7 @@ def test_interrupted_amid_lanes_goes_on_with_exactly_the_missing(tmp_path: Path,
         return []
 
     with pytest.raises(KeyboardInterrupt):
-        run_campaign(campaign, ScriptedEngine(interrupt, IDLE), Silent(), 3)
+        run_scripted(campaign, ScriptedEngine(interrupt, IDLE), Silent(), 3)
     assert campaign.folder.events()[-1]["event"] == "interrupted"
     kept = [e["trial"] for e in events(campaign)]
     assert len(kept) == stopped_after
@@ -192,7 +192,7 @@ def test_positions_are_in_the_order_of_starts_after_an_interruption_too(tmp_path
 
     first, second = ScriptedEngine(interrupt, IDLE, newest_first=True), ScriptedEngine(machine=IDLE)
     with pytest.raises(KeyboardInterrupt):
-        run_campaign(campaign, first, Silent(), 3)
+        run_scripted(campaign, first, Silent(), 3)
     go_on(tmp_path, second)
     starts = [name for name, _ in [*first.ran, *second.ran]]
     for block in (1, 2):
@@ -210,7 +210,7 @@ def test_headroom_is_assumed_first_and_then_measured(
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
     campaign, own = start(tmp_path, STUDY.replace("blocks: 2", "blocks: 6")), int(busy * IDLE["wall_ns"] * IDLE["cpus"])
     engine = ScriptedEngine(machine={**IDLE, "busy_ns": own, "lab_ns": own})
-    run_campaign(campaign, engine, Silent())
+    run_scripted(campaign, engine, Silent())
     poor = [len(together) for together in engine.abreast if "-poor-" in together[-1]]
     assert poor[:4] == [1, 2, 3, 4], "as many as an assumed tenth each allows"
     assert max(poor[4:]) == abreast
@@ -220,7 +220,7 @@ def test_what_others_do_takes_no_headroom(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
     busy = {**IDLE, "busy_ns": IDLE["wall_ns"] * IDLE["cpus"], "lab_ns": IDLE["wall_ns"] // 10}
     engine = ScriptedEngine(machine=busy)
-    run_campaign(start(tmp_path), engine, Silent())
+    run_scripted(start(tmp_path), engine, Silent())
     assert max(map(len, engine.abreast)) > 1
 
 
@@ -242,7 +242,7 @@ def test_standing_names_all_that_run(tmp_path: Path) -> None:
         def show(self, *given: Any) -> None:
             seen.extend(given)
 
-    run_campaign(start(tmp_path), ScriptedEngine(machine=IDLE), Watching(), 2)
+    run_scripted(start(tmp_path), ScriptedEngine(machine=IDLE), Watching(), 2)
     assert {len(standing.running) for standing in seen} == {1, 2}
     assert seen[0].left_s > seen[-1].left_s > 0
     assert all(standing.total == 16 for standing in seen)

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from campaign.scripted import ScriptedEngine
+from campaign.scripted import ScriptedEngine, run_scripted
 from campaign.test_runner import STUDY, Silent, start
 from h123.analysis import analyse
 from h123.base.errors import UserError
 from h123.base.paths import typed
 from h123.base.terminal.console import out_console
-from h123.campaign import extend_campaign, run_campaign
+from h123.campaign import extend_campaign
 from h123.measures import export, load_attempts
 from h123.report import print_summary
 from h123.store import CampaignFolder
@@ -28,7 +28,7 @@ def test_a_campaign_works_under_any_name(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     out = Path(name)
-    run_campaign(start(tmp_path, SMALL, out), engine := ScriptedEngine(), Silent())
+    run_scripted(start(tmp_path, SMALL, out), engine := ScriptedEngine(), Silent())
     folder = CampaignFolder.open(out)
     assert len(load_attempts(folder)) == len(engine.ran) == 6
     assert all(path.stat().st_size for path in export(folder, "csv", out / "export"))
@@ -77,7 +77,7 @@ def test_places_where_no_folder_can_be_are_refused_before_anything_is_built(
 def test_a_folder_behind_a_link_is_one(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    run_campaign(start(tmp_path, SMALL, tmp_path / "link"), ScriptedEngine(), Silent())
+    run_scripted(start(tmp_path, SMALL, tmp_path / "link"), ScriptedEngine(), Silent())
     assert len(load_attempts(CampaignFolder.open(tmp_path / "real"))) == 6
 
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from campaign.scripted import ScriptedEngine
+from campaign.scripted import ScriptedEngine, run_scripted
 from campaign.test_runner import STUDY, Silent, start
 from catalogue.small import MANIFEST, write_small
 from h123.base.errors import UserError
 from h123.base.paths import project_root
-from h123.campaign import check_campaign, extend_campaign, lacking, run_campaign
+from h123.campaign import check_campaign, extend_campaign, lacking
 from h123.catalogue import files_folder
 from h123.study import Plan, load_study, make_plan, parse_only
 
@@ -154,5 +154,5 @@ def test_what_a_study_uploads_is_kept_with_the_campaign(tmp_path: Path, subjects
     assert copy.read_bytes() == b"x" * 77
     copy.write_bytes(b"x")
     with pytest.raises(UserError, match=r"order\.json, is gone or has no longer 77 bytes"):
-        run_campaign(campaign, ScriptedEngine(), Silent())
+        run_scripted(campaign, ScriptedEngine(), Silent())
     assert campaign.folder.sealed() == []

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from campaign.scripted import ScriptedEngine
+from campaign.scripted import ScriptedEngine, run_scripted
 from h123.base.errors import UserError
 from h123.base.files.lock import sole_user
-from h123.campaign import Campaign, Outcome, extend_campaign, run_campaign, start_campaign
-from h123.campaign.forecast import Forecast
+from h123.campaign import Campaign, Outcome, extend_campaign, start_campaign
 from h123.documents import read_document
 from h123.documents.campaign_file import Seal
+from h123.execution.forecast import Forecast
 from h123.measures import load_attempts
 from h123.packets.capture import PACKET, read_packets
 from h123.store import CampaignFolder, seal
@@ -62,19 +62,19 @@ def start(tmp_path: Path, text: str = STUDY, out: Path | None = None, **options:
 
 def go_on(tmp_path: Path, engine: ScriptedEngine, blocks: int | None = None, lanes: int | None = None) -> Outcome:
     campaign = extend_campaign(tmp_path / "out", blocks=blocks, report=lambda _: None)
-    return run_campaign(campaign, engine, Silent(), lanes)
+    return run_scripted(campaign, engine, Silent(), lanes)
 
 
 def test_every_trial_runs_once_in_the_planned_order(tmp_path: Path) -> None:
     campaign, engine = start(tmp_path), ScriptedEngine()
-    outcome = run_campaign(campaign, engine, Silent(), 1)
+    outcome = run_scripted(campaign, engine, Silent(), 1)
     assert engine.ran == [(t.id, 1) for t in campaign.plan.trials()]
     assert (outcome.valid, outcome.failed) == (16, [])
 
 
 def test_link_is_checked_once_a_block_and_network(tmp_path: Path) -> None:
     campaign, engine = start(tmp_path), ScriptedEngine()
-    run_campaign(campaign, engine, Silent())
+    run_scripted(campaign, engine, Silent())
     firsts = [next(t.id for t in block if t.parameters.network == "poor") for block in campaign.plan.blocks]
     assert engine.checked == firsts
 
@@ -83,7 +83,7 @@ def test_invalid_trial_is_kept_repeated_twice_and_then_given_up(tmp_path: Path) 
     campaign = start(tmp_path)
     victim = campaign.plan.trials()[5].id
     engine = ScriptedEngine(lambda trial, _: [WRONG] if trial["id"] == victim else [])
-    outcome = run_campaign(campaign, engine, Silent())
+    outcome = run_scripted(campaign, engine, Silent())
     assert outcome.failed == [victim]
     attempts = [e for e in campaign.folder.events() if e.get("trial") == victim]
     assert [(e["attempt"], e["valid"], e["reasons"]) for e in attempts] == [(n, False, [WRONG]) for n in (1, 2, 3)]
@@ -100,7 +100,7 @@ def test_the_packets_of_every_attempt_are_kept_and_sealed(tmp_path: Path) -> Non
     campaign = start(tmp_path)
     victim = campaign.plan.trials()[0].id
     engine = Recording(lambda trial, attempt: [WRONG] if trial["id"] == victim and attempt == 1 else [])
-    run_campaign(campaign, engine, Silent(), 1)
+    run_scripted(campaign, engine, Silent(), 1)
     for number, (trial, attempt) in enumerate(engine.ran, 1):
         folder = campaign.folder.trial(trial, attempt)
         assert len(read_packets(folder)) == number
@@ -111,7 +111,7 @@ def test_repeat_that_succeeds_counts(tmp_path: Path) -> None:
     campaign = start(tmp_path)
     victim = campaign.plan.trials()[3].id
     engine = ScriptedEngine(lambda trial, attempt: [WRONG] if trial["id"] == victim and attempt == 1 else [])
-    assert run_campaign(campaign, engine, Silent()).failed == []
+    assert run_scripted(campaign, engine, Silent()).failed == []
     assert (victim, 2) in engine.ran
     assert (victim, 3) not in engine.ran
 
@@ -121,7 +121,7 @@ def test_unsupported_is_not_repeated(tmp_path: Path) -> None:
     victim = campaign.plan.trials()[3].id
     cannot = {"code": "unsupported", "detail": "exit status 127"}
     engine = ScriptedEngine(lambda trial, _: [cannot] if trial["id"] == victim else [])
-    assert run_campaign(campaign, engine, Silent()).failed == [victim]
+    assert run_scripted(campaign, engine, Silent()).failed == [victim]
     assert (victim, 2) not in engine.ran
 
 
@@ -129,7 +129,7 @@ def test_a_campaign_in_which_nothing_works_stops_early_and_says_why(tmp_path: Pa
     exited = {"code": "server-exited", "detail": "exit status 1: no such file"}
     engine = ScriptedEngine(lambda _trial, _attempt: [exited])
     with pytest.raises(UserError, match=r"3 trials in a row.*server-exited.*no such file"):
-        run_campaign(start(tmp_path), engine, Silent())
+        run_scripted(start(tmp_path), engine, Silent())
     assert len(engine.ran) == 9
 
 
@@ -144,7 +144,7 @@ def test_interrupted_campaign_goes_on_with_the_next_trial(tmp_path: Path, stoppe
 
     first, second = ScriptedEngine(interrupt), ScriptedEngine()
     with pytest.raises(KeyboardInterrupt):
-        run_campaign(campaign, first, Silent(), 1)
+        run_scripted(campaign, first, Silent(), 1)
     outcome = go_on(tmp_path, second, lanes=1)
     assert outcome.valid == 16
     planned = [t.id for t in campaign.plan.trials()]
@@ -160,7 +160,7 @@ def _trial_lines(journal: Path) -> list[int]:
 @pytest.mark.parametrize("kept", [-1, 3, 0], ids=["all but one", "three", "none"])
 def test_trials_that_the_journal_has_lost_are_put_into_it_again(tmp_path: Path, kept: int) -> None:
     campaign = start(tmp_path)
-    run_campaign(campaign, ScriptedEngine(), Silent())
+    run_scripted(campaign, ScriptedEngine(), Silent())
     journal = tmp_path / "out/journal.jsonl"
     before = [event for event in CampaignFolder.open(tmp_path / "out").events() if event["event"] == "trial"]
     lines = journal.read_text().splitlines()
@@ -174,7 +174,7 @@ def test_trials_that_the_journal_has_lost_are_put_into_it_again(tmp_path: Path, 
 
 
 def test_a_journal_that_is_gone_costs_no_sample(tmp_path: Path) -> None:
-    run_campaign(start(tmp_path), ScriptedEngine(), Silent())
+    run_scripted(start(tmp_path), ScriptedEngine(), Silent())
     (tmp_path / "out/journal.jsonl").unlink()
     with pytest.raises(UserError, match=r"journal\.jsonl is gone, and 16 finished trials are there"):
         load_attempts(CampaignFolder.open(tmp_path / "out"))
@@ -186,7 +186,7 @@ def test_a_journal_that_is_gone_costs_no_sample(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("harm", ["an earlier version's", "damaged", "of another trial"])
 def test_finished_trials_that_cannot_be_journalled_are_refused_and_kept(tmp_path: Path, harm: str) -> None:
-    run_campaign(start(tmp_path), ScriptedEngine(), Silent())
+    run_scripted(start(tmp_path), ScriptedEngine(), Silent())
     (tmp_path / "out/journal.jsonl").unlink()
     one, other = CampaignFolder.open(tmp_path / "out").sealed()[:2]
     match harm:
@@ -205,7 +205,7 @@ def test_finished_trials_that_cannot_be_journalled_are_refused_and_kept(tmp_path
 
 
 def test_more_blocks_extend_a_finished_campaign(tmp_path: Path) -> None:
-    run_campaign(start(tmp_path), ScriptedEngine(), Silent())
+    run_scripted(start(tmp_path), ScriptedEngine(), Silent())
     engine = ScriptedEngine()
     assert go_on(tmp_path, engine, blocks=3).valid == 24
     assert len(engine.ran) == 8
@@ -213,7 +213,7 @@ def test_more_blocks_extend_a_finished_campaign(tmp_path: Path) -> None:
 
 
 def test_fewer_blocks_are_refused(tmp_path: Path) -> None:
-    run_campaign(start(tmp_path), ScriptedEngine(), Silent())
+    run_scripted(start(tmp_path), ScriptedEngine(), Silent())
     with pytest.raises(UserError, match="fewer"):
         extend_campaign(tmp_path / "out", blocks=1, report=lambda _: None)
 
@@ -247,14 +247,14 @@ def test_a_mended_network_goes_on_where_nothing_was_measured_over_it(tmp_path: P
 
     campaign = start(tmp_path, written("1ms"))
     with pytest.raises(KeyboardInterrupt):
-        run_campaign(campaign, ScriptedEngine(stopped), Silent(), 2)
+        run_scripted(campaign, ScriptedEngine(stopped), Silent(), 2)
     met: list[Any] = []
     engine = ScriptedEngine(lambda trial, _: met.append(trial["links"][0].get("up")) or [])
-    assert run_campaign(mended("2ms"), engine, Silent(), 1).valid == 16
+    assert run_scripted(mended("2ms"), engine, Silent(), 1).valid == 16
     assert [up for up in met if up] == [{"delay_ns": 2_000_000}] * 8
     assert CampaignFolder.open(tmp_path / "out").networks["own"]["up"] == {"delay_ns": 2_000_000}
     with pytest.raises(UserError, match="network own has changed since this campaign measured over it"):
-        run_campaign(mended("3ms"), ScriptedEngine(), Silent())
+        run_scripted(mended("3ms"), ScriptedEngine(), Silent())
     assert go_on(tmp_path, ScriptedEngine()).valid == 16
 
 
@@ -269,7 +269,7 @@ def test_full_disk_is_refused_before_the_first_trial(tmp_path: Path, monkeypatch
     campaign = start(tmp_path)
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 1000})())
     with pytest.raises(UserError, match="free; this campaign needs"):
-        run_campaign(campaign, engine := ScriptedEngine(), Silent())
+        run_scripted(campaign, engine := ScriptedEngine(), Silent())
     assert engine.ran == []
 
 
@@ -280,9 +280,9 @@ def test_a_disk_without_room_for_the_packets_is_refused(tmp_path: Path, monkeypa
         monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 3_500_000})())
         if refused:
             with pytest.raises(UserError, match=r"3\.5 MB free; this campaign needs about"):
-                run_campaign(campaign, ScriptedEngine(), Silent())
+                run_scripted(campaign, ScriptedEngine(), Silent())
         else:
-            assert run_campaign(campaign, ScriptedEngine(), Silent()).failed == []
+            assert run_scripted(campaign, ScriptedEngine(), Silent()).failed == []
         monkeypatch.undo()
 
 
@@ -302,13 +302,13 @@ def test_a_trial_whose_files_are_gone_or_changed_is_run_again_and_no_other(
     tmp_path: Path, harm: Callable[[Path], object]
 ) -> None:
     campaign = start(tmp_path)
-    run_campaign(campaign, ScriptedEngine(), Silent(), 1)
+    run_scripted(campaign, ScriptedEngine(), Silent(), 1)
     victim = campaign.plan.trials()[5].id
     harm(campaign.folder.trial(victim, 1))
     said: list[str] = []
     again = extend_campaign(tmp_path / "out", blocks=None, report=said.append)
     engine = ScriptedEngine()
-    outcome = run_campaign(again, engine, Silent(), 1)
+    outcome = run_scripted(again, engine, Silent(), 1)
     assert [name for name, _ in engine.ran] == [victim]
     assert (outcome.valid, outcome.failed) == (16, [])
     assert [line for line in said if line.startswith(f"{victim}~1: ") and line.endswith("the trial is run again")]

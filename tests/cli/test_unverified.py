@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from campaign.scripted import ScriptedEngine
+from campaign.scripted import ScriptedEngine, run_scripted
 from campaign.test_runner import Silent, start
 from cli.conftest import Tool
 from h123.analysis import analyse
 from h123.base.errors import UserError
-from h123.campaign import Cast, run_campaign
+from h123.campaign import Cast
 from h123.catalogue import catalogue
 from h123.cli.vouching import vouching
 from h123.documents.campaign_file import Proof
@@ -61,7 +61,7 @@ def test_measured_all_the_same_it_stands_at_the_top(tmp_path: Path) -> None:
         "first_flight": None,
     }
     campaign = start(tmp_path / "study", vouch=lambda _: {"go": {"server": ill, "client": never}})
-    run_campaign(campaign, ScriptedEngine(), Silent())
+    run_scripted(campaign, ScriptedEngine(), Silent())
     verdicts = analyse(campaign.folder)
     (said,) = failed_lines(verdicts)
     assert said.startswith("go failed its verification as a server (GET 1000 over h2) and was measured all the same")

@@ -54,7 +54,7 @@ def alive() -> int:
 def test_a_killed_lab_has_ended_whole_when_its_trial_has(tmp_path: Path, victim: str) -> None:
     (tmp_path / "trial.json").write_text(json.dumps(TRIAL))
     engine = LocalEngine()
-    engine.start(tmp_path, {}, engine.machines[0])
+    engine.start(tmp_path, {})
     try:
         deadline = time.monotonic() + 60
         while not (tmp_path / "begun").exists() and time.monotonic() < deadline:

@@ -1,14 +1,43 @@
 """Which machine does which block: each is whole on one, since only there all else is equal."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+from h123.base.errors import UserError
 from h123.documents.events import Moved, superseded
-from h123.execution import MachineLost
-from h123.execution.machine_queue import MachineQueue
-from h123.execution.retry_policy import Event, given_up, settled, usable
+from h123.execution import Jobs, Machine, MachineLost
+from h123.execution.retry_policy import Event, disturbed, given_up, settled, usable
 from h123.study import PlannedTrial
 
 GONE = "this machine is not there any more"
+
+
+@dataclass(eq=False)
+class Assignee:
+    """A machine, and what the campaign knows of the order that it has."""
+
+    machine: Machine
+    jobs: Jobs
+    order: int | None = None
+    """The number of the one that it is at."""
+    waiting: list[PlannedTrial] = field(default_factory=list)
+    running: dict[str, PlannedTrial] = field(default_factory=dict)
+    """By the attempt's name."""
+
+    @property
+    def left(self) -> list[PlannedTrial]:
+        """What runs and what waits."""
+        return [*self.running.values(), *self.waiting]
+
+    def begin(self, name: str, trial: PlannedTrial) -> None:
+        """An attempt has started."""
+        self.waiting = [other for other in self.waiting if other.id != trial.id]
+        self.running[name] = trial
+        self.jobs.began(len(self.running))
+
+    def rest(self) -> None:
+        """Nothing is left of its order."""
+        self.order, self.waiting, self.running = None, [], {}
 
 
 class BlockAssignment:
@@ -17,12 +46,12 @@ class BlockAssignment:
     def __init__(
         self,
         blocks: Sequence[Sequence[PlannedTrial]],
-        queues: Sequence[MachineQueue],
+        assignees: Sequence[Assignee],
         attempts: Mapping[str, Sequence[Event]],
     ) -> None:
         self._blocks = {block[0].block: block for block in blocks}
         self._attempts = attempts
-        self.queues = list(queues)
+        self.assignees = list(assignees)
         """Those that have not failed."""
         tried = [event for events in attempts.values() for event in events if not superseded(event)]
         self._homes = {event["block"]: event["place"] for event in tried if "place" in event}
@@ -34,43 +63,41 @@ class BlockAssignment:
         """What waits for a machine."""
         return [t for n in self._unassigned for t in self._blocks[n] if not settled(self._attempts[t.id])]
 
-    def home(self, block: int) -> MachineQueue | None:
+    def home(self, block: int) -> Assignee | None:
         """Where the block is done; None where that machine has gone. Earlier versions named none: they had one."""
-        name = self._homes.get(block, self.queues[0].machine.name)
-        return next((queue for queue in self.queues if queue.machine.name == name), None)
+        name = self._homes.get(block, self.assignees[0].machine.name)
+        return next((assignee for assignee in self.assignees if assignee.machine.name == name), None)
 
-    def assign(self, queue: MachineQueue) -> tuple[list[PlannedTrial], list[Moved]]:
-        """What to run next on a machine on which nothing waits, and which blocks have moved there: their trials are all
-        done again. A block at a time, so that a fast machine gets more of them; the only one gets all."""
-        free = [n for n in self._unassigned if n not in self._homes or self.home(n) in (queue, None)]
-        assigned = free if len(self.queues) == 1 else free[:1]
+    def assign(self, assignee: Assignee) -> tuple[list[int], list[Moved]]:
+        """The blocks that a machine at rest does next, and which of them have moved there: their trials are all done
+        again. A block at a time, so that a fast machine gets more of them; the only one gets all."""
+        free = [n for n in self._unassigned if n not in self._homes or self.home(n) in (assignee, None)]
+        assigned = free if len(self.assignees) == 1 else free[:1]
         self._unassigned = [number for number in self._unassigned if number not in assigned]
-        moved = [self._moved(number, queue) for number in assigned if not self.home(number)]
-        self._homes |= dict.fromkeys(assigned, queue.machine.name)
-        again = {event["block"] for event in moved}
-        ordered = queue.jobs.order([self._blocks[number] for number in assigned])
-        return [t for t in ordered if t.block in again or not settled(self._attempts[t.id])], moved
+        moved = [self._moved(number, assignee) for number in assigned if not self.home(number)]
+        self._homes |= dict.fromkeys(assigned, assignee.machine.name)
+        return assigned, moved
 
-    def lose(self, lost: MachineLost) -> MachineQueue:
-        """The machine goes out. Raises what it is given where it is the last one."""
-        name = lost.machine.name
-        if [queue.machine.name for queue in self.queues] == [name]:
-            raise lost
-        gone = next(queue for queue in self.queues if queue.machine.name == name)
-        self.queues.remove(gone)
-        self._lost[name] = lost.message
-        homeless = [number for number, home in self._homes.items() if home == name and self._needs_machine(number)]
+    def lose(self, lost: MachineLost) -> None:
+        """The machine goes out. Raises UserError, with what it said, where it is the last one."""
+        if [assignee.machine.name for assignee in self.assignees] == [lost.machine]:
+            raise UserError(lost.why, lost.remedy, status=3)
+        self.assignees = [assignee for assignee in self.assignees if assignee.machine.name != lost.machine]
+        self._lost[lost.machine] = lost.why
+        homeless = [n for n, home in self._homes.items() if home == lost.machine and self._needs_machine(n)]
         self._unassigned = sorted({*self._unassigned, *homeless})
-        return gone
 
     def _needs_machine(self, block: int) -> bool:
-        """Whether a trial of it is to be tried; or to be repeated because none of its attempts counts, and cannot be
-        where it was."""
+        """Whether a trial of it is to be tried, or to be repeated: where it was; elsewhere only because none of its
+        attempts counts."""
         tried = [self._attempts[trial.id] for trial in self._blocks[block]]
-        ended = all(usable(events) or given_up(events) for events in tried)
-        return not all(map(settled, tried)) or (self.home(block) is None and not ended)
+        if not all(map(settled, tried)):
+            return True
+        if self.home(block) is None:
+            return not all(usable(events) or given_up(events) for events in tried)
+        return any(map(disturbed, tried))
 
-    def _moved(self, block: int, queue: MachineQueue) -> Moved:
+    def _moved(self, block: int, assignee: Assignee) -> Moved:
         before = self._homes[block]
         why = self._lost.get(before, GONE)
-        return {"event": "moved", "block": block, "place": queue.machine.name, "before": before, "why": why}
+        return {"event": "moved", "block": block, "place": assignee.machine.name, "before": before, "why": why}

@@ -95,7 +95,7 @@ def verify_trial(found: Verifiable, engine: Engine, report: Callable[[str], None
             _prepare(folder, found, report, check=check)
         try:
             for folder in folders:
-                engine.start(folder, found.folder.roots, engine.machines[0])
+                engine.start(folder, found.folder.roots)
             for _ in folders:
                 _take_in(engine.wait(), found)
         finally:

@@ -9,6 +9,7 @@ from typing import cast
 
 from h123 import __version__
 from h123.base.errors import UserError
+from h123.campaign.block_assignment import Assignee
 from h123.campaign.campaign import Campaign
 from h123.campaign.preparation import Cast, cast_of, prepare_campaign
 from h123.campaign.scheduler import Attempts, Scheduler, untried
@@ -17,9 +18,7 @@ from h123.documents import read_document
 from h123.documents.campaign_file import Proof, SubjectFacts, VerifiedRole, Width
 from h123.documents.events import superseded
 from h123.documents.lab_report import Report
-from h123.execution import TRIAL_BYTES, Engine, Machine, evidence_bytes, this_machine
-from h123.execution.jobs import Jobs
-from h123.execution.machine_queue import MachineQueue
+from h123.execution import TRIAL_BYTES, Jobs, Machine, Pool, evidence_bytes, this_machine
 from h123.execution.retry_policy import Event, forgive, lose, usable
 from h123.progress import Display
 from h123.store import CampaignFolder, check_new
@@ -121,9 +120,10 @@ def extend_campaign(
 
 
 def run_campaign(
-    campaign: Campaign, engine: Engine, display: Display, lanes: int | None = None, *, retry: bool = False
+    campaign: Campaign, pool: Pool, display: Display, jobs: int | None = None, *, retry: bool = False
 ) -> Outcome:
-    """Run what is not finished yet, `lanes` trials at once at most (None: chosen, see lanes.py).
+    """Run what is not finished yet on the pool's machines, `jobs` trials at once at most (None: chosen, see
+    execution/jobs.py). The pool is closed then.
 
     `retry`: trials that were given up, or are disturbed still, are tried again as if they had not been tried yet.
     Only for who uses the folder `alone`. KeyboardInterrupt passes, after all that ran has been ended and the journal
@@ -131,7 +131,7 @@ def run_campaign(
     """
     with display:
         try:
-            outcome = _run_unfinished(campaign, engine, display, lanes, retry)
+            outcome = _run_unfinished(campaign, pool, display, jobs, retry)
         except KeyboardInterrupt:
             campaign.folder.append({"event": "interrupted"})
             raise
@@ -139,19 +139,19 @@ def run_campaign(
     return outcome
 
 
-def _run_unfinished(campaign: Campaign, engine: Engine, display: Display, lanes: int | None, retry: bool) -> Outcome:
-    machines = _fit_machines(campaign, engine)
+def _run_unfinished(campaign: Campaign, pool: Pool, display: Display, jobs: int | None, retry: bool) -> Outcome:
+    machines = _fit_machines(campaign, pool)
     attempts = _take_up(campaign, machines, retry)
     _check_uploads(campaign)
     _check_disk(campaign, untried(campaign.plan.trials(), attempts))
-    queues = [MachineQueue(machine, Jobs.at(campaign.plan, lanes, machine)) for machine in machines]
-    for queue, event in itertools.product(queues, itertools.chain.from_iterable(attempts.values())):
-        if event.get("place") in (queue.machine.name, None) and not campaign.folder.damage(event):
-            queue.jobs.learn(event, read_document(campaign.folder.attempt(event) / "report.json", Report))
+    assignees = [Assignee(machine, Jobs.at(campaign.plan, jobs, machine)) for machine in machines]
+    for assignee, event in itertools.product(assignees, itertools.chain.from_iterable(attempts.values())):
+        if event.get("place") in (assignee.machine.name, None) and not campaign.folder.damage(event):
+            assignee.jobs.learn(event, read_document(campaign.folder.attempt(event) / "report.json", Report))
     try:
-        Scheduler(campaign, engine, display, queues, attempts).run()
+        Scheduler(campaign, pool, display, assignees, attempts).run()
     finally:
-        engine.stop()
+        pool.close()
     outcome = Outcome(planned=len(attempts))
     for trial, tried in attempts.items():
         if usable(tried):
@@ -161,10 +161,10 @@ def _run_unfinished(campaign: Campaign, engine: Engine, display: Display, lanes:
     return outcome
 
 
-def _fit_machines(campaign: Campaign, engine: Engine) -> list[Machine]:
+def _fit_machines(campaign: Campaign, pool: Pool) -> list[Machine]:
     """Those that have what the campaign's clocks need."""
     virtual = any(trial.parameters.clock == "virtual" for trial in campaign.plan.blocks[0])
-    fit = [machine for machine in engine.machines if not virtual or machine.facts.get("virtual_kernel")]
+    fit = [machine for machine in pool.machines() if not virtual or machine.facts.get("virtual_kernel")]
     if not fit:
         raise UserError(f"no machine has {NAME}", remedy="run `h123 install` there", status=3)
     return fit

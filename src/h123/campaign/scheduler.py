@@ -1,41 +1,34 @@
-"""The course of a campaign: which trial starts when, what becomes of it, and whether it is tried again."""
+"""The course of a campaign: which machine gets which blocks, and what becomes of the attempts that come back."""
 
-import shutil
 import time
 from collections.abc import Sequence
-from pathlib import Path
+from typing import cast
 
+from h123 import __version__
 from h123.base.errors import UserError
-from h123.base.files.tree import drop_specials
 from h123.base.paths import typed
-from h123.base.units import format_span
-from h123.campaign.block_assignment import BlockAssignment
+from h123.campaign.block_assignment import Assignee, BlockAssignment
 from h123.campaign.campaign import Campaign
-from h123.campaign.forecast import Forecast
 from h123.campaign.interim import Interim
+from h123.catalogue import OwnSubject, fingerprint
 from h123.documents import read_document
-from h123.documents.events import Judged, supersede, superseded
+from h123.documents.events import supersede
 from h123.documents.lab_report import Report
-from h123.documents.trial_files import Trial
-from h123.execution import Engine, MachineLost, require_room, trial_certificate, write_trial_files
-from h123.execution.machine_queue import MachineQueue, Running
+from h123.execution import AttemptDone, BlockDone, BlockOrder, MachineLost, Pool, PoolEvent, Said, Started
+from h123.execution.forecast import Forecast
+from h123.execution.order import Policy, folder_digest, history
 from h123.execution.retry_policy import (
     HOPELESS_AFTER,
-    PAUSE_S,
     Event,
     Patience,
-    calm_enough,
     disturbed,
     forgive,
     given_up,
     settled,
     tolerated,
-    usable,
 )
-from h123.measures import disturbance, machine_noise, ruined
-from h123.packets import tabulate_evidence
 from h123.progress import Display, Standing
-from h123.store import CampaignFolder, ingest
+from h123.store import CampaignFolder
 from h123.study import PlannedTrial
 
 Attempts = dict[str, list[Event]]
@@ -43,21 +36,19 @@ Attempts = dict[str, list[Event]]
 
 
 class Scheduler:
-    """Runs all blocks, each whole on one machine; appends to `attempts` as trials end."""
+    """Has all blocks run, each whole on one machine; appends to `attempts` as trials end."""
 
     def __init__(
-        self, campaign: Campaign, engine: Engine, display: Display, queues: Sequence[MachineQueue], attempts: Attempts
+        self, campaign: Campaign, pool: Pool, display: Display, assignees: Sequence[Assignee], attempts: Attempts
     ) -> None:
-        self._campaign, self._engine, self._display = campaign, engine, display
+        self._campaign, self._pool, self._display = campaign, pool, display
         self._attempts = attempts
-        asked = campaign.plan.study.compare
-        self._metrics = {metric for family in asked.families for metric in family.metrics}
-        self._asked = set(asked.families[0].metrics)
-        self._tolerated = tolerated(asked.margin)
+        self._planned = {trial.id: trial for trial in campaign.plan.trials()}
         self._forecast = Forecast({trial: cost.seconds for trial, cost in campaign.plan.estimates().items()})
         self._interim = Interim(campaign)
         self._late_s: float | None = None
-        self._assignment = BlockAssignment(campaign.plan.blocks, queues, attempts)
+        self._assignment = BlockAssignment(campaign.plan.blocks, assignees, attempts)
+        self._orders = 0
         self._given_up_in_a_row = 0
         self._began = time.monotonic()
         self._repeating_s: float | None = None
@@ -65,196 +56,94 @@ class Scheduler:
 
     def run(self) -> None:
         """Run what is not settled, then what was disturbed; nothing runs any more when this returns."""
-        self._run_waiting()
-        self._repeat_disturbed(self._patience())
+        self._assign_all()
+        while any(assignee.order is not None for assignee in self._assignment.assignees):
+            for event in self._pool.events():
+                self._take(event)
 
-    def _run_waiting(self) -> None:
-        while self._assignment.unassigned or any(queue.left for queue in self._assignment.queues):
-            try:
-                self._start_all()
-                folder = self._engine.wait()
-            except MachineLost as lost:
-                self._lose(lost)
-                continue
-            queue = next(queue for queue in self._assignment.queues if folder in queue.running)
-            event, trial = self._end(folder, queue)
-            if not settled(self._attempts[trial.id]):
-                # Next, as whatever is wrong may be wrong with all.
-                queue.waiting.appendleft(trial)
-            self._display.end(event, self._standing())
+    def _take(self, event: PoolEvent) -> None:
+        assignee = next(a for a in self._assignment.assignees if a.machine.name == event.machine)
+        match event:
+            case Started():
+                assignee.begin(event.name, self._planned[event.trial])
+                self._repeating_s = event.repeating_s
+                self._display.show(self._standing())
+            case Said():
+                self._display.say(event.text, self._standing())
+            case AttemptDone():
+                self._end(event, assignee)
+            case BlockDone():
+                assignee.rest()
+                self._assign(assignee)
+            case MachineLost():
+                self._assignment.lose(event)
+                self._display.say(f"{event.machine} has failed: {event.why}", self._standing())
+                self._assign_all()
 
-    def _start_all(self) -> None:
-        """Whatever may start, on each machine."""
-        for queue in self._assignment.queues:
-            if not queue.waiting:
-                self._assign(queue)
-            while queue.waiting and queue.may_start(queue.waiting[0], repeat=bool(self._tried(queue.waiting[0]))):
-                self._start(queue.waiting.popleft(), queue)
+    def _assign_all(self) -> None:
+        for assignee in self._assignment.assignees:
+            if assignee.order is None:
+                self._assign(assignee)
 
-    def _assign(self, queue: MachineQueue) -> None:
-        trials, moved = self._assignment.assign(queue)
+    def _assign(self, assignee: Assignee) -> None:
+        """The next blocks, if there are any for this machine."""
+        numbers, moved = self._assignment.assign(assignee)
+        blocks = [self._campaign.plan.blocks[number - 1] for number in numbers]
         for event in moved:
             self._campaign.folder.append(event)
-            again = [tried for trial in trials if trial.block == event["block"] for tried in self._attempts[trial.id]]
+            again = [tried for t in blocks[numbers.index(event["block"])] for tried in self._attempts[t.id]]
             supersede(again, event)
             forgive(again)
             self._display.say(
                 f"block {event['block']} is done again in {event['place']}: {event['why']}", self._standing()
             )
-        queue.waiting.extend(trials)
+        if blocks:
+            self._orders += 1
+            assignee.order = self._orders
+            assignee.waiting = [t for t in assignee.jobs.order(blocks) if not settled(self._attempts[t.id])]
+            self._pool.submit(assignee.machine, self._order(assignee, blocks))
 
-    def _lose(self, lost: MachineLost) -> None:
-        """What is not finished there goes to other machines; the campaign stops where none is left."""
-        for folder in self._assignment.lose(lost).running:
-            shutil.rmtree(folder)
-        self._display.say(f"{lost.machine.name} has failed: {lost.message}", self._standing())
-
-    def _repeat_disturbed(self, patience: Patience) -> None:
-        """Those without any attempt that counts first, and whatever the machine does; the others while it is calm."""
-        self._repeating_s, waiting_s = patience.repeating_s, patience.waiting_s
-        while pending := self._disturbed():
-            trial, queue = min(pending, key=lambda found: usable(self._attempts[found[0].id]))
-            tried = self._attempts[trial.id]
-            needed, seconds = not usable(tried), self._forecast.seconds(trial)
-            if not needed and seconds > self._repeating_s:
-                return
-            try:
-                noise = self._engine.noise(queue.machine)
-            except MachineLost as lost:
-                self._lose(lost)
-                self._run_waiting()
-                continue
-            if not calm_enough(noise, tried, self._tolerated):
-                if waiting_s > 0:
-                    longest = format_span(patience.waiting_s)
-                    said = f"{len(pending)} disturbed trials wait for a calmer machine, for {longest} at most"
-                    self._display.say(said, self._standing())
-                    time.sleep(PAUSE_S)
-                    waiting_s -= PAUSE_S
-                    continue
-                if not needed:
-                    return
-            self._repeating_s -= 0 if needed else seconds
-            queue.waiting.append(trial)
-            self._run_waiting()
-
-    def _patience(self) -> Patience:
-        return Patience.after(time.monotonic() - self._began)
-
-    def _repeats_s(self, left: Sequence[PlannedTrial]) -> float:
-        """What repeating the disturbed trials so far may take, beside those that are at it; the machine may be too busy
-        for it."""
-        most = self._patience().repeating_s if self._repeating_s is None else self._repeating_s
-        at_it = {trial.id for trial in left}
-        return min(most, sum(self._forecast.seconds(t) for t, _ in self._disturbed() if t.id not in at_it))
-
-    def _disturbed(self) -> list[tuple[PlannedTrial, MachineQueue]]:
-        """To be repeated, and where; a machine that has gone leaves its trials as disturbed as they are."""
-        trials = [trial for trial in self._campaign.plan.trials() if disturbed(self._attempts[trial.id])]
-        return [(trial, queue) for trial in trials if (queue := self._assignment.home(trial.block))]
-
-    def _tried(self, trial: PlannedTrial) -> list[Event]:
-        """Its attempts on the machine where its block is done."""
-        return [event for event in self._attempts[trial.id] if not superseded(event)]
-
-    def _start(self, trial: PlannedTrial, queue: MachineQueue) -> None:
-        tried, beside = self._tried(trial), list(queue.running.values())
-        block = self._campaign.plan.blocks[trial.block - 1]
-        begun = [event["position"] or 0 for other in block for event in self._tried(other)]
-        begun += [running.position for running in beside if running.trial.block == trial.block]
-        running = Running(
-            trial,
-            attempt=len(self._attempts[trial.id]) + 1,
-            repeat=bool(tried),
-            position=max(begun, default=0) + 1,
-            lane=queue.free_lane(),
-            check=bool(tried) or self._checks(trial, queue),
-            began=time.monotonic(),
-            alone=not beside,
+    def _order(self, assignee: Assignee, blocks: list[list[PlannedTrial]]) -> BlockOrder:
+        folder, study, subjects = self._campaign.folder, self._campaign.plan.study, self._campaign.subjects.values()
+        compare = study.compare
+        return BlockOrder(
+            h123="order/1",
+            version=__version__,
+            number=self._orders,
+            seed=folder.seed,
+            blocks=blocks,
+            tried={trial.id: history(self._attempts[trial.id]) for block in blocks for trial in block},
+            networks={name: network.resolved() for name, network in study.networks.items()},
+            servers=dict(study.servers),
+            subjects={s.name: fingerprint(s) for s in subjects if not isinstance(s, OwnSubject)},
+            roots={"uploads": folder_digest(folder.uploads)} if folder.uploads.is_dir() else {},
+            policy=Policy(
+                jobs=assignee.jobs.most,
+                headroom=assignee.jobs.headroom.model_copy(deep=True),
+                compared=compare.factor,
+                tolerated=tolerated(compare.margin),
+                question=list(compare.families[0].metrics),
+                metrics=sorted({metric for family in compare.families for metric in family.metrics}),
+            ),
         )
-        folder = self._campaign.folder.partial(trial.id, running.attempt)
-        certificate = trial_certificate(self._campaign.folder.tls, trial.parameters, self._campaign.folder.seed)
-        networks, subjects = self._campaign.plan.study.networks, self._campaign.subjects
-        write_trial_files(folder, trial, networks, subjects, certificate, check=running.check)
-        queue.begin(folder, running)
-        self._engine.start(folder, self._campaign.folder.roots, queue.machine)
-        self._display.show(self._standing())
 
-    def _checks(self, trial: PlannedTrial, queue: MachineQueue) -> bool:
-        """Whether a first attempt at this trial checks its links.
-
-        Under the virtual clock a check moves what follows in time. So the plan alone says which trial has it, and not
-        what else ran before or at the same time.
-        """
-        if trial.parameters.clock == "wall":
-            return queue.unchecked(trial)
-        links, block = trial.parameters.checked_links(), self._campaign.plan.blocks[trial.block - 1]
-        return trial.id == next(other.id for other in block if other.parameters.checked_links() == links)
-
-    def _end(self, folder: Path, queue: MachineQueue) -> tuple[Event, PlannedTrial]:
-        """The attempt in `folder` has ended: it is judged, sealed and journalled."""
-        running = queue.running.pop(folder)
-        trial, tried = running.trial, self._attempts[running.trial.id]
-        drop_specials(folder)  # that a program under test may have left: nothing below follows them
-        report = read_document(folder / "report.json", Report)
-        parameters = trial.parameters.model_dump(mode="json")
-        # What samples lack after a failure is its consequence, not another reason.
-        missing = ingest(folder, parameters)
-        tabulate_evidence(folder)
-        reasons = report.reasons or missing
-        if reasons:
-            require_room(folder)  # or it may have failed for want of it, which says nothing about the trial
-        judged = self._judge(trial, folder, report, valid=not reasons)
-        seconds = round(time.monotonic() - running.began, 4)
-        event: Event = {
-            "event": "trial",
-            "trial": trial.id,
-            "attempt": running.attempt,
-            "block": trial.block,
-            "position": running.position,
-            "place": queue.machine.name,
-            "lane": running.lane,
-            "alone": running.alone,
-            "cell": trial.cell,
-            "twin": trial.twin,
-            "parameters": parameters,
-            "link_seed": trial.link_seed,
-            "valid": not reasons,
-            "reasons": reasons,
-            "disturbed": judged["disturbed"],
-            "disturbance": judged["disturbance"],
-            "shares": judged["shares"],
-            "crowded": judged["crowded"],
-            "noise": judged["noise"],
-            "seconds": seconds,
-        }
-        sealed = self._campaign.folder.seal(folder, event)
-        self._campaign.folder.append(event)
+    def _end(self, done: AttemptDone, assignee: Assignee) -> None:
+        """An attempt has ended: if it is as its seal says it is the campaign's, and journalled."""
+        folder, event = self._campaign.folder, cast(Event, done.event)
+        trial, tried = self._planned[event["trial"]], self._attempts[event["trial"]]
+        sealed = folder.take_in(done.archive, event, done.seal)
+        folder.append(event)
         tried.append(event)
-        queue.jobs.learn(event, report)
-        self._forecast.learn(trial, seconds)
+        report = read_document(sealed / "report.json", Report)
+        assignee.running.pop(Started(done.machine, trial.id, event["attempt"]).name, None)
+        assignee.jobs.learn(event, report)
+        self._forecast.learn(trial, event["seconds"] or 0.0)
         self._interim.learn(event, sealed, report)
         self._late_s = _lateness(report)
-        if event["valid"]:
-            queue.checked(trial)
         self._count(trial, event)
-        return event, trial
-
-    def _judge(self, planned: PlannedTrial, folder: Path, report: Report, *, valid: bool) -> Judged:
-        """What the machine had to do with it: the journal's `disturbed` to `noise`."""
-        noise = round(machine_noise(report), 4)
-        if not valid:
-            return {"disturbed": ruined(report), "disturbance": 1.0, "shares": {}, "crowded": False, "noise": noise}
-        trial, statuses = read_document(folder / "trial.json", Trial), planned.parameters.workload.statuses()
-        found = disturbance(report, trial, folder / "samples.parquet", statuses)
-        worst, waits = found.worst(self._asked), found.worst_wait(self._asked)
-        return {
-            "disturbed": worst > self._tolerated,
-            "disturbance": round(worst, 4),
-            "shares": {name: round(share, 4) for name, share in found.shares.items() if name in self._metrics},
-            "crowded": waits > self._tolerated,
-            "noise": noise,
-        }
+        if not settled(tried):
+            assignee.waiting.insert(0, trial)
+        self._display.end(event, self._standing())
 
     def _count(self, trial: PlannedTrial, event: Event) -> None:
         if event["valid"]:
@@ -263,17 +152,31 @@ class Scheduler:
             self._given_up_in_a_row += 1
             _stop_if_hopeless(self._given_up_in_a_row, event, self._campaign.folder)
 
+    def _repeats_s(self, left: Sequence[PlannedTrial]) -> float:
+        """What repeating the disturbed trials so far may take, beside those that are at it; the machine may be too busy
+        for it."""
+        most = self._repeating_s
+        if most is None:
+            most = Patience.after(time.monotonic() - self._began).repeating_s
+        at_it = {trial.id for trial in left}
+        return min(most, sum(self._forecast.seconds(t) for t in self._disturbed() if t.id not in at_it))
+
+    def _disturbed(self) -> list[PlannedTrial]:
+        """To be repeated; a machine that has gone leaves its trials as disturbed as they are."""
+        trials = [trial for trial in self._campaign.plan.trials() if disturbed(self._attempts[trial.id])]
+        return [trial for trial in trials if self._assignment.home(trial.block)]
+
     def _standing(self) -> Standing:
-        queues, unassigned = self._assignment.queues, self._assignment.unassigned
-        left = [trial for queue in queues for trial in queue.left] + unassigned
+        assignees, unassigned = self._assignment.assignees, self._assignment.unassigned
+        left = [trial for assignee in assignees for trial in assignee.left] + unassigned
         total, blocks = len(self._campaign.plan.trials()), len(self._campaign.plan.blocks)
-        spans = [queue.jobs.span(queue.left, self._forecast.seconds) for queue in queues]
+        spans = [assignee.jobs.span(assignee.left, self._forecast.seconds) for assignee in assignees]
         return Standing(
-            running=[running.name for queue in queues for running in queue.running.values()],
+            running=[name for assignee in assignees for name in assignee.running],
             done=total - len(left),
             total=total,
             left_s=max(spans)
-            + queues[0].jobs.span(unassigned, self._forecast.seconds) / len(queues)
+            + assignees[0].jobs.span(unassigned, self._forecast.seconds) / len(assignees)
             + self._repeats_s(left),
             blocks_done=blocks - len({trial.block for trial in left}),
             blocks=blocks,

@@ -231,7 +231,8 @@ def _watched(campaign: Campaign, exposition: "Exposition | None") -> Iterator[Ca
 def _run_to_its_end(campaign: Campaign, asked: Asked, display: Callable[[], Display]) -> Outcome:
     """Run what is planned, and go on as long as the campaign's rule says so."""
     while True:
-        outcome = run_campaign(campaign, LocalPool().engine, display(), asked.jobs, retry=asked.retry)
+        pool = LocalPool(campaign.folder.arrivals, campaign.folder.roots)
+        outcome = run_campaign(campaign, pool, display(), asked.jobs, retry=asked.retry)
         # Whoever names the blocks has said when it ends.
         if outcome.failed or asked.blocks is not None or (blocks := _more(campaign.folder)) is None:
             return outcome

@@ -14,8 +14,10 @@ from h123.execution.files import (
 )
 from h123.execution.jobs import Jobs
 from h123.execution.local import LocalPool
-from h123.execution.machine import Machine, MachineLost, this_machine
+from h123.execution.machine import Machine, UnfitMachine, this_machine
 from h123.execution.machine_facts import machine_facts
+from h123.execution.order import BlockOrder
+from h123.execution.pool import AttemptDone, BlockDone, MachineLost, Pool, PoolEvent, Said, Started
 from h123.execution.preparation import check_trials, prepare, require_kernel
 
 __all__ = [
@@ -23,19 +25,28 @@ __all__ = [
     "ORIGIN",
     "SERVER_ADDRESS",
     "TRIAL_BYTES",
+    "AttemptDone",
+    "BlockDone",
+    "BlockOrder",
     "Certificate",
     "Engine",
     "Jobs",
     "LocalPool",
     "Machine",
     "MachineLost",
+    "Pool",
+    "PoolEvent",
+    "Said",
+    "Started",
+    "UnfitMachine",
     "campaign_certificate",
     "check_trials",
     "evidence_bytes",
+    "forecast",
     "installed_roots",
     "jobs",
     "machine_facts",
-    "machine_queue",
+    "order",
     "own_role",
     "prepare",
     "require_kernel",

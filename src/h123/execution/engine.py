@@ -5,7 +5,7 @@ import os
 import select
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
@@ -18,7 +18,7 @@ from h123.documents import Reason, read_document, write_document
 from h123.documents.lab_report import MachineLoad, Report
 from h123.documents.trial_files import Trial
 from h123.execution.disk import require_room
-from h123.execution.machine import Machine, MachineLost, this_machine
+from h123.execution.machine import UnfitMachine
 from h123.execution.orphans import adopt_orphans, wait_for_orphans
 from h123.virtual import virtual_kernel
 
@@ -29,29 +29,23 @@ _PROBE_MS = 300
 
 
 class Engine(Protocol):
-    """Executes trials on its machines, several at once if it is asked to. Used by one thread.
+    """Executes trials on a machine, several at once if it is asked to. Used by one thread.
 
-    Whatever is asked of it raises MachineLost where one of its machines has failed.
+    Whatever is asked of it raises UnfitMachine where the machine has failed.
     """
 
-    @property
-    def machines(self) -> Sequence[Machine]:
-        """All that there are, lost ones included; at least one. Names are unique."""
-
-    def start(self, folder: Path, roots: Mapping[str, Path], machine: Machine) -> None:
-        """Begin to execute `folder/trial.json` there. What it needs is installed on that machine, or in `roots`: `tls`,
-        the certificate's folder, and those that only some trials have."""
+    def start(self, folder: Path, roots: Mapping[str, Path]) -> None:
+        """Begin to execute `folder/trial.json`. What it needs is installed on the machine, or in `roots`: `tls`, the
+        certificate's folder, and those that only some trials have."""
 
     def wait(self) -> Path:
-        """The folder of a started trial that has ended, on any machine, as soon as there is one; its `report.json`
-        exists.
+        """The folder of a started trial that has ended, as soon as there is one; its `report.json` exists.
 
         Raises UserError when the trial can be executed nowhere, and OSError when the disk has no room for it.
         """
 
-    def noise(self, machine: Machine) -> float:
-        """Share of the processors' time, 0 to 1, that a trial could not have there at the moment; nothing runs there
-        meanwhile."""
+    def noise(self) -> float:
+        """Share of the processors' time, 0 to 1, that a trial could not have at the moment; nothing runs meanwhile."""
 
     def stop(self) -> None:
         """End all trials that still run, in order; nothing of them is left."""
@@ -63,7 +57,6 @@ class _Lab:
     ended: int
     """A descriptor that is readable when the process has ended."""
     complaints: IO[bytes]
-    machine: Machine
 
 
 class LocalEngine:
@@ -74,15 +67,10 @@ class LocalEngine:
     """
 
     def __init__(self) -> None:
-        self._here = this_machine()
         self._labs: dict[Path, _Lab] = {}
         adopt_orphans()
 
-    @property
-    def machines(self) -> Sequence[Machine]:
-        return [self._here]
-
-    def start(self, folder: Path, roots: Mapping[str, Path], machine: Machine) -> None:
+    def start(self, folder: Path, roots: Mapping[str, Path]) -> None:
         options = ["--die-with-parent", *root_options({**installed_roots(), **roots}), *_kernel(folder)]
         command = [str(lab_binary()), "run", "trial.json", "--out", ".", *options]
         # Closed when the lab is reaped. A pipe that nobody reads meanwhile could fill up and block the lab; on a disk
@@ -92,7 +80,7 @@ class LocalEngine:
         process = subprocess.Popen(
             command, cwd=folder, stdout=subprocess.DEVNULL, stderr=complaints, start_new_session=True
         )
-        self._labs[folder] = _Lab(process, os.pidfd_open(process.pid), complaints, machine)
+        self._labs[folder] = _Lab(process, os.pidfd_open(process.pid), complaints)
 
     def wait(self) -> Path:
         poll = select.poll()
@@ -100,24 +88,23 @@ class LocalEngine:
             poll.register(lab.ended, select.POLLIN)
         ready = {descriptor for descriptor, _ in poll.poll()}
         folder = next(folder for folder, lab in self._labs.items() if lab.ended in ready)
-        machine = self._labs[folder].machine
         status, said = self._reap(folder)
         if status == 0 and (folder / "report.json").exists():
             return folder
         require_room(folder)
         if status == _UNFIT_MACHINE:
-            raise MachineLost(machine, said, remedy="run `h123 doctor` to see what this machine lacks")
+            raise UnfitMachine(said, remedy="run `h123 doctor` to see what this machine lacks")
         if status == _BAD_TRIAL:
             remedy = "if a network is wrong, mend its file, then resume with `h123 run STUDY --out DIR`"
             raise UserError(f"the lab refused {folder / 'trial.json'}: {said}", remedy=remedy)
         _record_crash(folder, status, said)
         return folder
 
-    def noise(self, machine: Machine) -> float:
+    def noise(self) -> float:
         command = [str(lab_binary()), "noise", "--ms", str(_PROBE_MS)]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         if done.returncode:
-            raise MachineLost(machine, f"h123-lab noise failed: {done.stderr.strip()}", remedy="run `make setup`")
+            raise UnfitMachine(f"h123-lab noise failed: {done.stderr.strip()}", remedy="run `make setup`")
         shares = json.loads(done.stdout)
         return float(max(shares["stalled"] or 0.0, shares["busy"]))
 

@@ -18,14 +18,17 @@ import heapq
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Self
+
+from pydantic import Field
 
 from h123.documents.events import Tried
 from h123.documents.lab_report import Report
+from h123.documents.shapes import Count, Shape
 from h123.execution.machine import Machine
 from h123.measures import SHARES_TELL_NS, own_ns
-from h123.study import Network, Plan, PlannedTrial
+from h123.study import Network, Plan, PlannedTrial, estimate_blocks
 from h123.study.networks.network import Direction
 
 UNKNOWN_SHARE = 0.1
@@ -48,6 +51,19 @@ def virtual_jobs(cpus: int, memory_bytes: int) -> int:
     return max(1, min(cpus, memory_bytes // VIRTUAL_TRIAL_BYTES))
 
 
+class Headroom(Shape):
+    """What the trials that have ended on a machine say of its room for more of them at once."""
+
+    busy: dict[str, list[float]] = Field(default={})
+    """Access network to the shares of all processors that trials took."""
+    open: Count = 0
+    """Jobs that crowded trials have left; 0: all."""
+    widest: Count = 0
+    """As many were admitted at once so far."""
+    calm: Count = 0
+    """Trials since that were not crowded."""
+
+
 @dataclass
 class Jobs:
     """The rule of one campaign on one machine; learns from the trials that have ended."""
@@ -62,23 +78,30 @@ class Jobs:
     """At once, whatever the link; None: chosen by the rates and the measured headroom."""
     virtual: int
     """At once, of trials of the virtual clock."""
-    _busy: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    """Access network to the shares of all processors that trials took."""
-    _open: int = 0
-    """Jobs that crowded trials have left; 0: all."""
-    _widest: int = 0
-    """As many were admitted at once so far."""
-    _calm: int = 0
-    """Trials since that were not crowded."""
+    headroom: Headroom
 
     @classmethod
     def of(cls, plan: Plan, given: int | None, cpus: int, memory_bytes: int) -> Self:
         """The rule for `plan` on a machine like this; `given` is what the person asked for."""
-        estimates = {trial: cost.seconds for trial, cost in plan.estimates().items()}
         if any(server.address is not None for server in plan.study.servers.values()):
             given = 1  # it runs once, for all trials
-        virtual = given or virtual_jobs(cpus, memory_bytes)
-        return cls(plan.study.networks, plan.study.compare.factor, estimates, cpus, given, virtual)
+        return cls.ruled(plan.blocks, plan.study.networks, plan.study.compare.factor, given, cpus, memory_bytes)
+
+    @classmethod
+    def ruled(
+        cls,
+        blocks: Iterable[Sequence[PlannedTrial]],
+        networks: dict[str, Network],
+        compared: str,
+        most: int | None,
+        cpus: int,
+        memory_bytes: int,
+        headroom: Headroom | None = None,
+    ) -> Self:
+        """The rule for these blocks, with what is known of the machine."""
+        estimates = {trial: cost.seconds for trial, cost in estimate_blocks(blocks, networks).items()}
+        virtual = most or virtual_jobs(cpus, memory_bytes)
+        return cls(networks, compared, estimates, cpus, most, virtual, headroom or Headroom(busy={}))
 
     @classmethod
     def at(cls, plan: Plan, given: int | None, machine: Machine) -> Self:
@@ -91,20 +114,20 @@ class Jobs:
         machine, alone = report.machine, event.get("alone", True)
         if event["parameters"]["clock"] == "virtual":
             return
-        if not alone or (self._open and self.networks[event["parameters"]["network"]].shaped):
+        if not alone or (self.headroom.open and self.networks[event["parameters"]["network"]].shaped):
             self._make_room(bool(event.get("crowded")))
         if event["valid"] and machine.wall_ns >= SHARES_TELL_NS:
             share = own_ns(report) / (machine.wall_ns * machine.cpus)
-            self._busy[event["parameters"]["network"]].append(share)
+            self.headroom.busy.setdefault(event["parameters"]["network"], []).append(share)
 
     def _make_room(self, crowded: bool) -> None:
-        self._calm = 0 if crowded else self._calm + 1
+        self.headroom.calm = 0 if crowded else self.headroom.calm + 1
         if crowded:
-            self._open = max(1, (self._open or self._widest or self._most) - 1)
-        elif self._calm == CALM_TRIALS and self._open:
-            self._open, self._calm = self._open + 1, 0
-            if self._open >= self._most:
-                self._open = 0
+            self.headroom.open = max(1, (self.headroom.open or self.headroom.widest or self._most) - 1)
+        elif self.headroom.calm == CALM_TRIALS and self.headroom.open:
+            self.headroom.open, self.headroom.calm = self.headroom.open + 1, 0
+            if self.headroom.open >= self._most:
+                self.headroom.open = 0
 
     @property
     def _most(self) -> int:
@@ -150,8 +173,12 @@ class Jobs:
         both = [trial, *beside]
         if not self._fit(both):
             return False
-        self._widest = max(self._widest, len(both))
+        self.began(len(both))
         return True
+
+    def began(self, at_once: int) -> None:
+        """So many run now."""
+        self.headroom.widest = max(self.headroom.widest, at_once if at_once > 1 else 0)
 
     def span(self, trials: Iterable[PlannedTrial], seconds: Callable[[PlannedTrial], float]) -> float:
         """How long `trials` take, started in this order as lanes become free; `seconds` of each."""
@@ -169,13 +196,15 @@ class Jobs:
             return all(map(_virtual, trials)) and len(trials) <= self.virtual
         rates = [self._rate_bps(trial) if self._shaped(trial) else None for trial in trials]
         shaped = [rate for rate in rates if rate is not None]
-        if len(trials) > (self._open or self._most) or not all(map(self._shaped, trials)):
+        if len(trials) > (self.headroom.open or self._most) or not all(map(self._shaped, trials)):
             return False
         if self.most is not None:
             return True
         if len(shaped) < len(trials):
             return False
-        busy = sum(statistics.median(self._busy[trial.parameters.network] or [UNKNOWN_SHARE]) for trial in trials)
+        busy = sum(
+            statistics.median(self.headroom.busy.get(trial.parameters.network) or [UNKNOWN_SHARE]) for trial in trials
+        )
         return sum(shaped) <= self.cpus * JOB_BPS_PER_CPU and busy <= BUSY_TARGET + 1e-9
 
     def _question(self, trial: PlannedTrial) -> tuple[str, ...]:

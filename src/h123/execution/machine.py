@@ -18,7 +18,7 @@ _DIGITS = 6
 
 @dataclass(frozen=True)
 class Machine:
-    """One of an engine's. A block is executed on one machine, since only there all else is equal."""
+    """Where blocks run. Each is executed on one machine, since only there all else is equal."""
 
     name: str
     """Short, and no other machine's: the journal's."""
@@ -28,12 +28,11 @@ class Machine:
     """Free. With the processors it is the capacity, of which lanes are made."""
 
 
-class MachineLost(UserError):
-    """A machine has failed: nothing runs there any more, and what ran is lost. Other machines go on."""
+class UnfitMachine(UserError):
+    """The machine cannot execute trials, or not any more: nothing runs there, and what ran is lost."""
 
-    def __init__(self, machine: Machine, message: str, remedy: str | None = None) -> None:
-        super().__init__(message, remedy, status=3)
-        self.machine = machine
+    def __init__(self, message: str, remedy: str | None = None, status: int = 3) -> None:
+        super().__init__(message, remedy, status=status)
 
 
 def this_machine() -> Machine:

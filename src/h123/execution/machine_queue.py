@@ -1,11 +1,10 @@
-"""A machine at work in a campaign: its jobs, what waits and what runs there, the links that it has checked."""
+"""What waits and what runs on a machine, and the links that it has checked."""
 
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from h123.execution.jobs import Jobs
-from h123.execution.machine import Machine
 from h123.study import PlannedTrial
 
 
@@ -24,25 +23,15 @@ class Running:
     alone: bool
     """False as soon as another one has run beside it."""
 
-    @property
-    def name(self) -> str:
-        return self.trial.id + (f" (attempt {self.attempt})" if self.attempt > 1 else "")
-
 
 @dataclass(eq=False)
 class MachineQueue:
     """What trials share with one another by being on the same machine, and with none elsewhere."""
 
-    machine: Machine
     jobs: Jobs
     waiting: deque[PlannedTrial] = field(default_factory=deque)
     running: dict[Path, Running] = field(default_factory=dict)
     _checked: set[tuple[int, tuple[str, ...]]] = field(default_factory=set)
-
-    @property
-    def left(self) -> list[PlannedTrial]:
-        """What runs and what waits."""
-        return [*(running.trial for running in self.running.values()), *self.waiting]
 
     def may_start(self, trial: PlannedTrial, *, repeat: bool) -> bool:
         beside = self.running.values()

@@ -130,7 +130,7 @@ def _carry_out(
     started, scout = trial.roles
     write_document(folder / "trial.json", trial)
     try:
-        engine.start(folder, {}, engine.machines[0])
+        engine.start(folder, {})
         with impatience(folder, started, scout, say) if server.command is not None else nullcontext():
             engine.wait()
     finally:

@@ -24,5 +24,6 @@ __all__ = [
     "read_samples",
     "rows",
     "samples",
+    "seal",
     "tables",
 ]

@@ -13,7 +13,7 @@ from typing import Self
 from h123 import __version__
 from h123.base.errors import UserError
 from h123.base.files.durable import sync, sync_tree, write_atomically
-from h123.base.files.journal import append_event, now, read_events
+from h123.base.files.journal import append_event, read_events
 from h123.base.files.lock import sole_user
 from h123.base.files.tree import check_tree
 from h123.base.paths import real, typed
@@ -21,14 +21,12 @@ from h123.base.processes import each
 from h123.base.terminal.redaction import PRIVATE, holds_secrets
 from h123.documents.campaign_file import Campaign, MachineFacts, Origin, SubjectFacts, Width
 from h123.documents.events import Entry, Event, Happening, Possible, TrialEvent, Tried, check_trials
-from h123.documents.reading import held, read_content, read_document, write_document
+from h123.documents.reading import held, read_content, read_document
 from h123.store import seal
 from h123.store.new_folder import check_name, check_new, refuse_occupied
+from h123.store.seal import ENTRY, PARTIAL
 from h123.study import Study, networks_from_resolved, respelled_study
 from h123.study.networks.network import Resolved
-
-PARTIAL = ".partial"
-ENTRY = "event.json"
 
 
 class CampaignFolder:
@@ -303,13 +301,17 @@ class CampaignFolder:
 
     def seal(self, partial: Path, event: Tried) -> Path:
         """Put an attempt's files, and its journal entry, on the disk; return its final path."""
-        finished = partial.with_name(partial.name.removesuffix(PARTIAL))
-        write_document(partial / ENTRY, Entry(h123="event/1", event={**event, "time": now()}))
-        seal.make(partial)
-        sync_tree(partial)
-        partial.rename(finished)
-        sync(self.trials)
-        return finished
+        return seal.seal_attempt(partial, event)
+
+    @property
+    def arrivals(self) -> Path:
+        """Where attempts run, and are sealed, before they are the campaign's; deleted when it goes on."""
+        return self.trials / f"orders{PARTIAL}"
+
+    def take_in(self, archive: Path, event: Tried, digest: str) -> Path:
+        """An attempt that was sealed outside, on the same disk, becomes the campaign's; returns its folder. Raises
+        UserError where it is not as its seal, which has this digest, says."""
+        return seal.accept(archive, self.attempt(event), digest)
 
     def sealed(self) -> list[Path]:
         """The finished attempts' folders."""

@@ -8,12 +8,18 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from h123.base.errors import UserError
+from h123.base.files.durable import sync, sync_tree
+from h123.base.files.journal import now
 from h123.documents.campaign_file import Seal
-from h123.documents.events import Tried
+from h123.documents.events import Entry, Tried
 from h123.documents.reading import read_document, write_document
 from h123.store.samples import unreadable
 
 NAME = "seal.json"
+ENTRY = "event.json"
+PARTIAL = ".partial"
+"""How folders of attempts end that are not sealed yet."""
 _PIECE = 2**20
 """Bytes that are read at once: a file's whole content, mostly."""
 ANALYSED = ("trial.json", "report.json", "client.json", "samples.parquet")
@@ -24,6 +30,31 @@ def make(folder: Path) -> None:
     """Write the seal of what is in `folder`."""
     digests = {name: _digest(path) for name, path in sorted(_files(str(folder)))}
     write_document(folder / NAME, Seal(h123="seal/1", files=digests))
+
+
+def seal_attempt(partial: Path, event: Tried) -> Path:
+    """Put an attempt's files, and its journal entry, on the disk; return its final path."""
+    finished = partial.with_name(partial.name.removesuffix(PARTIAL))
+    write_document(partial / ENTRY, Entry(h123="event/1", event={**event, "time": now()}))
+    make(partial)
+    sync_tree(partial)
+    partial.rename(finished)
+    sync(finished.parent)
+    return finished
+
+
+def accept(archive: Path, finished: Path, digest: str) -> Path:
+    """Move a sealed attempt to its final path, on the same disk. Raises UserError where it is not as its seal says."""
+    fault = broken(archive, digest) if archive.is_dir() else "its folder is gone"
+    if fault or finished.exists():
+        raise UserError(
+            f"{finished.name} did not arrive as it was sealed: {fault or 'the campaign has it already'}",
+            remedy="run the same command again: it goes on where it was",
+            status=1,
+        )
+    archive.rename(finished)
+    sync(finished.parent)
+    return finished
 
 
 def digest_of(folder: Path) -> str | None:

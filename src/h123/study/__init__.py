@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from h123.study.claims.ledger import Ledger, find_ledgers, ledgers_of, load_ledger
     from h123.study.claims.printed import PrintedValue, PrintedValues, load_printed, printed_values_of
     from h123.study.confounded import confounded, together
-    from h123.study.estimate import Estimate, estimate, estimate_check
+    from h123.study.estimate import Estimate, estimate, estimate_blocks, estimate_check
     from h123.study.likeness import Choosing, Likeness, Sender, likenesses, unmatched
     from h123.study.lost import with_losses
     from h123.study.metrics.condition import Basis, Condition
@@ -99,6 +99,7 @@ __all__ = [
     "confounded",
     "documents",
     "estimate",
+    "estimate_blocks",
     "estimate_check",
     "find_ledgers",
     "find_network",

@@ -20,7 +20,7 @@ processor time of its packets and requests, whatever its clock says (docs/virtua
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from h123.study.lost import with_losses
@@ -86,6 +86,21 @@ class Estimate:
 def estimate(trial: PlannedTrial, networks: Mapping[str, Network]) -> Estimate:
     """Wall time and bytes of one trial, without a link check (`estimate_check`); `networks` holds those it names."""
     return estimate_parameters(trial.parameters, networks)
+
+
+def estimate_blocks(blocks: Iterable[Sequence[PlannedTrial]], networks: Mapping[str, Network]) -> dict[str, Estimate]:
+    """Every trial's cost by its id; the first over its networks, under its clock, carries a block's link checks."""
+    costs: dict[str, Estimate] = {}
+    for block in blocks:
+        checked: set[tuple[str, ...]] = set()
+        for trial in block:
+            p = trial.parameters
+            costs[trial.id] = estimate(trial, networks)
+            if p.checked_links() not in checked:
+                for name in p.networks():
+                    costs[trial.id] += estimate_check(networks[name], p.clock)
+                checked.add(p.checked_links())
+    return costs
 
 
 def estimate_check(network: Network, clock: str = "wall") -> Estimate:

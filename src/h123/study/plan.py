@@ -24,7 +24,7 @@ from h123.base.complaints import choose
 from h123.base.errors import UserError
 from h123.base.units import format_span
 from h123.study.confounded import confounded, confounded_note
-from h123.study.estimate import Estimate, estimate, estimate_check, own_seconds
+from h123.study.estimate import Estimate, estimate_blocks, own_seconds
 from h123.study.lost import spread
 from h123.study.networks.network import Network
 from h123.study.parameters import Parameters
@@ -60,18 +60,8 @@ class Plan:
         return {upload for trial in self.blocks[0] for upload in trial.parameters.workload.uploads()}
 
     def estimates(self) -> dict[str, Estimate]:
-        """Every trial's cost by its id; the first over its networks, under its clock, carries a block's link checks."""
-        costs: dict[str, Estimate] = {}
-        for block in self.blocks:
-            checked: set[tuple[str, ...]] = set()
-            for trial in block:
-                p = trial.parameters
-                costs[trial.id] = estimate(trial, self.study.networks)
-                if p.checked_links() not in checked:
-                    for name in p.networks():
-                        costs[trial.id] += estimate_check(self.study.networks[name], p.clock)
-                    checked.add(p.checked_links())
-        return costs
+        """Every trial's cost by its id."""
+        return estimate_blocks(self.blocks, self.study.networks)
 
 
 @dataclass(frozen=True)

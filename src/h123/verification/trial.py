@@ -111,7 +111,7 @@ class Trials:
         change(folder)
 
     def _start(self, folder: Path) -> None:
-        self.engine.start(folder, {"tls": self.certificate.folder}, self.engine.machines[0])
+        self.engine.start(folder, {"tls": self.certificate.folder})
 
     def _once(self, folder: Path, parameters: Parameters, network: Network, change: Callable[[Path], None]) -> Trial:
         self.prepare(folder, parameters, network, change)

@@ -18,7 +18,8 @@ from h123.base.files.textfile import opened
 from h123.documents.events import Tried
 from h123.documents.reading import write_document
 from h123.documents.trial_files import Client, Link, Tls, Trial
-from h123.store.folder import PARTIAL, CampaignFolder
+from h123.store import seal
+from h123.store.folder import CampaignFolder
 from h123.store.foreign.samples import Place, Request, read_requests
 from h123.store.new_folder import check_new
 from h123.store.samples import SCHEMA, write_samples
@@ -33,7 +34,7 @@ def import_samples(files: Sequence[Path], schema: Schema, out: Path) -> Campaign
         raise UserError(f"{out} already exists", remedy="name a new folder with --out")
     check_new(out)
     groups, redirects = _groups(files, schema)
-    partial = out.with_name(out.name + PARTIAL)
+    partial = out.with_name(out.name + seal.PARTIAL)
     if partial.is_symlink():
         raise UserError(f"{partial} is a link", remedy="remove it, or name another folder with --out")
     partial.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,228 @@
+"""What happens to a block order on a machine: it sees the order and an empty folder, and nothing of who gave it."""
+
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import cast
+
+from h123 import __version__
+from h123.base.errors import UserError
+from h123.base.files.tree import drop_specials
+from h123.base.units import format_span
+from h123.catalogue import Subject, fingerprint, own_subjects
+from h123.documents import read_document
+from h123.documents.events import Judged, superseded
+from h123.documents.lab_report import Report
+from h123.documents.trial_files import Trial
+from h123.execution.disk import require_room
+from h123.execution.engine import Engine
+from h123.execution.files import trial_certificate, write_trial_files
+from h123.execution.forecast import Forecast
+from h123.execution.jobs import Jobs
+from h123.execution.machine import Machine, UnfitMachine
+from h123.execution.machine_queue import MachineQueue, Running
+from h123.execution.order import BlockOrder
+from h123.execution.pool import AttemptDone, BlockDone, PoolEvent, Said, Started
+from h123.execution.preparation import prepare
+from h123.execution.retry_policy import PAUSE_S, Event, Patience, calm_enough, disturbed, settled, usable
+from h123.measures import disturbance, machine_noise, ruined
+from h123.packets import tabulate_evidence
+from h123.store import ingest, seal
+from h123.study import PlannedTrial
+
+
+class BlockRun:
+    """One order on one machine: what is not settled runs, then what was disturbed runs again.
+
+    `roots`: the order's, and `tls`, in which the campaign's certificates are made where they are missing.
+    """
+
+    def __init__(
+        self, order: BlockOrder, folder: Path, roots: Mapping[str, Path], machine: Machine, engine: Engine
+    ) -> None:
+        self._order, self._folder, self._machine, self._engine = order, folder, machine, engine
+        self._roots = {"tls": folder / "tls", **roots}
+        self._policy = policy = order.policy
+        self._networks = order.profiles()
+        self._subjects: Mapping[str, Subject] = {}
+        self._blocks = {block[0].block: block for block in order.blocks}
+        self._attempts = {
+            trial.id: [cast(Event, event) for event in order.tried.get(trial.id, [])] for trial in order.trials()
+        }
+        jobs = Jobs.ruled(
+            order.blocks,
+            self._networks,
+            policy.compared,
+            policy.jobs,
+            machine.cpus,
+            machine.memory_bytes,
+            policy.headroom.model_copy(deep=True),
+        )
+        self._queue = MachineQueue(jobs)
+        self._forecast = Forecast(jobs.estimates)
+        self._began = time.monotonic()
+        self._repeating_s: float | None = None
+        """What is left for repeating disturbed trials; None: all else comes first."""
+
+    def events(self) -> Iterator[PoolEvent]:
+        """What happens, as it does. Raises UnfitMachine, and what `Engine.wait` raises."""
+        yield from self._equip()
+        ordered = self._queue.jobs.order(self._order.blocks)
+        self._queue.waiting.extend(trial for trial in ordered if not settled(self._attempts[trial.id]))
+        yield from self._run_waiting()
+        yield from self._repeat_disturbed(Patience.after(time.monotonic() - self._began))
+        yield BlockDone(self._machine.name, self._order.number)
+
+    def _equip(self) -> Iterator[PoolEvent]:
+        """The machine gets what the trials need, of the same files as where they were planned."""
+        if self._order.version != __version__:
+            raise UnfitMachine(
+                f"{self._machine.name} has h123 {__version__}, and the order is of {self._order.version}"
+            )
+        said: list[str] = []
+        try:
+            # Every block has each treatment once.
+            treatments = [trial.parameters for trial in self._order.blocks[0]]
+            self._subjects = prepare(treatments, said.append, own_subjects(self._order.servers))
+        except UserError as lacking:
+            raise UnfitMachine(lacking.message, lacking.remedy, lacking.status) from None
+        yield from (Said(self._machine.name, text) for text in said)
+        for name, known in self._order.subjects.items():
+            if name not in self._subjects or fingerprint(self._subjects[name]) != known:
+                raise UnfitMachine(f"{self._machine.name} has other files of the subject {name} than the order names")
+
+    def _run_waiting(self) -> Iterator[PoolEvent]:
+        queue = self._queue
+        while queue.waiting or queue.running:
+            while queue.waiting and queue.may_start(queue.waiting[0], repeat=bool(self._tried(queue.waiting[0]))):
+                yield self._start(queue.waiting.popleft())
+            done, trial = self._end(self._engine.wait())
+            if not settled(self._attempts[trial.id]):
+                # Next, as whatever is wrong may be wrong with all.
+                queue.waiting.appendleft(trial)
+            yield done
+
+    def _repeat_disturbed(self, patience: Patience) -> Iterator[PoolEvent]:
+        """Those without any attempt that counts first, and whatever the machine does; the others while it is calm."""
+        self._repeating_s, waiting_s = patience.repeating_s, patience.waiting_s
+        while pending := [trial for trial in self._order.trials() if disturbed(self._attempts[trial.id])]:
+            trial = min(pending, key=lambda found: usable(self._attempts[found.id]))
+            tried = self._attempts[trial.id]
+            needed, seconds = not usable(tried), self._forecast.seconds(trial)
+            if not needed and seconds > self._repeating_s:
+                return
+            if not calm_enough(self._engine.noise(), tried, self._policy.tolerated):
+                if waiting_s > 0:
+                    longest = format_span(patience.waiting_s)
+                    said = f"{len(pending)} disturbed trials wait for a calmer machine, for {longest} at most"
+                    yield Said(self._machine.name, said)
+                    time.sleep(PAUSE_S)
+                    waiting_s -= PAUSE_S
+                    continue
+                if not needed:
+                    return
+            self._repeating_s -= 0 if needed else seconds
+            self._queue.waiting.append(trial)
+            yield from self._run_waiting()
+
+    def _tried(self, trial: PlannedTrial) -> list[Event]:
+        """Its attempts on the machine where its block is done."""
+        return [event for event in self._attempts[trial.id] if not superseded(event)]
+
+    def _start(self, trial: PlannedTrial) -> Started:
+        queue, tried = self._queue, self._tried(trial)
+        beside = list(queue.running.values())
+        begun = [event["position"] or 0 for other in self._blocks[trial.block] for event in self._tried(other)]
+        begun += [running.position for running in beside if running.trial.block == trial.block]
+        running = Running(
+            trial,
+            attempt=len(self._attempts[trial.id]) + 1,
+            repeat=bool(tried),
+            position=max(begun, default=0) + 1,
+            lane=queue.free_lane(),
+            check=bool(tried) or self._checks(trial),
+            began=time.monotonic(),
+            alone=not beside,
+        )
+        folder = self._folder / f"{trial.id}~{running.attempt}{seal.PARTIAL}"
+        folder.mkdir()
+        certificate = trial_certificate(self._roots["tls"], trial.parameters, self._order.seed)
+        write_trial_files(folder, trial, self._networks, self._subjects, certificate, check=running.check)
+        queue.begin(folder, running)
+        self._engine.start(folder, self._roots)
+        return Started(self._machine.name, trial.id, running.attempt, self._repeating_s)
+
+    def _checks(self, trial: PlannedTrial) -> bool:
+        """Whether a first attempt at this trial checks its links.
+
+        Under the virtual clock a check moves what follows in time. So the plan alone says which trial has it, and not
+        what else ran before or at the same time.
+        """
+        if trial.parameters.clock == "wall":
+            return self._queue.unchecked(trial)
+        links, block = trial.parameters.checked_links(), self._blocks[trial.block]
+        return trial.id == next(other.id for other in block if other.parameters.checked_links() == links)
+
+    def _end(self, folder: Path) -> tuple[AttemptDone, PlannedTrial]:
+        """The attempt in `folder` has ended: it is judged and sealed."""
+        running = self._queue.running.pop(folder)
+        trial = running.trial
+        drop_specials(folder)  # that a program under test may have left: nothing below follows them
+        report = read_document(folder / "report.json", Report)
+        parameters = trial.parameters.model_dump(mode="json")
+        # What samples lack after a failure is its consequence, not another reason.
+        missing = ingest(folder, parameters)
+        tabulate_evidence(folder)
+        reasons = report.reasons or missing
+        if reasons:
+            require_room(folder)  # or it may have failed for want of it, which says nothing about the trial
+        judged = self._judge(trial, folder, report, valid=not reasons)
+        seconds = round(time.monotonic() - running.began, 4)
+        event: Event = {
+            "event": "trial",
+            "trial": trial.id,
+            "attempt": running.attempt,
+            "block": trial.block,
+            "position": running.position,
+            "place": self._machine.name,
+            "lane": running.lane,
+            "alone": running.alone,
+            "cell": trial.cell,
+            "twin": trial.twin,
+            "parameters": parameters,
+            "link_seed": trial.link_seed,
+            "valid": not reasons,
+            "reasons": reasons,
+            "disturbed": judged["disturbed"],
+            "disturbance": judged["disturbance"],
+            "shares": judged["shares"],
+            "crowded": judged["crowded"],
+            "noise": judged["noise"],
+            "seconds": seconds,
+        }
+        sealed = seal.seal_attempt(folder, event)
+        self._attempts[trial.id].append(event)
+        self._queue.jobs.learn(event, report)
+        self._forecast.learn(trial, seconds)
+        if event["valid"]:
+            self._queue.checked(trial)
+        digest = seal.digest_of(sealed)
+        assert digest  # it has just been written
+        return AttemptDone(self._machine.name, event, digest, sealed), trial
+
+    def _judge(self, planned: PlannedTrial, folder: Path, report: Report, *, valid: bool) -> Judged:
+        """What the machine had to do with it: the journal's `disturbed` to `noise`."""
+        noise = round(machine_noise(report), 4)
+        if not valid:
+            return {"disturbed": ruined(report), "disturbance": 1.0, "shares": {}, "crowded": False, "noise": noise}
+        trial, statuses = read_document(folder / "trial.json", Trial), planned.parameters.workload.statuses()
+        found = disturbance(report, trial, folder / "samples.parquet", statuses)
+        question = set(self._policy.question)
+        worst, waits = found.worst(question), found.worst_wait(question)
+        return {
+            "disturbed": worst > self._policy.tolerated,
+            "disturbance": round(worst, 4),
+            "shares": {name: round(share, 4) for name, share in found.shares.items() if name in self._policy.metrics},
+            "crowded": waits > self._policy.tolerated,
+            "noise": noise,
+        }
