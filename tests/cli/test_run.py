@@ -116,7 +116,7 @@ def test_blow_amid_lanes_loses_at_most_the_running_trials(h123: Tool, blow: sign
     deadline, most = time.monotonic() + PATIENCE_S, 0
     # A busy machine may take a lane away as soon as a trial has ended.
     while most < 2 or not _trials(out):
-        most = max(most, len(list(out.glob("trials/*.partial"))))
+        most = max(most, len(list(out.glob("trials/orders.partial/*/*.partial"))))
         assert time.monotonic() < deadline, "never two at once"
         time.sleep(0.01)
     process.send_signal(blow)

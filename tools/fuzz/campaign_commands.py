@@ -13,7 +13,7 @@ from h123.base.errors import UserError
 from h123.base.terminal.console import err_console, out_console
 from h123.cli import app as command_line
 from h123.cli import running
-from h123.execution import Machine
+from h123.execution import LocalPool, Machine
 from h123.measures import load_attempts
 from h123.store import CampaignFolder
 from hasty import BLANK_PICTURES, NO_PICTURES
@@ -26,15 +26,13 @@ _PYTHONS = re.compile(
     r"Input should|\[type=|pydantic|Expecting |[a-z]Error\b|Errno|Exception|<class|\bdict\b|float division"
 )
 """Words that are Python's, or a library's."""
-PLACE = Machine("here", {"virtual_kernel": True}, cpus=2, memory_bytes=2**33)
+HERE = Machine("here", {"virtual_kernel": True}, cpus=2, memory_bytes=2**33)
 
 
 class Unstarted:
     """An engine that starts nothing."""
 
-    machines: Sequence[Machine] = (PLACE,)
-
-    def start(self, folder: Path, _roots: Mapping[str, Path], _place: Machine) -> None:
+    def start(self, folder: Path, _roots: Mapping[str, Path]) -> None:
         """Raises UserError."""
         raise UserError(f"{folder.name} is not run here")
 
@@ -42,7 +40,7 @@ class Unstarted:
         """Never called."""
         raise AssertionError("nothing has been started")
 
-    def noise(self, _place: Machine) -> float:
+    def noise(self) -> float:
         """None."""
         return 0.0
 
@@ -50,11 +48,8 @@ class Unstarted:
         """Nothing runs."""
 
 
-class Unstarting:
-    """A pool of such an engine."""
-
-    def __init__(self) -> None:
-        self.engine = Unstarted()
+def _unstarting(folder: Path, roots: Mapping[str, Path]) -> LocalPool:
+    return LocalPool(folder, roots, engine=Unstarted(), machine=HERE)
 
 
 class Wrong(Exception):
@@ -85,7 +80,7 @@ def call(words: Sequence[str]) -> int:
         for console in (out_console, err_console):
             changed.enter_context(mock.patch.object(console, "_file", said))
         changed.enter_context(mock.patch.object(sys, "argv", ["h123", *words]))
-        changed.enter_context(mock.patch.object(running, "LocalPool", Unstarting))
+        changed.enter_context(mock.patch.object(running, "LocalPool", _unstarting))
         # A run ends with the same report as `report` writes.
         changed.enter_context(NO_PICTURES if words[0] == "run" else BLANK_PICTURES)
         status = _status()

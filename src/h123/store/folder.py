@@ -309,8 +309,7 @@ class CampaignFolder:
         return self.trials / f"orders{PARTIAL}"
 
     def take_in(self, archive: Path, event: Tried, digest: str) -> Path:
-        """An attempt that was sealed outside, on the same disk, becomes the campaign's; returns its folder. Raises
-        UserError where it is not as its seal, which has this digest, says."""
+        """An attempt that was sealed outside becomes the campaign's (`seal.accept`); its final path."""
         return seal.accept(archive, self.attempt(event), digest)
 
     def sealed(self) -> list[Path]:
@@ -388,10 +387,8 @@ def _make(folder: Path, *, private: bool) -> None:
 
 def _stamp(path: Path) -> tuple[int, int]:
     """Another one whenever the file has changed."""
-    if not path.exists():
-        return 0, 0
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns
+    found = path.stat() if path.exists() else None
+    return (found.st_size, found.st_mtime_ns) if found else (0, 0)
 
 
 def _damage_of(attempt: tuple[Path, Tried]) -> str | None:
