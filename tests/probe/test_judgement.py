@@ -119,7 +119,6 @@ def test_a_certificate_that_is_checked() -> None:
         ("role server was not ready; it listens on the Unix socket a.sock", "a.sock", "on a TCP port"),
         ("role server was not ready; it listens on TCP 0.0.0.0:9000", "0.0.0.0:9000", "--ready TEXT"),
         ("role server was not ready after 30.0 s", "not ready after 30.0 s", "it is alone"),
-        ("role gateway ended with exit status 2", "the gateway ended", "is it running?"),
     ],
 )
 def test_a_server_that_could_not_be_asked(detail: str, said: str, remedy: str) -> None:
@@ -142,6 +141,45 @@ def test_what_a_server_printed_is_told_beside_a_bad_answer() -> None:
     answered = inquired(spoken("h1", status=500))
     with pytest.raises(UserError, match=r"with 500\. Its output ends with:\n  \| no database"):
         judge(Inquired(answered.found, [], ["no database"]), INQUIRY)
+
+
+def test_what_a_server_printed_stays_out_where_the_answer_says_what_is_wrong() -> None:
+    for status in (302, 401, 404, 421, 429):
+        with pytest.raises(UserError) as caught:
+            judge(
+                Inquired(inquired(spoken("h1", status=status)).found, [], ["ssl: SSLV3_ALERT_BAD_CERTIFICATE"]), INQUIRY
+            )
+        assert "ALERT" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "ours"),
+    [
+        ("ssl.SSLError: [SSL: SSLV3_ALERT_BAD_CERTIFICATE] ssl/tls alert bad certificate (_ssl.c:2580)", True),
+        ("http: TLS handshake error from 10.0.0.1:4000: remote error: tls: bad certificate", True),
+        ("javax.net.ssl.SSLHandshakeException: Received fatal alert: bad_certificate", True),
+        ("no database", False),
+    ],
+)
+def test_complaints_about_handshakes_are_said_to_be_of_the_survey(line: str, *, ours: bool) -> None:
+    with pytest.raises(UserError) as caught:
+        judge(Inquired(inquired(spoken("h1", status=500), spoken("h2", "no ALPN")).found, [], [line]), INQUIRY)
+    assert line in str(caught.value)
+    assert ("complaints about TLS come of that" in str(caught.value)) is ours
+
+
+@pytest.mark.parametrize("host", ["localhost", "::1"])
+def test_a_server_elsewhere_that_nobody_has_started(host: str) -> None:
+    inquiry = Inquiry(Site(host, 8443, ("/orders",)))
+    line = "h123-lab: nobody listens at 127.0.0.1:8443, for TCP or for UDP"
+    reason = {"code": "not-ready", "detail": f"role gateway ended with exit status 2; its last output: {line}"}
+    with pytest.raises(UserError) as caught:
+        judge(Inquired(None, [reason], [line]), inquiry)  # type: ignore[list-item]
+    place = "[::1]:8443" if ":" in host else "localhost:8443"
+    assert str(caught.value) == (
+        f"the server at {place} cannot be reached: nobody listens at 127.0.0.1:8443, for TCP or for UDP"
+    )
+    assert (caught.value.remedy or "").startswith("start it, or correct the host and the port in --url")
 
 
 def test_what_is_worth_knowing_is_told() -> None:

@@ -52,7 +52,8 @@ def judge(inquired: Inquired, inquiry: Inquiry, asked: Sequence[str] | None = No
         for number, (path, answers) in enumerate(zip(inquiry.site.paths, each.answers, strict=False)):
             fault = _fault(answers[-1], path, inquiry) or (_of_page(answers[-1]) if inquiry.page else None)
             if fault and not (inquiry.page and number and not answers[-1].failed):
-                raise _of_request(each, path, *fault, inquired.log, inquiry)
+                log = inquired.log if _may_explain(answers[-1], inquired.log) else []
+                raise _of_request(each, path, *fault, log, inquiry)
     remarks = list(_remarks(inquired, found, spoken, inquiry))
     return Known(spoken, remarks, [each.protocol for each in found.spoken()], inquired.http3_port)
 
@@ -73,22 +74,51 @@ def _not_asked(inquired: Inquired, inquiry: Inquiry) -> UserError:
     """The server died, or never listened where it was expected."""
     reason = inquired.reasons[0]["detail"] if inquired.reasons else "the survey ended without a result"
     told = reason.partition("; its last output: ")[0].removesuffix("; it printed nothing")
+    if told.startswith("role gateway"):
+        return _unreached(inquired.log, inquiry)
     why = told.replace("role ", "the ", 1) if told.startswith("role ") else told
     return UserError(f"{why}.{_printed(inquired.log)}", remedy=_to_be_asked(reason, inquiry, inquired.log))
 
 
-def _printed(log: Sequence[str]) -> str:
-    """The end of what the server printed."""
+def _unreached(log: Sequence[str], inquiry: Inquiry) -> UserError:
+    """A server that runs elsewhere: the gateway says why there is no way to it."""
+    site = inquiry.site
+    host = f"[{site.host}]" if ":" in site.host else site.host
+    why = log[-1].partition("h123-lab: ")[2] or log[-1] if log else "the gateway to it ended, and said nothing"
+    return UserError(
+        f"the server at {host}:{site.port} cannot be reached: {why[:300]}",
+        remedy="start it, or correct the host and the port in --url; this machine must reach it there",
+    )
+
+
+def _printed(log: Sequence[str], *, answered: bool = False) -> str:
+    """The end of what the server printed. `answered`: over one protocol it was reached and answered, so a complaint
+    about TLS is of another."""
     if not log:
         return " It printed nothing"
-    return " Its output ends with:" + "".join(f"\n  | {line[:160]}" for line in log)
+    printed = " Its output ends with:" + "".join(f"\n  | {line[:160]}" for line in log)
+    if answered and any(_ALERT.search(line) for line in log):
+        return (
+            f"{printed}\n  (h123 also tried protocols that the server may not speak: complaints about TLS come of that)"
+        )
+    return printed
+
+
+_ALERT = re.compile(r"\balert\b|_alert_|handshake|bad.?certificate|sslerror|tlsv?1", re.IGNORECASE)
+"""How servers and their libraries complain about a handshake that a client gave up."""
+
+
+def _may_explain(answer: Answer, log: Sequence[str]) -> bool:
+    """Whether what the server printed may say why an answer is no good: most statuses say it themselves."""
+    return bool(answer.error) or answer.status == _FORBIDDEN or answer.status >= _FAULT_OF_SERVER or _misses_others(log)
+
+
+_FORBIDDEN, _FAULT_OF_SERVER = 403, 500
 
 
 def _to_be_asked(reason: str, inquiry: Inquiry, log: Sequence[str]) -> str:
     """What lets a server be asked, by why it could not."""
     port = inquiry.site.port
-    if reason.startswith("role gateway"):
-        return f"is it running? From this machine {inquiry.site.host} must answer on port {port}"
     if _misses_others(log):
         return _isolated(inquiry)
     if "ended with exit status 0" in reason:
@@ -267,7 +297,7 @@ def _follow(answer: Answer, path: str, inquiry: Inquiry) -> str:
 
 def _of_request(each: Spoken, path: str, what: str, remedy: str, log: Sequence[str], inquiry: Inquiry) -> UserError:
     """Of a server that runs elsewhere nobody sees what it prints."""
-    printed = f".{_printed(log)}" if log else ""
+    printed = f".{_printed(log, answered=True)}" if log else ""
     request = f"{TITLES[each.protocol]}: the request for {hidden(path)} {what}"
     if each.asks_for_certificate and not any(status in what for status in _OTHER_THAN_WHO):
         return UserError(f"{request}: the server asks its clients for a certificate{printed}", remedy=_NO_CERTIFICATE)
