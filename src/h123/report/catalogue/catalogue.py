@@ -11,31 +11,21 @@ from h123.base.units import format_bytes, format_seconds, format_span
 from h123.catalogue import (
     Client,
     Limits,
-    Reach,
     Rejected,
     Subject,
     catalogue,
-    default_controller,
     rejected,
     subject_names,
 )
+from h123.report.catalogue.measured_constants import measured_constants
 from h123.verification import (
-    KERNEL_PROTOCOL,
-    PROBE,
-    STREAMS,
-    WINDOWS,
-    Moved,
     PublicRecord,
     Result,
     Verdict,
     VerifiedRole,
     public_records,
-    receive_windows,
 )
-from h123.verification.constants import Constants, Decrease, SlowStart, words
 
-_ALIKE = 0.1
-"""Shares of the window: losses that leave so much more or less than others are told."""
 _FEATURES = {"resumption": "resumption", "0-RTT": "zero_rtt", "qlog": "qlog"}
 """What the server's checks are called, and where the manifest declares it."""
 _SHORT: dict[Verdict, str] = {"failed": "failed", "unsupported": "not asked"}
@@ -52,39 +42,6 @@ their hashes or counts, many requests at a time and one after another, the proto
 they are, and every feature and limit that stands in its row. *At most n at once*: requests of a connection; other
 servers take 100 or more. *Idle for at most*: after so long without a request it ends a connection; others wait for a
 minute or more."""
-
-_CONSTANTS = """\
-From packets, under the virtual clock, over a link that only delays: 50 ms each way; 1 ms each way for the lost tail.
-*First flight*: what is sent before an acknowledgement of it can have come back. *Growth*: of the bytes of a round trip
-over those of the last one in slow start. *A loss leaves*: of the window, if one packet is lost in steady state; the
-median of three transfers that lose different ones, and from which to which where they are more than a tenth apart. It
-is seen when the window has grown again for two round trips: of 50 packets, 0.7 is 0.73 to 0.77 by then, 0.5 is 0.54.
-[constants.md](constants.md) has what the stacks' own sources say of these three. *Payloads*: what follows TCP's or
-UDP's header. *Receive windows*: what the server lets a client send first, as it says; TCP's own, which hold h1 back
-too, are not announced in one number. *Uploads under way*: the most that the sender had in flight towards the server in
-a round trip of 100 ms, in the first 10 MB and after them; by it an upload is at most ten times as many bytes a second
-there. `h123 list subjects NAME` shows more, and why something is missing."""
-
-
-_RECEPTION = """\
-As the server's log has it. *Requests open at once*: of as many as were asked for together, while none was answered;
-others waited at the client. *Receive windows*: how far beyond what has arrived the client lets the server send, at
-first and in the course of a download of 20 MB, with round trips of 200 ms: over a path that holds more, they are the
-limit."""
-
-_CLIENT_CONSTANTS = """\
-The same of clients: first flight, growth and losses of their uploads, to the server go. *Downloads under way*: the most
-that the server had in flight towards the client in a round trip of 100 ms, which is what its receive windows let it.
-*Acknowledges*: packets that it sends for each one of data in a download."""
-
-_MOVES = """\
-A download of 5 MB over 40 ms and 10 Mbit/s whose client, after a second, is seen from another port (as when a NAT has
-forgotten it) or from another address (RFC 9000, section 9). *Survived*: it went on, on the same connection, and came
-whole. *Answers*: from the first packet that came from the new place to the first one sent there. *Flows*: from the move
-to the next full packet that came to the client; both under the virtual clock, where the machine has no part in them.
-It takes two: the client is `go`, whose own connection ids have no length, and nginx goes on only with a client that has
-given it another one. [results/migration.md](results/migration.md) has other clients. Nothing here is declared, so none
-of it makes a verification fail. `h123 verify NAME --moves` sees it again."""
 
 
 def write_catalogue() -> Path:
@@ -105,11 +62,7 @@ def catalogue_page(
         _stacks(subjects, known),
         _role("Servers", "server", subjects, known, _server_row),
         _role("Clients", "client", subjects, known, _client_row),
-        _constants(subjects, known),
-        _reception(subjects, known),
-        _client_constants(subjects, known),
-        _moves(subjects, known),
-        _kernel(subjects, known),
+        *measured_constants(subjects, known),
         _notes(subjects),
         _shortcomings(subjects, known),
         _missing(missing),
@@ -255,132 +208,6 @@ def _verified(subject: Subject, told: PublicRecord | None, role: VerifiedRole) -
 def _passed(subject: Subject, told: PublicRecord | None, role: VerifiedRole) -> bool:
     results = told.record.of_role(role) if told and told.holds_for(subject) else []
     return bool(results) and all(result.verdict != "failed" for result in results)
-
-
-def _constants(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
-    """What servers' packets show, a line each and protocol."""
-    rows = [
-        {"server": name, "protocol": one.protocol, **_constants_row(one), **_taking(one, known[name])}
-        for name in subjects
-        for one in _measured(subjects[name], known.get(name))
-        if one.congestion == default_controller(subjects[name], one.protocol)
-    ]
-    return ["## Constants of servers", "", _CONSTANTS, "", *table(rows)] if rows else []
-
-
-def _client_constants(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
-    """The same of clients, whose uploads they send and whose downloads they acknowledge."""
-    rows = [
-        {"client": name, "protocol": one.protocol, **_constants_row(one), **_receiving(one)}
-        for name in subjects
-        for one in _measured(subjects[name], known.get(name), "client")
-        if one.congestion == default_controller(subjects[name], one.protocol)
-    ]
-    return ["## Constants of clients", "", _CLIENT_CONSTANTS, "", *table(rows)] if rows else []
-
-
-def _reception(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
-    """What clients let a server do over QUIC, as the server logged it."""
-    rows = []
-    for name, subject in subjects.items():
-        told = known.get(name)
-        results = told.record.of_role("client") if told and told.holds_for(subject) else []
-        found = {r.check: r.detail for r in results if r.check in (STREAMS, WINDOWS) and r.verdict == "passed"}
-        if found and subject.client:
-            rows.append(
-                {
-                    "client": name,
-                    "requests open at once": found.get(STREAMS) or NOTHING,
-                    "receive windows": found.get(WINDOWS) or NOTHING,
-                    "declared": _declared(subject.client.limits) or NOTHING,
-                }
-            )
-    return ["## What clients let a server do over HTTP/3", "", _RECEPTION, "", *table(rows)] if rows else []
-
-
-def _declared(limits: Reach) -> str:
-    """`at most 100 requests at once, windows of 1.31 MB`."""
-    streams = [f"at most {most} requests at once" for most in limits.streams.values()]
-    return ", ".join([*streams, *(f"windows of at most {format_bytes(most)}" for most in limits.windows.values())])
-
-
-def _receiving(one: Constants) -> dict[str, str]:
-    """Of downloads."""
-    return {
-        "downloads under way": words.in_flight(one.received) if one.received else NOTHING,
-        "acknowledges": words.acknowledgements(one.acknowledgements) if one.acknowledgements is not None else NOTHING,
-    }
-
-
-def _moves(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
-    """What servers make of clients that move, a line each."""
-    rows = []
-    for name, subject in subjects.items():
-        told = known.get(name)
-        seen = {one.new: one for one in (told.record.moves if told and told.holds_for(subject) else None) or []}
-        if seen:
-            columns = {f"new {new}": _of_a_move(seen[new]) for new in ("port", "address") if new in seen}
-            clocks = ", ".join(dict.fromkeys(one.clock for one in seen.values()))
-            rows.append({"server": name, "QUIC stack": subject.stack, **columns, "clock": clocks})
-    return ["## When the client moves", "", _MOVES, "", *table(rows)] if rows else []
-
-
-def _of_a_move(one: Moved) -> str:
-    if one.untold:
-        return NOTHING
-    if one.survived and one.clock == "wall":
-        return "survived"
-    if one.survived and one.answered is not None and one.flowed is not None:
-        return f"survived: answers after {format_seconds(one.answered)}, flows after {format_seconds(one.flowed)}"
-    return "not survived" if one.answered is not None else "not survived, nothing is sent there"
-
-
-def _kernel(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
-    """What those of the kernel's TCP show under each controller, with the server that is asked for them."""
-    rows = [
-        {"controller": one.congestion, **_constants_row(one)}
-        for one in (_measured(subjects[PROBE], known.get(PROBE)) if PROBE in subjects else [])
-        if one.protocol == KERNEL_PROTOCOL
-    ]
-    where = f"Of Linux as the virtual clock has it, with the server {PROBE} over {KERNEL_PROTOCOL}."
-    return ["## Constants of the kernel's TCP", "", where, "", *table(rows)] if rows else []
-
-
-def _measured(subject: Subject, told: PublicRecord | None, role: VerifiedRole = "server") -> list[Constants]:
-    there = told.record.constants if told and told.holds_for(subject) else None
-    return [one for one in there or [] if one.role == role]
-
-
-def _constants_row(one: Constants) -> dict[str, str]:
-    flight, start, loss = one.first_flight, one.slow_start, one.decrease
-    return {
-        "first flight": words.first_flight(flight) if flight else NOTHING,
-        "growth": f"x{start.growth:g}" if start else NOTHING,
-        "slow start ends": _ending(start) if start else NOTHING,
-        "a loss leaves": _kept(loss) if loss else NOTHING,
-        "a lost tail is sent again": words.tail(one.tail_near) if one.tail_near else NOTHING,
-        "payloads": words.datagrams(one.datagrams) if one.datagrams else NOTHING,
-        "handshake": words.handshake(one.handshake) if one.handshake else NOTHING,
-    }
-
-
-def _taking(one: Constants, told: PublicRecord) -> dict[str, str]:
-    """Of uploads."""
-    windows = receive_windows(told.record.results)
-    return {
-        "receive windows": windows.get(one.protocol, NOTHING),
-        "uploads under way": words.in_flight(one.received) if one.received else NOTHING,
-    }
-
-
-def _kept(loss: Decrease) -> str:
-    least, most = min(loss.each, default=loss.keeps), max(loss.each, default=loss.keeps)
-    apart = f" ({least:g} to {most:g})" if most - least > _ALIKE else ""
-    return f"{loss.keeps:g}{apart}"
-
-
-def _ending(start: SlowStart) -> str:
-    return f"{format_bytes(start.ends)}, {start.why}" if start.ends is not None else NOTHING
 
 
 def _notes(subjects: Mapping[str, Subject]) -> list[str]:
