@@ -21,7 +21,6 @@ from h123.study.workload import DEFAULT, KINDS, AnyWorkloadFile
 from h123.verification import controller
 from h123.verification.client_networks import CROWDED, DEAD, DISTANT, FAR, LEFT, LOSSES, NO_UDP, PLAIN, REMOTE, SLOW
 
-"""One request, as in samples.parquet."""
 Asked = Callable[..., Parameters]
 """What a client of one protocol can do, except for what is given."""
 Expected = Literal["answers", "wrong bytes", "not found", "refused", "timeout", "anything", "unsupported"]
@@ -160,13 +159,18 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
     # Nothing else shows connections over QUIC, and what they carry, independently of the client.
     logged = partial(asked, qlog=protocol == "h3" and client.verified_with == WITNESS)
     yield from _connections(client, logged)
-    yield from _crowds(client, logged, protocol)
+    if most := client.at_once.get(protocol):
+        yield Assignment(_crowd(most), logged(size=KILOBYTE, users=most, requests=2))
     yield from _sizes(client, asked, subject.features.clocks)
-    yield from _times(client, asked)
+    if "GET" in client.methods:
+        far = asked(method="GET", size=MEGABYTE, requests=2)
+        yield Assignment("times over a link of 100 ms and 10 Mbit/s", far, FAR)
     if protocol == QUIC and client.verified_with == WITNESS and "GET" in client.methods:
         yield from _reception(client, logged)
     yield from _sessions(client, logged, protocol)
-    yield from _older_tls(subject, asked, protocol)
+    if OLDER_TLS in subject.features.tls and protocol != QUIC:
+        # Its handshake shows over a link with long round trips.
+        yield Assignment(f"TLS {OLDER_TLS}", asked(size=MEGABYTE, requests=2, tls=OLDER_TLS), FAR)
     if client.fallback and protocol == QUIC:
         yield from _fallbacks(client, asked)
     if client.remembers and protocol == QUIC:
@@ -209,12 +213,6 @@ def _connections(client: Client, asked: Asked) -> Iterator[Assignment]:
         yield Assignment("1 kB, fewer users than connections", idle)
 
 
-def _crowds(client: Client, asked: Asked, protocol: str) -> Iterator[Assignment]:
-    """As many users at once as it says that it can have."""
-    if most := client.at_once.get(protocol):
-        yield Assignment(_crowd(most), asked(size=KILOBYTE, users=most, requests=2))
-
-
 def _crowd(users: int) -> str:
     return f"1 kB, {users} users at once"
 
@@ -225,12 +223,6 @@ def _sizes(client: Client, asked: Asked, clocks: Sequence[str]) -> Iterator[Assi
             yield Assignment(f"{method} {name}", asked(method=method, size=size, requests=2, cold=False))
     if "virtual" in clocks:
         yield Assignment(f"{client.methods[0]} 1 MB", asked(size=MEGABYTE, requests=2, clock="virtual"))
-
-
-def _times(client: Client, asked: Asked) -> Iterator[Assignment]:
-    if "GET" in client.methods:
-        far = asked(method="GET", size=MEGABYTE, requests=2)
-        yield Assignment("times over a link of 100 ms and 10 Mbit/s", far, FAR)
 
 
 def _reception(client: Client, asked: Asked) -> Iterator[Assignment]:
@@ -254,12 +246,6 @@ def _sessions(client: Client, asked: Asked, protocol: str) -> Iterator[Assignmen
             yield Assignment(SESSIONS[sessions], resuming(size=MEGABYTE, connections=way), FAR)
             if sessions == "early" and "number" in client.connections:
                 yield Assignment(HASTE, resuming(size=KILOBYTE, connections=4), REMOTE)
-
-
-def _older_tls(subject: Subject, asked: Asked, protocol: str) -> Iterator[Assignment]:
-    """Over a link whose round trips show in a handshake."""
-    if OLDER_TLS in subject.features.tls and protocol != QUIC:
-        yield Assignment(f"TLS {OLDER_TLS}", asked(size=MEGABYTE, requests=2, tls=OLDER_TLS), FAR)
 
 
 def _fallbacks(client: Client, asked: Asked) -> Iterator[Assignment]:
