@@ -5,12 +5,13 @@ import subprocess
 from h123.base.paths import project_root
 
 ROOT = project_root()
-FOLDERS = ["bench", "lab", "subjects", "tests", "tools"]
+FOLDERS = ["bench", "lab", "src", "subjects", "tests", "tools"]
 SUFFIXES = {".c", ".go", ".h", ".java", ".js", ".lua", ".mjs", ".py", ".rs", ".sh"}
 MOST_LINES = 400
 # Change a number here only to make it smaller. Files of subjects wait for their next verification: a change of one
 # makes the subject's public record untrue.
 STILL_LONGER = {
+    "src/h123/cli/comparing.py": 495,
     "subjects/go/peer/drive_test.go": 605,
     "subjects/load/job.c": 424,
     "subjects/load/quic.c": 475,
