@@ -168,6 +168,26 @@ def test_k6_in_its_json(tmp_path: Path) -> None:
     assert _audit(analyse(folder), "requests-failed")["failed"] == 1
 
 
+@pytest.mark.parametrize(
+    ("schema", "name", "text", "said"),
+    [
+        ("h2load", "h2.log", "start,status,duration\n1,200,5\n", "a comma separates the columns, but the schema"),
+        ("h2load", "h2.log", "1;200;5\n", "a semicolon separates the columns"),
+        ("oha", "h2.csv", "request-start;response-delay\n1;2\n", "reads files with a comma there"),
+        ("k6", "h2.json", "start,status\n", "not JSON"),
+        ("h2load", "h2.log", "1\t200\n", "2 fields instead of 3"),
+    ],
+)
+def test_a_file_of_another_tool_is_said_to_need_its_schema(
+    tmp_path: Path, schema: str, name: str, text: str, said: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(UserError, match=said) as caught:
+        import_samples([tmp_path / name], load_schema(schema), tmp_path / "out")
+    assert "docs/import.md lists them" in (caught.value.remedy or "")
+    assert "comma" not in (caught.value.remedy or ""), "no remedy of another format"
+
+
 def test_k6_of_another_millennium_is_refused(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(_k6("HTTP/1.1", 10).replace("2024-", "3024-") + "\n")
     with pytest.raises(UserError, match=r"run\.json:1: end is '3024-05-09T.*which is not a date for the unit rfc3339"):

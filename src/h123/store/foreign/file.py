@@ -23,6 +23,8 @@ Fields = dict[str, str]
 """A row, by its columns."""
 _GZIP = ".gz"
 _LONGEST_FIELD = 1_000_000
+_SEPARATORS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "vertical bar"}
+_OTHER_TOOL = "name the schema of the tool that wrote the file with --schema (docs/import.md lists them)"
 
 
 def read_rows(path: Path, samples: Samples) -> Iterator[tuple[int | str, Fields]]:
@@ -117,21 +119,37 @@ def _readable(path: Path, rows: Iterator[tuple[int | str, Fields]]) -> Iterator[
 
 def _table(path: Path, file: TextIO, samples: Samples) -> Iterator[tuple[int, Fields]]:
     csv.field_size_limit(_LONGEST_FIELD)
-    reader = csv.reader(file, delimiter="\t" if samples.format == "tsv" else ",", strict=True)
+    separator = "\t" if samples.format == "tsv" else ","
+    reader = csv.reader(file, delimiter=separator, strict=True)
     try:
         header = samples.header or next(reader, [])
+        if samples.header is None:
+            _check_separator(f"{path}:{reader.line_num}", header, separator)
         for fields in reader:
             if not fields:
                 continue
+            if len(fields) < len(header):
+                _check_separator(f"{path}:{reader.line_num}", fields, separator)
             # A file without a header line may have more columns than the schema knows.
             if len(fields) < len(header) or (len(fields) > len(header) and samples.header is None):
                 raise UserError(
                     f"{path}:{reader.line_num}: {len(fields)} fields instead of {len(header)}",
-                    remedy="a field that has a comma must stand in quotes; a row that was cut off must go",
+                    remedy=f"put a field that has a {_SEPARATORS[separator]} in quotes; remove a row that was cut "
+                    f"off; or {_OTHER_TOOL}",
                 )
             yield reader.line_num, dict(zip(header, fields, strict=False))
     except csv.Error as error:
         raise UserError(f"{path}:{reader.line_num}: {_said(error)}") from None
+
+
+def _check_separator(where: str, fields: list[str], separator: str) -> None:
+    """Refuse a line that is whole only with another separator."""
+    if len(fields) == 1 and (other := next((one for one in _SEPARATORS if one in fields[0]), None)):
+        raise UserError(
+            f"{where}: a {_SEPARATORS[other]} separates the columns, but the schema reads files with a "
+            f"{_SEPARATORS[separator]} there",
+            remedy=_OTHER_TOOL,
+        )
 
 
 def _said(error: csv.Error) -> str:
@@ -145,12 +163,12 @@ def _objects(path: Path, lines: TextIO) -> Iterator[tuple[int, Fields]]:
         try:
             content = json.loads(line, parse_float=str, parse_int=str)
             if not isinstance(content, dict):
-                raise UserError(f"{path}:{number}: not an object, but {line.strip()[:40]!r}")
+                raise UserError(f"{path}:{number}: not an object, but {line.strip()[:40]!r}", remedy=_OTHER_TOOL)
             row = dict(_flat(content, ""))
         except RecursionError:
             raise UserError(f"{path}:{number}: nested too deeply") from None
         except ValueError:
-            raise UserError(f"{path}:{number}: not JSON, but {shown(line.strip()[:40])}") from None
+            raise UserError(f"{path}:{number}: not JSON, but {shown(line.strip()[:40])}", remedy=_OTHER_TOOL) from None
         yield number, row
 
 
