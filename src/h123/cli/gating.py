@@ -14,7 +14,7 @@ from h123.documents import read_content
 from h123.gate import STATUS, Figures, Passage, gate_row, judge, spoiled, worst, write_gate
 from h123.report import first_lines, print_gate, write_report
 from h123.store import CampaignFolder, loss
-from h123.study import Basis, Condition, Study
+from h123.study import METRICS, Basis, Condition, Study
 
 
 def forbidding(given: Sequence[str], by: Basis) -> list[Condition]:
@@ -38,7 +38,7 @@ def gate(path: Path, conditions: Sequence[Condition]) -> int:
     if not asked:
         raise UserError(
             f"nothing to hold {path} against: its study requires nothing",
-            remedy="--fail-if 'latency new/base > 1.05'",
+            remedy=f"say what must not be: --fail-if '{_example(Study.from_resolved(folder.study))}'",
         )
     found = Held(folder, asked)
     print_gate(found.verdicts, out_console)
@@ -49,6 +49,13 @@ def gate(path: Path, conditions: Sequence[Condition]) -> int:
     written(found.files)
     complain_of_damage(folder)
     return found.status
+
+
+def _example(study: Study) -> str:
+    """A condition that its campaigns have values for."""
+    pair = study.compare.pairs[0]
+    metric = study.compare.families[0].metrics[0]
+    return f"{metric} {pair} {'< 0.95' if METRICS[metric].better == 'higher' else '> 1.05'}"
 
 
 class Held:

@@ -95,7 +95,7 @@ class LocalEngine:
         if status == _UNFIT_MACHINE:
             raise UnfitMachine(said, remedy="run `h123 doctor` to see what this machine lacks")
         if status == _BAD_TRIAL:
-            remedy = "if a network is wrong, mend its file, then resume with `h123 run STUDY --out DIR`"
+            remedy = "if a network is wrong, mend its file, then run the same command again"
             raise UserError(f"the lab refused {folder / 'trial.json'}: {said}", remedy=remedy)
         _record_crash(folder, status, said)
         return folder

@@ -1,5 +1,6 @@
 """The answer in a terminal of 80 columns: values, then differences in words, then the tables, then what to distrust."""
 
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
@@ -46,6 +47,7 @@ ABREAST = 3
 """Pairs that a table of 80 columns has room for."""
 _STYLES = {"faster": "blue", "slower": "yellow", "equivalent": "green", "inconclusive": "dim"}
 
+_FOLDER = re.compile("(--out[ \u00a0])DIR\\b")
 _GATE_STYLES = {"passed": "green", "failed": "red", "undecided": "yellow"}
 
 
@@ -66,8 +68,8 @@ def print_summary(verdicts: Mapping[str, Any], console: Console, folder: Path | 
         _say(console, line, indent=2)
     for row in verdicts.get("transport", []):
         _say(console, f"Transport {row['said']}.", style="dim", indent=2)
-    for line in advice(verdicts, typed(folder) if folder else "DIR"):
-        _say(console, line, indent=2)
+    for line in advice(verdicts):
+        _say(console, _addressed(line, folder), indent=2)
     for line in split_lines(verdicts["parts"], headline(comparisons)) if verdicts["parts"] else ():
         _say(console, line)
     for line in ladder.terminal_lines(verdicts.get("ladder", []), headline(comparisons)):
@@ -84,7 +86,13 @@ def print_summary(verdicts: Mapping[str, Any], console: Console, folder: Path | 
     console.print()
     more = as_published.terminal_lines(verdicts["as_published"]) if verdicts["as_published"] else []
     for line in trust(verdicts) + more + claims.terminal_lines(verdicts["claims"]):
-        _say(console, line)
+        _say(console, _addressed(line, folder))
+
+
+def _addressed(line: str, folder: Path | None) -> str:
+    """With the campaign's folder in the commands that are to be copied. What is stored of a campaign names no folder,
+    so that it can be moved."""
+    return _FOLDER.sub(lambda found: found[1] + typed(folder).replace(" ", "\u00a0"), line) if folder else line
 
 
 def print_gate(verdicts: Mapping[str, Any], console: Console) -> None:

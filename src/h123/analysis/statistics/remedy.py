@@ -33,13 +33,13 @@ class Remedy:
         # All trials are valid, and some have no value of the metric.
         return f"run `--blocks {self.blocks + needed - have}`" if have else None
 
-    def trials(self, folder: str = "DIR") -> str | None:
+    def trials(self) -> str | None:
         """What brings the trials that are missing; None if none is, or nothing can."""
         if self.imported or not self.failed + self.waiting:
             return None
         if self.failed:
-            return f"{_have(self.failed)} no valid attempt: `h123 run --out {folder} --retry` tries them again"
-        return f"{_have(self.waiting)} not been run: `h123 run --out {folder}` goes on with them"
+            return f"{_have(self.failed)} no valid attempt: `h123 run --out DIR --retry` tries them again"
+        return f"{_have(self.waiting)} not been run: `h123 run --out DIR` goes on with them"
 
 
 def remedy(plan: Plan, events: Iterable[Event], *, imported: bool) -> Remedy:

@@ -11,20 +11,21 @@ from h123.study import metric
 _NAMED = 3
 
 
-def advice(verdicts: Mapping[str, Any], folder: str = "DIR") -> list[str]:
-    """Sentences about the comparisons by the question's metrics, first what to run; `folder` as a shell takes it."""
+def advice(verdicts: Mapping[str, Any]) -> list[str]:
+    """Sentences about the comparisons by the question's metrics, first what to run. DIR is the campaign's
+    folder."""
     comparisons, outlook = verdicts["comparisons"], verdicts["projection"]
     metrics = {c["metric"] for c in headline(comparisons)}
     asked = [c for c in comparisons if c["metric"] in metrics and c["projection"] and not c["withheld"]]
     within = [c for c in asked if c["projection"]["blocks"]]
     beyond = [c for c in asked if c["projection"]["basis"] == "beyond"]
-    lines = [_blocks(within, len(asked), verdicts, folder)] if within else []
+    lines = [_blocks(within, len(asked), verdicts)] if within else []
     if beyond:
         lines.append(
             f"{_named(beyond)} would need more than {outlook['limit']} blocks: the machine or the link varies more "
             "than the levels differ."
         )
-    missing = Remedy(failed=outlook["failed"], waiting=outlook["waiting"]).trials(folder)
+    missing = Remedy(failed=outlook["failed"], waiting=outlook["waiting"]).trials()
     return [*lines, f"{_unbroken(missing)}."] if missing else lines
 
 
@@ -45,12 +46,12 @@ def remedy(comparison: Mapping[str, Any]) -> str:
     }.get(found["basis"], "")
 
 
-def _blocks(within: Sequence[Mapping[str, Any]], asked: int, verdicts: Mapping[str, Any], folder: str) -> str:
+def _blocks(within: Sequence[Mapping[str, Any]], asked: int, verdicts: Mapping[str, Any]) -> str:
     blocks, seconds = verdicts["projection"]["blocks"], verdicts["projection"]["seconds"]
     if verdicts.get("origin"):
         command = f"measure and import {blocks} blocks"
     else:
-        command = _unbroken(f"`h123 run --out {folder} --blocks {blocks}`")
+        command = _unbroken(f"`h123 run --out DIR --blocks {blocks}`")
     time = f", +{_roughly(seconds)}" if seconds is not None else ""
     if all(c["projection"]["basis"] == "fewest" for c in within):
         return f"{blocks} blocks are the fewest that can decide anything{time}: {command}."

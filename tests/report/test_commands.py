@@ -1,0 +1,40 @@
+"""Commands that a person is to copy name the campaign at hand."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from h123.analysis import analyse
+from h123.base.errors import UserError
+from h123.cli import gating
+from h123.report import print_summary
+from synthetic import Scenario, make_campaign
+
+
+def said(verdicts: Any, folder: Path) -> str:
+    printed = io.StringIO()
+    print_summary(verdicts, Console(file=printed, width=2000), folder)
+    return printed.getvalue().replace("\u00a0", " ")
+
+
+def test_the_summary_names_the_folder_and_the_stored_text_does_not(tmp_path: Path) -> None:
+    folder = make_campaign(tmp_path / "my campaign", Scenario(seed=2, disturbed=lambda *_: 0.1, blocks=6))
+    verdicts = analyse(folder)
+    printed = said(verdicts, Path("my campaign"))
+    assert "`h123 run --out 'my campaign' --retry`" in printed
+    assert "--out DIR" not in printed
+    assert "my campaign" not in json.dumps(verdicts["audit_summary"])
+
+
+def test_a_gate_without_a_condition_proposes_one_of_this_campaign(tmp_path: Path) -> None:
+    folder = make_campaign(tmp_path / "c", Scenario(seed=2))
+    with pytest.raises(UserError) as caught:
+        gating.gate(folder.path, [])
+    assert caught.value.remedy is not None
+    example = caught.value.remedy.partition("'")[2].rstrip("'")
+    assert "new/base" not in example
+    assert gating.gate(folder.path, gating.forbidding([example], "interval")) in (0, 98, 99)
