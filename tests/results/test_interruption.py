@@ -3,11 +3,16 @@
 import os
 import signal
 import threading
+import time
+from pathlib import Path
 
 import duckdb
 import pytest
 
+from campaign.scripted import HEADER
 from h123.base.interruption import interruptible
+from h123.store import samples
+from h123.store.samples import SCHEMA
 
 
 def test_ctrl_c_amid_a_query_is_ctrl_c() -> None:
@@ -31,3 +36,22 @@ def test_an_interruption_while_duckdb_reads_our_table_is_one_too() -> None:
         raise duckdb.InvalidInputException(said)
     with pytest.raises(duckdb.InvalidInputException), interruptible():
         raise duckdb.InvalidInputException("no such column")
+
+
+def test_ctrl_c_while_samples_are_read_is_never_lost(tmp_path: Path) -> None:
+    source, lost = tmp_path / "samples.csv", 0
+    row = "warm,0,1,,1000,20000000,40000000,200,0,1000,h2,0,1,,,"
+    source.write_text("\n".join([HEADER, *[row] * 20_000, ""]))
+    samples._read(source, SCHEMA)
+    for number in range(150):
+        strike = threading.Timer(0.001 * (number % 8), os.kill, (os.getpid(), signal.SIGINT))
+        try:
+            strike.start()
+            for _ in range(4):
+                samples._read(source, SCHEMA)
+            strike.join()
+            time.sleep(0.01)
+            lost += 1
+        except KeyboardInterrupt:
+            strike.join()
+    assert lost == 0

@@ -101,6 +101,8 @@ def _read(source: Path, schema: pa.Schema) -> pa.Table:
         header = file.readline().rstrip("\r\n")
     if header != ",".join(schema.names):
         raise ValueError("the header is not the contract's")
+    # Arrow would take Ctrl-C for itself, and lose it where it comes as the reading ends.
+    pa.enable_signal_handlers(False)
     return pacsv.read_csv(
         source,
         read_options=pacsv.ReadOptions(use_threads=False),
