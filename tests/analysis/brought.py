@@ -112,7 +112,7 @@ def bring(
     lines = [",".join(names), *(",".join(str(getattr(row, name)) for name in names) for row in rows)]
     (folder / "samples.csv").write_text("\n".join(lines) + "\n")
     read = load_schema(str(folder / "schema.yaml"))
-    with patch("os.fsync"), patch("h123.analysis.analyse.ledgers_of", return_value=[]):
+    with patch("os.fsync"), patch("h123.analysis.claims.section.ledgers_of", return_value=[]):
         # These outlast no power failure, and no claims are about them: that would be most of the time.
         return analyse(import_samples([folder / "samples.csv"], read, folder / "campaign"))
 

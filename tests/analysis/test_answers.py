@@ -9,7 +9,7 @@ import pytest
 
 from h123.analysis import analyse, gather
 from h123.gate import Figures, judge
-from h123.report.text.trust.first import first_lines
+from h123.report.text.sections import first_lines
 from h123.study import Condition, PlannedTrial
 from synthetic import NETWORKS, Scenario, make_campaign
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from h123.analysis import analyse
-from h123.report.terminal import trust
+from h123.report.text.sections import trust
 from h123.store import import_samples
 from h123.study import load_schema
 from synthetic import NETWORKS, Scenario, make_campaign

@@ -7,7 +7,7 @@ import pytest
 
 from h123.analysis import analyse
 from h123.analysis.comparisons.judged import headline
-from h123.report.terminal import trust
+from h123.report.text.sections import trust
 from synthetic import NETWORKS, Scenario, make_campaign
 
 BOTH = [{"name": "answer", "correction": "holm", "metrics": ["latency", "goodput"]}]

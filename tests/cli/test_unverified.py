@@ -14,7 +14,7 @@ from h123.catalogue import catalogue
 from h123.cli.vouching import vouching
 from h123.documents.campaign_file import Proof
 from h123.report import write_report
-from h123.report.terminal import trust
+from h123.report.text.sections import trust
 from h123.report.text.trust.unproved import failed_lines
 from h123.verification.record import keep_results
 from h123.verification.result import Result

@@ -6,8 +6,8 @@ import pytest
 
 from h123.analysis import analyse
 from h123.report import write_report
-from h123.report.terminal import trust
-from h123.report.text.trust.caveats import caveat_lines
+from h123.report.text.sections import trust
+from h123.report.text.trust.caveats import confounded_lines, handshake_lines, repeated_lines, tail_lines
 from h123.store import CampaignFolder
 from hasty import NO_PICTURES
 from synthetic import NETWORKS, Scenario, make_campaign
@@ -33,7 +33,7 @@ def test_cpu_tells_how_many_handshakes_are_in_it(asked: Asked) -> None:
     notes = {(c["a"], c["b"]): c["note"] for c in verdicts["comparisons"] if c["metric"] == "cpu" and not c["twin"]}
     assert "handshakes included, in 1 of 61 requests of h2 and 4 of 64 requests of h1" in notes["h2", "h1"]
     assert "handshakes" not in (notes["h3", "h2"] or "")
-    (line,) = [line for line in caveat_lines(verdicts) if line.startswith("CPU")]
+    (line,) = handshake_lines(verdicts)
     assert ": 4 of 64 requests with HTTP/1.1, 1 of 61" in line
     assert line in trust(verdicts)
 
@@ -46,7 +46,7 @@ def test_a_tail_has_an_interval_and_says_from_how_many_requests(asked: Asked) ->
         assert (row["trials"], row["requests"], row["fewest"]) == (6, 60, True)
         assert row["low"] < row["value"] < row["high"]
         assert row["confidence"] >= 0.95
-    (line,) = [line for line in caveat_lines(verdicts) if line.startswith("Latency, 95th percentile: from 60 requests")]
+    (line,) = [line for line in tail_lines(verdicts) if line.startswith("Latency, 95th percentile: from 60 requests")]
     assert "nothing but the slowest request bounds it above" in line
     with NO_PICTURES:
         page = write_report(folder).read_text()
@@ -54,4 +54,5 @@ def test_a_tail_has_an_interval_and_says_from_how_many_requests(asked: Asked) ->
 
 
 def test_nothing_is_said_of_an_earlier_analysis() -> None:
-    assert caveat_lines({}) == []
+    for lines in (repeated_lines, confounded_lines, handshake_lines, tail_lines):
+        assert lines({}) == []  # type: ignore[arg-type]

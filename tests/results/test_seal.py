@@ -11,7 +11,7 @@ import pytest
 from h123.analysis import analyse
 from h123.base.errors import UserError
 from h123.measures import load_attempts
-from h123.report.terminal import trust
+from h123.report.text.sections import trust
 from h123.store import CampaignFolder, seal
 from synthetic import Scenario, make_campaign
 

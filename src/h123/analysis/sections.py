@@ -26,6 +26,7 @@ from h123.analysis.provenance import (
     looks,
     places,
     remote_server,
+    seals,
     unproved,
     values,
 )
@@ -51,6 +52,7 @@ SECTIONS: Sequence[Section[Any]] = [
     looks.SECTION,
     width.SECTION,
     counts.SECTION,
+    seals.SECTION,
     failed_attempts.SECTION,
     answers.SECTION,
     places.SECTION,
@@ -87,6 +89,7 @@ class Verdicts(
     looks.LooksPart,
     width.WidthPart,
     counts.CountsPart,
+    seals.UnsealedPart,
     failed_attempts.FailedAttemptsPart,
     answers.AnswersPart,
     places.PlacesPart,

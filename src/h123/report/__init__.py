@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from h123.report.text.claims import Beside, print_claims
     from h123.report.text.difference import sentence
     from h123.report.text.explanations.bottlenecks import limits_lines
-    from h123.report.text.trust.first import first_lines
+    from h123.report.text.sections import first_lines
     from h123.report.text.words import level
 
 __all__ = [

@@ -2,7 +2,6 @@
 
 import re
 import textwrap
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
@@ -14,33 +13,21 @@ from rich.table import Table
 from rich.text import Text
 
 from h123.analysis import headline
-from h123.analysis.audits.finding import AuditCount
 from h123.analysis.comparisons.judged import Judged
+from h123.analysis.provenance.gate import GatePart
+from h123.analysis.sections import Verdicts
 from h123.base.paths import typed
 from h123.base.units import format_seconds
-from h123.report.text import as_published, capacity, claims, ladder
-from h123.report.text.advice import advice
 from h123.report.text.answer import Answer, Row, answers, cold, findings, no_answer, shown_ratio
 from h123.report.text.constant_factors import common, common_line, without
 from h123.report.text.difference import confidence, sentence
 from h123.report.text.explanations import causes
-from h123.report.text.explanations.decomposition import terminal_lines as split_lines
-from h123.report.text.explanations.reasons import later_lines, reason_lines
-from h123.report.text.explanations.windows import window_lines
+from h123.report.text.explanations.reasons import later_lines
 from h123.report.text.headline import ENOUGH_TO_READ, headline_sentences
 from h123.report.text.outcomes import outcomes
-from h123.report.text.trust.caveats import caveat_lines
-from h123.report.text.trust.discarded import discarded_lines
-from h123.report.text.trust.disturbed import disturbed_lines
-from h123.report.text.trust.failed_attempts import failed_attempt_lines
-from h123.report.text.trust.failures import failure_lines
-from h123.report.text.trust.first import first_lines
+from h123.report.text.sections import below, first_lines, last, trust
 from h123.report.text.trust.gate import gate_lines
-from h123.report.text.trust.looks import look_lines, width_lines
-from h123.report.text.trust.places import place_lines
-from h123.report.text.trust.remote_server import elsewhere_lines
-from h123.report.text.trust.unproved import unproved_lines
-from h123.report.text.words import cell_name, level, percent, unbroken, verdict_word
+from h123.report.text.words import cell_name, level, unbroken, verdict_word
 from h123.study import metric
 
 ABREAST = 3
@@ -51,7 +38,7 @@ _FOLDER = re.compile("(--out[ \u00a0])DIR\\b")
 _GATE_STYLES = {"passed": "green", "failed": "red", "undecided": "yellow"}
 
 
-def print_summary(verdicts: Mapping[str, Any], console: Console, folder: Path | None = None) -> None:
+def print_summary(verdicts: Verdicts, console: Console, folder: Path | None = None) -> None:
     """Print verdicts.json for a person; `folder` is the campaign's, to be named in commands."""
     same = common(verdicts)
     verdicts = without(verdicts, same)
@@ -59,34 +46,21 @@ def print_summary(verdicts: Mapping[str, Any], console: Console, folder: Path | 
     print_gate(verdicts, console)
     _say(console, verdicts["question"], style="bold")
     _say(console, common_line(same), style="dim", indent=2)
-    for line in first_lines(verdicts):
-        _say(console, line, style="red", indent=2)
+    for warning in first_lines(verdicts):
+        _say(console, warning, style="red", indent=2)
     _print_answer(verdicts, console)
-    for line in reason_lines(verdicts):
-        _say(console, line, indent=2)
-    for line in window_lines(verdicts):
-        _say(console, line, indent=2)
-    for row in verdicts.get("transport", []):
-        _say(console, f"Transport {row['said']}.", style="dim", indent=2)
-    for line in advice(verdicts):
-        _say(console, _addressed(line, folder), indent=2)
-    for line in split_lines(verdicts["parts"], headline(comparisons)) if verdicts["parts"] else ():
-        _say(console, line)
-    for line in ladder.terminal_lines(verdicts.get("ladder", []), headline(comparisons)):
-        _say(console, line)
-    for line in capacity.terminal_lines(verdicts.get("capacity")):
-        _say(console, line)
+    for line in below(verdicts):
+        _say(console, _addressed(line.text, folder), style=line.style, indent=line.indent)
     for cell, members in groupby(comparisons, key=lambda c: c["cell"]):
         console.print(Text(f"\n{cell_name(cell)}".rstrip(), style="bold"))
         for table in _tables(list(members)):
             console.print(table)
     if comparisons:
-        said = "?: cannot tell yet. Ratios are first / second; intervals and p values are in the report."
-        _say(console, said, style="dim")
+        meaning = "?: cannot tell yet. Ratios are first / second; intervals and p values are in the report."
+        _say(console, meaning, style="dim")
     console.print()
-    more = as_published.terminal_lines(verdicts["as_published"]) if verdicts["as_published"] else []
-    for line in trust(verdicts) + more + claims.terminal_lines(verdicts["claims"]):
-        _say(console, _addressed(line, folder))
+    for said in trust(verdicts) + last(verdicts):
+        _say(console, _addressed(said, folder))
 
 
 def _addressed(line: str, folder: Path | None) -> str:
@@ -95,7 +69,7 @@ def _addressed(line: str, folder: Path | None) -> str:
     return _FOLDER.sub(lambda found: found[1] + typed(folder).replace(" ", "\u00a0"), line) if folder else line
 
 
-def print_gate(verdicts: Mapping[str, Any], console: Console) -> None:
+def print_gate(verdicts: GatePart, console: Console) -> None:
     """Print what became of the campaign's conditions; nothing where nothing is required."""
     for number, line in enumerate(gate_lines(verdicts)):
         style = "" if number else f"bold {_GATE_STYLES[verdicts['gate']['verdict']]}"
@@ -103,7 +77,7 @@ def print_gate(verdicts: Mapping[str, Any], console: Console) -> None:
         _say(console, line, style=style, indent=indent)
 
 
-def print_causes(verdicts: Mapping[str, Any], console: Console, only: Mapping[str, Collection[str]]) -> None:
+def print_causes(verdicts: Verdicts, console: Console, only: Mapping[str, Collection[str]]) -> None:
     """Print what requests spent their time on, of the cells that `only` names (levels by factor).
 
     Raises UserError where nothing is told."""
@@ -136,7 +110,7 @@ def _chosen(row: Mapping[str, Any], only: Mapping[str, Collection[str]]) -> bool
     return all(row["cell"].get(factor) in levels for factor, levels in only.items() if factor in row["cell"])
 
 
-def _print_answer(verdicts: Mapping[str, Any], console: Console) -> None:
+def _print_answer(verdicts: Verdicts, console: Console) -> None:
     found, asked = answers(verdicts), headline(verdicts["comparisons"])
     if not found:
         _say(console, no_answer(verdicts), indent=2)
@@ -215,55 +189,6 @@ def _say(console: Console, text: str, *, style: str = "", indent: int = 0) -> No
     )
     for line in lines:
         console.print(Text(line.replace("\u00a0", " "), style=style), soft_wrap=True)
-
-
-def trust(verdicts: Mapping[str, Any]) -> list[str]:
-    """What one should know before believing the answer: completeness, A/A, audits."""
-    trials, blocks, twins = verdicts["trials"], verdicts["blocks"], verdicts["twins"]
-    imported = verdicts.get("origin")
-    complete = f"{blocks['complete']} of {blocks['planned']} blocks complete"
-    if imported and not imported["blocks"]:
-        complete = "in no blocks"
-    lines = [f"{trials['valid']} of {trials['planned']} trials valid, {complete}"]
-    if trials["invalid"]:
-        lines[0] += f"; {trials['invalid']} invalid attempts kept and repeated"
-    if twins["comparisons"]:
-        lines.append(
-            f"A/A twin: {twins['rejected']} of {twins['comparisons']} comparisons of a treatment with itself differ, "
-            f"{twins['verdict']} (chance: {percent(twins['expected'])}, up to {twins['most']} in 99 of 100 campaigns)"
-        )
-    if verdicts["unsealed"]:
-        lines.append(
-            f"{verdicts['unsealed']} attempts are not sealed, for an earlier h123 recorded them: nobody can tell "
-            "whether their files have changed"
-        )
-    lines += place_lines(verdicts)
-    lines += elsewhere_lines(verdicts)
-    lines += unproved_lines(verdicts)
-    lines += discarded_lines(verdicts)
-    lines += caveat_lines(verdicts)
-    lines += look_lines(verdicts)
-    lines += width_lines(verdicts)
-    lines += failed_attempt_lines(verdicts)
-    lines += failure_lines(verdicts)
-    lines += disturbed_lines(verdicts)
-    lines += imported["costs"] if imported else []
-    failed = [row for row in verdicts["audit_summary"] if row["failed"]]
-    lines += [f"audit {row['audit']} failed: {row['failure']}" for row in failed]
-    return [*lines, _audits_passed(verdicts["audit_summary"])]
-
-
-def _audits_passed(summary: Collection[AuditCount]) -> str:
-    """How many audits passed; those that had nothing to check did not."""
-    counts = Counter(row["result"] for row in summary)
-    if set(counts) == {"nothing to check"}:
-        return f"no audit was made: all {len(summary)} had nothing to check"
-    told = [f"{counts['passed']} of {len(summary)} audits passed"]
-    if counts["failed"]:
-        told.append(f"{counts['failed']} failed")
-    if silent := counts["nothing to check"]:
-        told.append(f"{silent} had nothing to check (the report names them)")
-    return "; ".join(told)
 
 
 def _tables(comparisons: list[Judged]) -> Iterator[Table]:

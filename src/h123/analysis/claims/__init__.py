@@ -1,3 +1,3 @@
 """Claims of published works, decided by arithmetic and by a campaign."""
 
-__all__ = ["decisions", "rows"]
+__all__ = ["decisions", "rows", "section"]

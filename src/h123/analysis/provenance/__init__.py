@@ -1,3 +1,15 @@
 """Provenance: where trials ran, what they left behind, and which attempts or files do not count."""
 
-__all__ = ["failed_attempts", "gate", "remote_server", "unproved"]
+__all__ = [
+    "counts",
+    "discarded",
+    "failed_attempts",
+    "gate",
+    "imported",
+    "looks",
+    "places",
+    "remote_server",
+    "seals",
+    "unproved",
+    "values",
+]

@@ -1,7 +1,6 @@
-"""How much of the campaign there is: blocks, trials, attempts without a seal."""
+"""How much of the campaign there is: blocks and trials."""
 
 from collections import Counter
-from typing import NotRequired
 
 from typing_extensions import TypedDict
 
@@ -30,7 +29,6 @@ class BlocksPart(TypedDict):
 class CountsPart(BlocksPart):
     attainable_p: float
     trials: TrialCounts
-    unsealed: NotRequired[int]
 
 
 def _compute(case: Case) -> CountsPart:
@@ -39,7 +37,6 @@ def _compute(case: Case) -> CountsPart:
         "blocks": {"planned": len(case.plan.blocks), "complete": complete},
         "attainable_p": attainable(complete),
         "trials": _trials(case),
-        "unsealed": sum(not event.get("seal") for event in case.facts.events if event["event"] == "trial"),
     }
 
 

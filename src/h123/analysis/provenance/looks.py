@@ -14,11 +14,11 @@ class LooksPart(TypedDict):
     looks: LooksTaken
 
 
-class Looked(LooksPart, BlocksPart, JudgedPart):
+class LooksAndVerdicts(LooksPart, BlocksPart, JudgedPart):
     """What of verdicts.json decides about the next look."""
 
 
-def next_look(verdicts: Looked, *, undecided: bool | None = None) -> int | None:
+def next_look(verdicts: LooksAndVerdicts, *, undecided: bool | None = None) -> int | None:
     """The number of blocks at which to look next; None where what is asked is decided, or more blocks cannot help.
 
     `undecided` says so of whatever is asked; None: the study's question, its first family, in which all comparisons

@@ -1,3 +1,15 @@
 """Verdicts: comparisons that have been judged, and the views of a campaign that are made of judged comparisons."""
 
-__all__ = ["disturbances", "handshakes", "ladder", "repetitions", "treatments", "width"]
+__all__ = [
+    "audited",
+    "decomposition",
+    "disturbances",
+    "handshakes",
+    "judgement",
+    "ladder",
+    "outlook",
+    "repetitions",
+    "treatments",
+    "twins",
+    "width",
+]

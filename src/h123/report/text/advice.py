@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from h123.analysis import Remedy, headline
+from h123.analysis.sections import Verdicts
 from h123.base.units import format_span
 from h123.report.text.words import cell_name, level, listed
 from h123.study import metric
@@ -11,14 +12,14 @@ from h123.study import metric
 _NAMED = 3
 
 
-def advice(verdicts: Mapping[str, Any]) -> list[str]:
+def advice(verdicts: Verdicts) -> list[str]:
     """Sentences about the comparisons by the question's metrics, first what to run. DIR is the campaign's
     folder."""
     comparisons, outlook = verdicts["comparisons"], verdicts["projection"]
     metrics = {c["metric"] for c in headline(comparisons)}
     asked = [c for c in comparisons if c["metric"] in metrics and c["projection"] and not c["withheld"]]
-    within = [c for c in asked if c["projection"]["blocks"]]
-    beyond = [c for c in asked if c["projection"]["basis"] == "beyond"]
+    within = [c for c in asked if (found := c["projection"]) and found["blocks"]]
+    beyond = [c for c in asked if (found := c["projection"]) and found["basis"] == "beyond"]
     lines = [_blocks(within, len(asked), verdicts)] if within else []
     if beyond:
         lines.append(
@@ -46,7 +47,7 @@ def remedy(comparison: Mapping[str, Any]) -> str:
     }.get(found["basis"], "")
 
 
-def _blocks(within: Sequence[Mapping[str, Any]], asked: int, verdicts: Mapping[str, Any]) -> str:
+def _blocks(within: Sequence[Mapping[str, Any]], asked: int, verdicts: Verdicts) -> str:
     blocks, seconds = verdicts["projection"]["blocks"], verdicts["projection"]["seconds"]
     if verdicts.get("origin"):
         command = f"measure and import {blocks} blocks"

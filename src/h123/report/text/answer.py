@@ -14,6 +14,7 @@ from typing import Any
 
 from h123.analysis import headline
 from h123.analysis.comparisons.judged import Judged
+from h123.analysis.sections import Verdicts
 from h123.report.text.difference import unfit
 from h123.report.text.ladder import NOTABLE
 from h123.report.text.words import cell_name, level, listed, ratio
@@ -157,7 +158,7 @@ class Answer:
         return f"{names} {ratio(medians)} by medians, {row.ratio(pair)} paired"
 
 
-def answers(verdicts: Mapping[str, Any]) -> list[Answer]:
+def answers(verdicts: Verdicts) -> list[Answer]:
     """The answer by each metric of the study's first family; none where no trial has a value of it."""
     asked = list(dict.fromkeys(c["metric"] for c in headline(verdicts["comparisons"])))
     below = {cold for name in asked if (cold := metric(name).cold)}
@@ -167,7 +168,7 @@ def answers(verdicts: Mapping[str, Any]) -> list[Answer]:
     ]
 
 
-def cold(verdicts: Mapping[str, Any]) -> list[Judged]:
+def cold(verdicts: Verdicts) -> list[Judged]:
     """The comparisons of cold requests that belong to an answer about others."""
     asked = headline(verdicts["comparisons"])
     names = {name for c in asked for name in _cold(c["metric"])} - {c["metric"] for c in asked}
@@ -179,7 +180,7 @@ def findings(compared: Iterable[Judged]) -> list[Judged]:
     return [c for c in compared if c["verdict"] in ("faster", "slower")]
 
 
-def no_answer(verdicts: Mapping[str, Any]) -> str:
+def no_answer(verdicts: Verdicts) -> str:
     """Why there is none."""
     asked, valid = headline(verdicts["comparisons"]), verdicts["trials"]["valid"]
     if not asked:
@@ -187,7 +188,7 @@ def no_answer(verdicts: Mapping[str, Any]) -> str:
     if not valid:
         return "No answer: no trial is valid yet."
     names = listed([metric(name).title.lower() for name in dict.fromkeys(c["metric"] for c in asked)], "or")
-    shares = [row[f"{side}_share"] for row in verdicts["failures"] for side in ("a", "b")]
+    shares = [share for row in verdicts["failures"] for share in (row["a_share"], row["b_share"])]
     why = ": all of their requests failed" if shares and min(shares) == 1 else ""
     which = "the one valid trial" if valid == 1 else f"none of the {valid} valid trials"
     return f"No answer: {which} has {'no' if valid == 1 else 'a'} value of {names}{why}."
@@ -234,7 +235,7 @@ def _against(name: str, judged: Sequence[Judged], verdict: str) -> set[str]:
     return {b if a == name else a for a, b in pairs}
 
 
-def _answer(verdicts: Mapping[str, Any], name: str) -> Answer:
+def _answer(verdicts: Verdicts, name: str) -> Answer:
     factor = verdicts["factor"]
     comparisons = [c for c in verdicts["comparisons"] if c["metric"] in (name, *_cold(name))]
     asked = [c for c in comparisons if c["metric"] == name]

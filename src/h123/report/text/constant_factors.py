@@ -1,14 +1,16 @@
 """What all of a campaign's comparisons have in common: said once, and no part of any name."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
+from h123.analysis.verdicts.judgement import JudgedPart
 from h123.report.text.words import opened, place
 
 Cell = Mapping[str, str]
+Data = TypeVar("Data")
 
 
-def common(verdicts: Mapping[str, Any]) -> Cell:
+def common(verdicts: JudgedPart) -> Cell:
     """The factors that have one level in all comparisons; none where nothing else would name the cells."""
     cells = [c["cell"] for c in verdicts["comparisons"]]
     if not cells:
@@ -22,13 +24,18 @@ def common_line(same: Cell) -> str:
     return opened("", f"{place(same)} throughout.") if same else ""
 
 
-def without(data: Any, same: Cell) -> Any:
+def without(data: Data, same: Cell) -> Data:
     """The data, where no `cell` has the common factors any more; nothing of what was given is changed."""
+    stripped: Data = _stripped(data, same)
+    return stripped
+
+
+def _stripped(data: Any, same: Cell) -> Any:
     if isinstance(data, list):
-        return [without(one, same) for one in data]
+        return [_stripped(one, same) for one in data]
     if not isinstance(data, dict):
         return data
-    return {name: _other(value, same) if name == "cell" else without(value, same) for name, value in data.items()}
+    return {name: _other(value, same) if name == "cell" else _stripped(value, same) for name, value in data.items()}
 
 
 def _other(cell: Any, same: Cell) -> Any:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from h123.analysis import CONFIDENCE, explained_phase, headline
+from h123.analysis.explanations.causes import CausesPart
+from h123.analysis.sections import Verdicts
 from h123.base.errors import UserError
 from h123.base.units import figures, format_bytes, format_seconds
 from h123.report.text.words import cell_name, level, listed, opened, place, unbroken
@@ -36,7 +38,7 @@ _NOTHING_S = 5e-6
 _MINUS = "\u2212"
 
 
-def cause_rows(verdicts: Mapping[str, Any]) -> list[Row]:
+def cause_rows(verdicts: CausesPart) -> list[Row]:
     """All that is told; nothing of a campaign whose trials left no record of packets."""
     return list(verdicts.get("causes", []))
 
@@ -225,7 +227,7 @@ def between(found: Mapping[str, float]) -> str:
     return f"{signed(found['low'])} to {signed(found['high'])}"
 
 
-def nothing_told(verdicts: Mapping[str, Any]) -> UserError:
+def nothing_told(verdicts: Verdicts) -> UserError:
     """Why there is nothing to show."""
     if cause_rows(verdicts):
         return UserError(

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from h123.analysis import CONFIDENCE, headline
+from h123.analysis.sections import Verdicts
 from h123.report.text.difference import unfit
 from h123.report.text.explanations import causes
 from h123.report.text.headline import ENOUGH_TO_READ
@@ -16,7 +17,7 @@ _DIFFERENT = ("faster", "slower")
 _OTHERWISE = "The answer is of medians, and they differ the other way."
 
 
-def reason_lines(verdicts: Mapping[str, Any]) -> list[str]:
+def reason_lines(verdicts: Verdicts) -> list[str]:
     """Sentences about what answers the question: in full where they are few, else of the decided ones, in short."""
     asked = [c for c in verdicts["comparisons"] if not c["twin"]]
     rows = list(_reasons(causes.cause_rows(verdicts), headline(asked), asked))

@@ -1,10 +1,9 @@
 """What is said of initial windows: how much of cold requests' differences they make by themselves."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from h123.analysis.explanations.windows import WindowsRow
+from h123.analysis.explanations.windows import WindowsPart, WindowsRow
 from h123.report.text.words import level, listed, place, unbroken
 from h123.study import metric
 
@@ -35,7 +34,7 @@ class _Helped:
         return cls(name, *b, *a, where, -row["seconds"], -row["difference"])
 
 
-def window_lines(verdicts: Mapping[str, Any]) -> list[str]:
+def window_lines(verdicts: WindowsPart) -> list[str]:
     """A sentence for each level that begins with more packets; none of a campaign that an earlier h123 began."""
     rows = [_Helped.of(row) for row in verdicts.get("windows", [])]
     groups: dict[tuple[str, int, int], list[_Helped]] = {}

@@ -1,26 +1,35 @@
 """What the data are not, said beside the answer: no second evidence, of one cause, of requests alone, exact."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from h123.analysis.comparisons.confounding import ConfoundedRow
-from h123.analysis.comparisons.tails import TailRow
-from h123.analysis.verdicts.handshakes import HandshakesRow
-from h123.analysis.verdicts.repetitions import RepeatsRow
+from h123.analysis.comparisons.confounding import ConfoundedPart, ConfoundedRow
+from h123.analysis.comparisons.tails import TailRow, TailsPart
+from h123.analysis.verdicts.handshakes import HandshakesPart, HandshakesRow
+from h123.analysis.verdicts.repetitions import RepeatsPart, RepeatsRow
 from h123.report.text.words import cell_name, level, listed, percent
 from h123.study import metric
 
 
-def caveat_lines(verdicts: Mapping[str, Any]) -> list[str]:
-    """Sentences for the summary; none of a campaign that an earlier h123 analysed."""
+def repeated_lines(verdicts: RepeatsPart) -> list[str]:
+    """None of a campaign that an earlier h123 analysed, here and below."""
+    return [_repeated(row) for row in verdicts.get("repeats", [])]
+
+
+def confounded_lines(verdicts: ConfoundedPart) -> list[str]:
+    """What changed together."""
+    return [_confounded(row) for row in verdicts.get("confounded", [])]
+
+
+def handshake_lines(verdicts: HandshakesPart) -> list[str]:
+    """What processor time includes."""
+    return _handshakes(verdicts.get("handshakes", []))
+
+
+def tail_lines(verdicts: TailsPart) -> list[str]:
+    """How well high quantiles are known."""
     tails = verdicts.get("tails", [])
     names = dict.fromkeys(row["metric"] for row in tails)
-    return [
-        *(_repeated(row) for row in verdicts.get("repeats", [])),
-        *(_confounded(row) for row in verdicts.get("confounded", [])),
-        *_handshakes(verdicts.get("handshakes", [])),
-        *(_tail(name, [row for row in tails if row["metric"] == name]) for name in names),
-    ]
+    return [_tail(name, [row for row in tails if row["metric"] == name]) for name in names]
 
 
 def _repeated(row: RepeatsRow) -> str:

@@ -1,8 +1,8 @@
 """What is said of disturbed trials: how many, how much, what the answers would be without them, and what to do."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from h123.analysis.sections import Verdicts
 from h123.analysis.verdicts.disturbances import WithoutDisturbed
 from h123.report.text.difference import sentence
 from h123.report.text.words import percent, place, unbroken
@@ -12,10 +12,10 @@ _FEW = 6
 """Answers of which each is said; of more, those that change."""
 
 
-def disturbed_lines(verdicts: Mapping[str, Any]) -> list[str]:
+def disturbed_lines(verdicts: Verdicts) -> list[str]:
     """Sentences for the summary; none where the machine disturbed no trial, or nobody recorded it."""
-    found = verdicts.get("disturbances") or {"trials": 0}
-    if not found["trials"]:
+    found = verdicts.get("disturbances")
+    if not found or found["typical"] is None:
         return []
     were = "was" if found["trials"] == 1 else "were"
     share = unbroken(percent(round(found["typical"], 2 if found["typical"] >= 0.1 else 3)))

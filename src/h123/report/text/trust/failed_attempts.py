@@ -1,14 +1,14 @@
 """What is said of attempts that a treatment's server or client failed, and that were repeated."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from h123.analysis import fails_often
 from h123.analysis.provenance.failed_attempts import FailedAttemptsRow
+from h123.analysis.sections import Verdicts
 from h123.report.text.words import level, listed, opened, place, reason
 
 
-def often_failed_lines(verdicts: Mapping[str, Any]) -> list[str]:
+def often_failed_lines(verdicts: Verdicts) -> list[str]:
     """To be read before any answer: a server that gets stuck now and then has good figures in the other trials."""
     return [
         f"{_sentence(row, verdicts['factor'])}. Every figure here is of the others."
@@ -17,12 +17,12 @@ def often_failed_lines(verdicts: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def failed_attempt_lines(verdicts: Mapping[str, Any]) -> list[str]:
+def failed_attempt_lines(verdicts: Verdicts) -> list[str]:
     """Sentences for the summary, of those that seldom failed."""
     return [_sentence(row, verdicts["factor"]) for row in _rows(verdicts) if not fails_often(row)]
 
 
-def _rows(verdicts: Mapping[str, Any]) -> Sequence[FailedAttemptsRow]:
+def _rows(verdicts: Verdicts) -> Sequence[FailedAttemptsRow]:
     found: Sequence[FailedAttemptsRow] = verdicts.get("failed_attempts", [])
     return found
 

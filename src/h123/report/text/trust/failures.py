@@ -1,8 +1,6 @@
 """What is said of requests that failed."""
 
-from collections.abc import Mapping
-from typing import Any
-
+from h123.analysis.comparisons.failures import FailuresPart, FailuresRow
 from h123.base.units import figures
 from h123.report.text.words import level, listed, opened, percent, place, unbroken
 
@@ -15,7 +13,7 @@ _SAID = {
 }
 
 
-def failure_lines(verdicts: Mapping[str, Any]) -> list[str]:
+def failure_lines(verdicts: FailuresPart) -> list[str]:
     """Sentences for the summary: those that differ one by one, of the others how many there are."""
     rows = verdicts["failures"]
     apart = [row for row in rows if row["verdict"] in ("fails more", "fails less")]
@@ -31,7 +29,7 @@ def failure_lines(verdicts: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def sentence(row: Mapping[str, Any]) -> str:
+def sentence(row: FailuresRow) -> str:
     """`On poor, HTTP/3 fails more often than HTTP/2: 45 % of its requests against 0 % (30 to 60 points).`"""
     a, b = level(row["a"]), level(row["b"])
     shares = f"{_percent(row['a_share'])} of its requests against {_percent(row['b_share'])}"

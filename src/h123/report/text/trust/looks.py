@@ -1,8 +1,6 @@
 """What is said of when a campaign ended: of its looks, where there was more than one, and of its width."""
 
-from collections.abc import Mapping
-from typing import Any
-
+from h123.analysis.sections import Verdicts
 from h123.base.units import format_share
 from h123.report.text.words import listed, unbroken
 
@@ -14,7 +12,7 @@ _SAID = {
 }
 
 
-def width_lines(verdicts: Mapping[str, Any]) -> list[str]:
+def width_lines(verdicts: Verdicts) -> list[str]:
     """A sentence for the summary about how narrow the answer's intervals were to be; none without `--precision`."""
     width = verdicts["width"]
     if width is None:
@@ -32,7 +30,7 @@ def width_lines(verdicts: Mapping[str, Any]) -> list[str]:
     return [unbroken(said)]
 
 
-def look_lines(verdicts: Mapping[str, Any]) -> list[str]:
+def look_lines(verdicts: Verdicts) -> list[str]:
     """The same of the looks; none where the first one was the only one."""
     looks = verdicts["looks"]
     if len(looks["blocks"]) < 2 and looks["rule"] != "planned":

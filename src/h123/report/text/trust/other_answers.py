@@ -1,16 +1,16 @@
 """What is said, before anything else, of servers that answer the same request differently."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from h123.analysis import answers_words
 from h123.analysis.comparisons.answers import AnswersRow
+from h123.analysis.sections import Verdicts
 from h123.report.text.words import listed, opened, place
 
 _NAMED = 3
 
 
-def other_answers_lines(verdicts: Mapping[str, Any]) -> list[str]:
+def other_answers_lines(verdicts: Verdicts) -> list[str]:
     """A sentence for each pair that differs, with the places."""
     rows: Sequence[AnswersRow] = verdicts.get("answers", [])
     cells: dict[str, list[AnswersRow]] = {}

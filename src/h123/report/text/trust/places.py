@@ -1,8 +1,8 @@
 """The places in which trials ran, in words."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from h123.analysis.provenance.places import PlacesPart
 from h123.base.units import format_bytes
 from h123.documents.campaign_file import MachineFacts
 
@@ -14,7 +14,7 @@ def machine(facts: MachineFacts) -> str:
     return f"{facts.get('cpu')}{virtual}; {cores}; {format_bytes(facts.get('memory_bytes') or 0)}"
 
 
-def place_lines(verdicts: Mapping[str, Any]) -> list[str]:
+def place_lines(verdicts: PlacesPart) -> list[str]:
     """What a reader must know where a campaign has more than one place."""
     rows = verdicts.get("places", [])
     if not rows:
@@ -23,7 +23,7 @@ def place_lines(verdicts: Mapping[str, Any]) -> list[str]:
     return [f"trials ran in {len(rows)} places, each block whole in one ({said})"]
 
 
-def place_rows(verdicts: Mapping[str, Any]) -> list[tuple[str, str]]:
+def place_rows(verdicts: PlacesPart) -> list[tuple[str, str]]:
     """What each place is."""
     return [
         (f"place {row['name']}", f"{_blocks(row['blocks'])}; {machine(row['machine'])}")

@@ -1,13 +1,12 @@
 """What is said of servers that ran elsewhere, beyond the lab's link."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from h123.analysis.provenance.remote_server import ElsewhereRow
+from h123.analysis.provenance.remote_server import ElsewherePart, ElsewhereRow
 from h123.base.units import format_value
 
 
-def elsewhere_lines(verdicts: Mapping[str, Any]) -> list[str]:
+def elsewhere_lines(verdicts: ElsewherePart) -> list[str]:
     """Sentences for the summary."""
     rows: Sequence[ElsewhereRow] = verdicts.get("elsewhere", [])
     return [sentence for row in rows for sentence in (_way(row), _not_known(row))]

@@ -1,21 +1,20 @@
 """What is said of subjects whose verification did not pass when the campaign began."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from h123.analysis.provenance.unproved import UnprovedRow
+from h123.analysis.provenance.unproved import UnprovedPart, UnprovedRow
 from h123.report.text.words import listed
 
 _NAMED = 3
 _SAID = {"changed": "changed since it was verified", "none": "never verified"}
 
 
-def failed_lines(verdicts: Mapping[str, Any]) -> list[str]:
+def failed_lines(verdicts: UnprovedPart) -> list[str]:
     """To be read before any answer: what was measured although its verification failed."""
     return [_failed(row) for row in _rows(verdicts) if row["outcome"] == "failed"]
 
 
-def unproved_lines(verdicts: Mapping[str, Any]) -> list[str]:
+def unproved_lines(verdicts: UnprovedPart) -> list[str]:
     """Sentences for the summary, of those that nobody has verified as they were."""
     said = []
     for outcome, words in _SAID.items():
@@ -30,7 +29,7 @@ def unproved_lines(verdicts: Mapping[str, Any]) -> list[str]:
     return said
 
 
-def _rows(verdicts: Mapping[str, Any]) -> Sequence[UnprovedRow]:
+def _rows(verdicts: UnprovedPart) -> Sequence[UnprovedRow]:
     found: Sequence[UnprovedRow] = verdicts.get("unproved", [])
     return found
 

@@ -1,0 +1,19 @@
+"""Attempts without a seal, as earlier versions recorded them."""
+
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from h123.analysis.case import Case
+from h123.analysis.section import Section
+
+
+class UnsealedPart(TypedDict):
+    unsealed: NotRequired[int]
+
+
+def _compute(case: Case) -> UnsealedPart:
+    return {"unsealed": sum(not event.get("seal") for event in case.facts.events if event["event"] == "trial")}
+
+
+SECTION = Section(UnsealedPart, _compute)

@@ -1,0 +1,166 @@
+"""What is said of each section of verdicts.json, and where it stands: a section's words are registered here."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from h123.analysis import headline
+from h123.analysis.as_published import document as published
+from h123.analysis.claims import section as ledgers
+from h123.analysis.comparisons import answers, capacity, confounding, failures, tails
+from h123.analysis.explanations import transport, windows
+from h123.analysis.provenance import (
+    counts,
+    discarded,
+    failed_attempts,
+    imported,
+    looks,
+    places,
+    remote_server,
+    seals,
+    unproved,
+)
+from h123.analysis.section import Section
+from h123.analysis.sections import Verdicts
+from h123.analysis.verdicts import (
+    audited,
+    decomposition,
+    disturbances,
+    judgement,
+    ladder,
+    outlook,
+    repetitions,
+    twins,
+    width,
+)
+from h123.report.text import advice, as_published, claims
+from h123.report.text import capacity as capacity_words
+from h123.report.text import ladder as ladder_words
+from h123.report.text.explanations import decomposition as decomposition_words
+from h123.report.text.explanations.reasons import reason_lines
+from h123.report.text.explanations.windows import window_lines
+from h123.report.text.trust import caveats, completeness
+from h123.report.text.trust.discarded import discarded_lines
+from h123.report.text.trust.disturbed import disturbed_lines
+from h123.report.text.trust.failed_attempts import failed_attempt_lines, often_failed_lines
+from h123.report.text.trust.failures import failure_lines
+from h123.report.text.trust.looks import look_lines, width_lines
+from h123.report.text.trust.other_answers import other_answers_lines
+from h123.report.text.trust.places import place_lines
+from h123.report.text.trust.remote_server import elsewhere_lines
+from h123.report.text.trust.unproved import failed_lines, unproved_lines
+
+
+class SectionLine(NamedTuple):
+    """A sentence below the answer, and how the terminal shows it."""
+
+    text: str
+    indent: int = 2
+    style: str = ""
+
+
+Lines = Callable[[Verdicts], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class SectionWords:
+    """What is said of a section; each function takes the section's own part, and whatever else of verdicts.json it
+    names."""
+
+    section: Section[Any]
+    first: Lines | None = None
+    """What a reader must know before any answer: of servers that did different work, of subjects that failed."""
+    below: Callable[[Verdicts], Iterable[SectionLine]] | None = None
+    """Below the answer."""
+    trust: Lines | None = None
+    """What one should know before believing the answer."""
+    last: Lines | None = None
+    """After all of these."""
+
+
+def _plain(lines: Lines) -> Callable[[Verdicts], Iterable[SectionLine]]:
+    return lambda verdicts: map(SectionLine, lines(verdicts))
+
+
+def _transport(verdicts: transport.TransportPart) -> Iterable[SectionLine]:
+    return [SectionLine(f"Transport {row['said']}.", style="dim") for row in verdicts.get("transport", [])]
+
+
+def _advice(verdicts: Verdicts) -> Iterable[SectionLine]:
+    return map(SectionLine, advice.advice(verdicts))
+
+
+def _decomposition(verdicts: Verdicts) -> Iterable[SectionLine]:
+    parts = verdicts["parts"]
+    lines = decomposition_words.terminal_lines(parts, headline(verdicts["comparisons"])) if parts else []
+    return [SectionLine(line, indent=0) for line in lines]
+
+
+def _ladder(verdicts: Verdicts) -> Iterable[SectionLine]:
+    lines = ladder_words.terminal_lines(verdicts.get("ladder", []), headline(verdicts["comparisons"]))
+    return [SectionLine(line, indent=0) for line in lines]
+
+
+def _capacity(verdicts: capacity.CapacityPart) -> Iterable[SectionLine]:
+    return [SectionLine(line, indent=0) for line in capacity_words.terminal_lines(verdicts.get("capacity"))]
+
+
+def _as_published(verdicts: published.AsPublishedPart) -> Sequence[str]:
+    found = verdicts["as_published"]
+    return as_published.terminal_lines(found) if found else []
+
+
+def _claims(verdicts: ledgers.ClaimsPart) -> Sequence[str]:
+    return claims.terminal_lines(verdicts["claims"])
+
+
+SAID: Sequence[SectionWords] = [
+    SectionWords(answers.SECTION, first=other_answers_lines),
+    SectionWords(counts.SECTION, trust=completeness.count_lines),
+    SectionWords(twins.SECTION, trust=completeness.twin_lines),
+    SectionWords(seals.SECTION, trust=completeness.seal_lines),
+    SectionWords(places.SECTION, trust=place_lines),
+    SectionWords(remote_server.SECTION, trust=elsewhere_lines),
+    SectionWords(unproved.SECTION, first=failed_lines, trust=unproved_lines),
+    SectionWords(discarded.SECTION, trust=discarded_lines),
+    SectionWords(repetitions.SECTION, trust=caveats.repeated_lines),
+    SectionWords(confounding.SECTION, trust=caveats.confounded_lines),
+    SectionWords(judgement.SECTION, below=_plain(reason_lines), trust=caveats.handshake_lines),
+    SectionWords(tails.SECTION, trust=caveats.tail_lines),
+    SectionWords(looks.SECTION, trust=look_lines),
+    SectionWords(width.SECTION, trust=width_lines),
+    SectionWords(failed_attempts.SECTION, first=often_failed_lines, trust=failed_attempt_lines),
+    SectionWords(failures.SECTION, trust=failure_lines),
+    SectionWords(disturbances.SECTION, trust=disturbed_lines),
+    SectionWords(imported.SECTION, trust=completeness.import_lines),
+    SectionWords(audited.SECTION, trust=completeness.audit_lines),
+    SectionWords(windows.SECTION, below=_plain(window_lines)),
+    SectionWords(transport.SECTION, below=_transport),
+    SectionWords(outlook.SECTION, below=_advice),
+    SectionWords(decomposition.SECTION, below=_decomposition),
+    SectionWords(ladder.SECTION, below=_ladder),
+    SectionWords(capacity.SECTION, below=_capacity),
+    SectionWords(published.SECTION, last=_as_published),
+    SectionWords(ledgers.SECTION, last=_claims),
+]
+"""In the order in which they are said."""
+
+
+def first_lines(verdicts: Verdicts) -> list[str]:
+    """What a reader must know before any answer."""
+    return [line for said in SAID if said.first for line in said.first(verdicts)]
+
+
+def below(verdicts: Verdicts) -> list[SectionLine]:
+    """What stands below the answer."""
+    return [line for said in SAID if said.below for line in said.below(verdicts)]
+
+
+def trust(verdicts: Verdicts) -> list[str]:
+    """What one should know before believing the answer: completeness, A/A, caveats, audits."""
+    return [line for said in SAID if said.trust for line in said.trust(verdicts)]
+
+
+def last(verdicts: Verdicts) -> list[str]:
+    """What stands at the end."""
+    return [line for said in SAID if said.last for line in said.last(verdicts)]

@@ -1,0 +1,69 @@
+"""What is said of how much of a campaign there is, and of its seals, A/A pairs, imports and audits."""
+
+from collections import Counter
+from collections.abc import Collection
+
+from h123.analysis.audits.finding import AuditCount
+from h123.analysis.provenance.imported import OriginPart
+from h123.analysis.provenance.seals import UnsealedPart
+from h123.analysis.sections import Verdicts
+from h123.analysis.verdicts.audited import AuditsPart
+from h123.analysis.verdicts.twins import TwinsPart
+from h123.report.text.words import percent
+
+
+def count_lines(verdicts: Verdicts) -> list[str]:
+    """Trials and blocks."""
+    trials, blocks, imported = verdicts["trials"], verdicts["blocks"], verdicts.get("origin")
+    complete = f"{blocks['complete']} of {blocks['planned']} blocks complete"
+    if imported and not imported["blocks"]:
+        complete = "in no blocks"
+    line = f"{trials['valid']} of {trials['planned']} trials valid, {complete}"
+    return [line + (f"; {trials['invalid']} invalid attempts kept and repeated" if trials["invalid"] else "")]
+
+
+def twin_lines(verdicts: TwinsPart) -> list[str]:
+    """How often a treatment differs from itself."""
+    twins = verdicts["twins"]
+    if not twins["comparisons"] or twins["expected"] is None:
+        return []
+    return [
+        f"A/A twin: {twins['rejected']} of {twins['comparisons']} comparisons of a treatment with itself differ, "
+        f"{twins['verdict']} (chance: {percent(twins['expected'])}, up to {twins['most']} in 99 of 100 campaigns)"
+    ]
+
+
+def seal_lines(verdicts: UnsealedPart) -> list[str]:
+    """Attempts whose files may have changed unseen."""
+    if not verdicts.get("unsealed"):
+        return []
+    return [
+        f"{verdicts['unsealed']} attempts are not sealed, for an earlier h123 recorded them: nobody can tell "
+        "whether their files have changed"
+    ]
+
+
+def import_lines(verdicts: OriginPart) -> list[str]:
+    """What it costs that samples were imported."""
+    imported = verdicts.get("origin")
+    return [*imported["costs"]] if imported else []
+
+
+def audit_lines(verdicts: AuditsPart) -> list[str]:
+    """The audits that failed, and how many passed."""
+    failed = [row for row in verdicts["audit_summary"] if row["failed"]]
+    lines = [f"audit {row['audit']} failed: {row['failure']}" for row in failed]
+    return [*lines, _audits_passed(verdicts["audit_summary"])]
+
+
+def _audits_passed(summary: Collection[AuditCount]) -> str:
+    """How many audits passed; those that had nothing to check did not."""
+    counts = Counter(row["result"] for row in summary)
+    if set(counts) == {"nothing to check"}:
+        return f"no audit was made: all {len(summary)} had nothing to check"
+    told = [f"{counts['passed']} of {len(summary)} audits passed"]
+    if counts["failed"]:
+        told.append(f"{counts['failed']} failed")
+    if silent := counts["nothing to check"]:
+        told.append(f"{silent} had nothing to check (the report names them)")
+    return "; ".join(told)
