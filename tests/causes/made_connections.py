@@ -16,6 +16,14 @@ def _nagle(d: Drawing) -> Pair:
     return d.by_server("--nagle", *writes, less=writes, **scene)
 
 
+@kind("Nagle behind full segments", NAGLE, "the end of a body waits until its head is acknowledged",
+      protocols=TCP, loads=(1, 4))  # fmt: skip
+def _nagle_behind_full(d: Drawing) -> Pair:
+    writes = "--head-first", "--piece", "1000000"
+    scene = {"ms": d.between(10, 40), "size": d.of("6kB", "11kB", "20kB"), "requests": 24, "connections": "per-user"}
+    return d.by_server("--nagle", *writes, less=writes, **scene)
+
+
 @kind(
     "a window full of small packets", SMALL, "windows count packets, and each has few bytes", protocols=TCP, loads=(1,)
 )

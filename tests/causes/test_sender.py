@@ -96,3 +96,17 @@ def test_a_segment_is_mended_when_its_bytes_are_sent_again() -> None:
     one = connections(packets, LINK, LINK)[0]
     found = mending(one.down, one.up, one.round_trip_ns)
     assert (found.begins.tolist(), found.ends.tolist()) == ([TRIP], [3 * TRIP])
+
+
+def test_the_end_of_a_body_that_waits_for_its_head_to_be_acknowledged_is_held_by_nagle() -> None:
+    """Linux holds a small segment until an earlier small one is acknowledged, whatever full ones went out since."""
+    table = Table()
+    table.handshake()
+    for trip in range(3, 12, 2):
+        table.data(trip * TRIP, 137)
+        for number in range(1, 14):
+            table.data(trip * TRIP + number * 1000)
+        table.data((trip + 1) * TRIP + 20_000, 1220)
+    parts = _parts(table.packets())
+    assert parts["nagle"] >= 3.0  # the first ends look like slow start
+    assert "limit" not in parts

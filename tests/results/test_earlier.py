@@ -7,8 +7,9 @@ import pytest
 
 from h123.analysis import analyse
 from h123.measures import export, load_attempts
-from h123.store import connect, samples
+from h123.store import CampaignFolder, connect, samples
 from h123.store.samples import EARLIER_COLUMNS, SCHEMA
+from results.test_seal import unseal
 from synthetic import Scenario, make_campaign
 
 
@@ -30,3 +31,14 @@ def test_samples_of_an_earlier_version(tmp_path: Path, monkeypatch: pytest.Monke
     assert connect(earlier).execute(query).fetchall() == connect(now).execute(query).fetchall()
     assert all(file.stat().st_size for file in export(earlier, "csv", tmp_path / "out"))
     assert analyse(earlier)["comparisons"] == analyse(now)["comparisons"]
+
+
+def test_a_journal_with_the_earlier_word_for_the_default_controller_is_read(tmp_path: Path) -> None:
+    path = make_campaign(tmp_path / "c", Scenario(blocks=1)).path
+    unseal(path)
+    for name in ("campaign.json", "journal.jsonl"):
+        file = path / name
+        file.write_text(file.read_text().replace('"congestion": "default"', '"congestion": "own"'))
+    events = CampaignFolder.open(path).events()
+    assert {event["parameters"]["congestion"] for event in events if event["event"] == "trial"} == {"default"}
+    analyse(CampaignFolder.open(path))

@@ -15,7 +15,7 @@ from h123.base.strict import changed_value, describe
 from h123.documents.campaign_file import MachineFacts
 from h123.documents.reading import fault_of
 from h123.documents.shapes import STRICT, Digest, Document, Reason, Seconds, Share
-from h123.study import NETWORK_PARAMETERS, RESOLVED, Parameters
+from h123.study import NETWORK_PARAMETERS, RESOLVED, Parameters, respelled_parameters
 from h123.study.workload import own_parameters
 
 PlaceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=40)]
@@ -151,6 +151,7 @@ def check_trials(lines: list[Line], path: Path, possible: Possible) -> list[Even
             raise damaged_line(path, number, f"not an event about a {name}: {fault}")
         if name == "trial":
             trial = cast(TrialEvent, line)
+            trial["parameters"] = respelled_parameters(trial["parameters"])
             attempt = trial["trial"], trial["attempt"]
             if fault := "it is there twice" if attempt in tried else _odd(trial, possible):
                 raise damaged_line(path, number, f"not an event about a trial: {fault}")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         list_studies,
         load_network,
     )
-    from h123.study.respelled import respelled_study
+    from h123.study.respelled import respelled_parameters, respelled_study
     from h123.study.round_trips import handshake_round_trips
     from h123.study.schema import Samples, Schema, Source, load_schema
     from h123.study.sites.recorded import RecordedPage, Served, asked_path, recorded_page
@@ -132,6 +132,7 @@ __all__ = [
     "question_of",
     "read_site",
     "recorded_page",
+    "respelled_parameters",
     "respelled_study",
     "round_trips",
     "rungs",

@@ -17,11 +17,12 @@ def respelled_study(resolved: Mapping[str, Any]) -> dict[str, Any]:
     """A campaign's study with its parameters so. Levels keep their names."""
     study = dict(resolved)
     if isinstance(settings := study.get("settings"), dict):
-        study["settings"] = _respelled_all(settings)
+        study["settings"] = respelled_parameters(settings)
     if isinstance(factors := study.get("factors"), dict):
         study["factors"] = {
             factor: {
-                name: _respelled_all(level) if isinstance(level, dict) else level for name, level in levels.items()
+                name: respelled_parameters(level) if isinstance(level, dict) else level
+                for name, level in levels.items()
             }
             if isinstance(levels, dict)
             else levels
@@ -30,5 +31,6 @@ def respelled_study(resolved: Mapping[str, Any]) -> dict[str, Any]:
     return study
 
 
-def _respelled_all(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def respelled_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters by name, as a campaign folder of the version before has them, in this version's spelling."""
     return {name: respelled(name, value) for name, value in parameters.items()}

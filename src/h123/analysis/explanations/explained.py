@@ -29,8 +29,10 @@ _MOST = 200
 """Campaigns that are kept; beyond, those that were written longest ago go."""
 _EXPLAINING = (
     "causes",
+    "documents",
     "measures",
     "packets",
+    "store",
     "study",
     "analysis/explanations/causes.py",
     "analysis/explanations/explained.py",

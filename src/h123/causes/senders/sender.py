@@ -45,6 +45,8 @@ from h123.causes.senders.room import Room
 from h123.causes.spans import Limits, Spans, Times
 from h123.packets.capture import TCP
 
+_SEGMENT = 0.96
+"""Of its largest payload: a packet of TCP with less is no full segment."""
 _RESTED_NS = 1_000_000
 """A sender that has nothing under way for so long has ended its burst."""
 _CHANCE = 0.3
@@ -149,6 +151,7 @@ class Sender:
         if len(cut):
             said[int(cut[0]) + 1 :] = NUMBER[CUT]
         said[1:count][self._unprompted[1:] | self._dry[1:]] = NUMBER[IDLE]
+        said[:count][self._waits_behind_full_ones & (said[:count] == NUMBER[LIMIT])] = NUMBER[NAGLE]
         said[:count][self._waits_for_acknowledgement] = NUMBER[NAGLE]
         return said
 
@@ -160,7 +163,7 @@ class Sender:
         heard = self._heard[:count]
         heard = heard & ~self._dry
         said[:count][heard] = np.where(chance < _CHANCE, NUMBER[LIMIT], NUMBER[HELD])[heard]
-        said[:count][self._waits_for_acknowledgement] = NUMBER[NAGLE]
+        said[:count][self._waits_for_acknowledgement | self._waits_behind_full_ones] = NUMBER[NAGLE]
         return said
 
     @cached_property
@@ -239,16 +242,59 @@ class Sender:
     def _waits_for_acknowledgement(self) -> NDArray[np.bool_]:
         """Whether each packet is a small segment of TCP, sent as soon as the one before it, small as well and the only
         one under way, was known to have arrived (RFC 9293, 3.7.4)."""
-        sending, found = self._said, np.zeros(len(self._said), bool)
-        if len(sending) < 2 or sending.packets["protocol"][0] != TCP:
+        sending, small, last = self._said, self._small_segments, self._last_small
+        found, known = np.zeros(len(sending), bool), self._known_at
+        if not len(known):
             return found
-        small = sending.speaks & ~sending.full & sending.arrived
-        known = self.answers.heard(sending.left)
-        wait = sending.at[1:] - known[:-1]
-        silent = sending.at[1:] - sending.at[:-1] > self.conditions.soon_ns
         alone = np.concatenate([[True], ~small[:-2] | (known[:-2] <= sending.at[1:-1])])
-        found[1:] = small[1:] & small[:-1] & alone & (wait >= 0) & (wait < self.conditions.soon_ns) & silent
+        found[1:] = self._acknowledged[1:] & (last[1:] == np.arange(len(last) - 1)) & alone
         return found
+
+    @cached_property
+    def _waits_behind_full_ones(self) -> NDArray[np.bool_]:
+        """The same where full segments went out in between: Linux holds a small one while the small one before it is
+        not acknowledged (tcp_output.c, tcp_minshall_check), such as the end of a body behind its head. A window that
+        opens with the same acknowledgement looks alike, so this only says what a limit is that does not grow."""
+        last = self._last_small
+        behind: NDArray[np.bool_] = self._acknowledged & (last >= 0) & (last < np.arange(len(last)) - 1)
+        return behind
+
+    @cached_property
+    def _acknowledged(self) -> NDArray[np.bool_]:
+        """Whether each packet is small, and was sent after a silence as soon as the last small one was known to have
+        arrived."""
+        sending, known, last = self._said, self._known_at, self._last_small
+        if not len(known):
+            return np.zeros(len(sending), bool)
+        wait = sending.at - known[last]
+        silent = np.diff(sending.at, prepend=sending.at[:1]) > self.conditions.soon_ns
+        released: NDArray[np.bool_] = (
+            self._small_segments & (last >= 0) & (wait >= 0) & (wait < self.conditions.soon_ns) & silent
+        )
+        return released
+
+    @cached_property
+    def _small_segments(self) -> NDArray[np.bool_]:
+        """Whether each packet had less to say than fits, and arrived. One that lacks a few bytes may have options."""
+        payload = self._said.packets["payload"]
+        part = payload < _SEGMENT * payload.max(initial=0)
+        small: NDArray[np.bool_] = self._said.speaks & part & self._said.arrived
+        return small
+
+    @cached_property
+    def _last_small(self) -> Times:
+        """Of each packet the place of the last small one before it; -1: there was none."""
+        places = np.where(self._small_segments, np.arange(len(self._said)), -1)
+        before: Times = np.concatenate([[-1], np.maximum.accumulate(places)[:-1]]) if len(places) else places
+        return before
+
+    @cached_property
+    def _known_at(self) -> Times:
+        """When the sender knew of each packet that it had arrived; none of less than two, or of what is not TCP."""
+        sending = self._said
+        if len(sending) < 2 or sending.packets["protocol"][0] != TCP:
+            return np.zeros(0, np.int64)
+        return self.answers.heard(sending.left)
 
     @cached_property
     def _rested(self) -> NDArray[np.bool_]:
