@@ -38,7 +38,7 @@ def test_a_journal_with_the_earlier_word_for_the_default_controller_is_read(tmp_
     unseal(path)
     for name in ("campaign.json", "journal.jsonl"):
         file = path / name
-        file.write_text(file.read_text().replace('"congestion": "default"', '"congestion": "own"'))
+        file.write_text(file.read_text().replace('"congestion": "cubic"', '"congestion": "own"'))
     events = CampaignFolder.open(path).events()
     assert {event["parameters"]["congestion"] for event in events if event["event"] == "trial"} == {"default"}
     analyse(CampaignFolder.open(path))
