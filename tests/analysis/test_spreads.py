@@ -10,7 +10,7 @@ from rich.console import Console
 from h123.analysis.comparisons.power_preview import blocks_to_be, foresee, headline
 from h123.analysis.statistics.spreads import SPREADS, Trial, Varied, known_spreads, nearest
 from h123.base.paths import project_root
-from h123.cli.foresight import print_foresight
+from h123.cli.campaigns.power_preview import print_power_preview
 from h123.study import Family, Plan, find_study, load_study, make_plan
 
 TRIAL = Trial("poor", "wall", "GET", 100_000, 4, 8)
@@ -92,6 +92,6 @@ def test_a_plan_that_compares_nothing_buys_nothing() -> None:
     cost = Family(name="cost", correction="holm", metrics=["cpu"])
     study = study.model_copy(update={"compare": study.compare.model_copy(update={"families": [cost]})})
     console = Console(file=StringIO())
-    print_foresight(make_plan(study), console, effect=None, spread=None, width=0.05)
+    print_power_preview(make_plan(study), console, effect=None, spread=None, width=0.05)
     assert isinstance(console.file, StringIO)
     assert console.file.getvalue() == ""

@@ -14,7 +14,7 @@ from campaign.scripted import ScriptedEngine, run_scripted
 from campaign.test_runner import STUDY, Silent, start
 from h123.base.errors import UserError
 from h123.campaign import find_trial, verify_trial
-from h123.cli.listing import print_repetition
+from h123.cli.subjects.verify import print_repetition
 from h123.measures import Repetition
 from h123.store import CampaignFolder
 

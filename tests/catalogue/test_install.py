@@ -24,8 +24,8 @@ from h123.catalogue import (
     prefix,
     read_subject,
 )
-from h123.cli.doctor import diagnose
-from h123.cli.subject_listing import print_subject, print_subjects
+from h123.cli.machine.doctor import diagnose
+from h123.cli.subjects.subject_listing import print_subject, print_subjects
 
 
 @pytest.fixture(autouse=True)
@@ -172,7 +172,7 @@ def test_what_commands_name_must_come_of_the_build(tmp_path: Path) -> None:
 
 def test_a_broken_installation_is_seen_by_list_and_doctor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("H123_SUBJECTS", str(tmp_path))
-    monkeypatch.setattr("h123.cli.doctor._lab", list)
+    monkeypatch.setattr("h123.cli.machine.doctor._lab", list)
     subject = small(tmp_path)
 
     def seen() -> tuple[str, str, bool]:

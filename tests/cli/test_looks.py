@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from h123.cli.gating import later_look, required
+from h123.cli.campaigns.requirements import later_look, required
 from synthetic import NETWORKS, Scenario, make_campaign
 
 EFFECT = {("poor", "h3"): 1.2}

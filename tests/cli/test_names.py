@@ -7,7 +7,7 @@ import pytest
 
 from h123.base.errors import UserError
 from h123.catalogue import OwnServer
-from h123.cli.comparing import _named
+from h123.cli.comparisons.servers import named_servers
 from h123.progress.exposition import Listening
 from h123.store.foreign.file import from_name
 from h123.study import load_schema
@@ -36,7 +36,7 @@ def _program(folder: Path, name: str) -> Path:
 @pytest.mark.parametrize("name", ["./a=b/serve", "a=b/serve", "./serve=1"])
 def test_a_program_whose_path_has_an_equals_sign_is_started(tmp_path: Path, name: str) -> None:
     _program(tmp_path, name)
-    assert _named([f"{name} --port 1"], tmp_path) == {"server": f"{name} --port 1"}
+    assert named_servers([f"{name} --port 1"], tmp_path) == {"server": f"{name} --port 1"}
     server = OwnServer(command=f"{name} --port 1", folder=str(tmp_path), host="a", protocols=["h1"])
     server.check()
     done = subprocess.run(server.words, capture_output=True, text=True, check=True)
@@ -44,7 +44,7 @@ def test_a_program_whose_path_has_an_equals_sign_is_started(tmp_path: Path, name
 
 
 def test_a_name_is_one_where_no_such_program_is_there(tmp_path: Path) -> None:
-    assert _named(["new=./serve --port 1"], tmp_path) == {"new": "./serve --port 1"}
+    assert named_servers(["new=./serve --port 1"], tmp_path) == {"new": "./serve --port 1"}
 
 
 @pytest.mark.parametrize(

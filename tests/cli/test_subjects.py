@@ -17,7 +17,7 @@ from cli.conftest import PATIENCE_S, Tool
 from h123.base.errors import UserError
 from h123.catalogue import read_subject
 from h123.cli.app import app
-from h123.cli.subject_listing import print_subject, print_subjects
+from h123.cli.subjects.subject_listing import print_subject, print_subjects
 from h123.verification import roles_of
 from h123.verification.public_record import publish
 from h123.verification.record import keep_results

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Tool
-from h123.cli.trust import is_own
+from h123.cli.campaigns.trust import is_own
 from synthetic import NETWORKS, Scenario, make_campaign
 
 SERVER = {"folder": "/", "environment": {"TOKEN": "s3cret"}, "host": "localhost", "protocols": ["h1"], "ready": None}

@@ -11,7 +11,7 @@ from h123.analysis import analyse
 from h123.base.errors import UserError
 from h123.campaign import Cast
 from h123.catalogue import catalogue
-from h123.cli.vouching import vouching
+from h123.cli.campaigns.verification_gate import verification_gate
 from h123.documents.campaign_file import Proof
 from h123.report import write_report
 from h123.report.text.sections import trust
@@ -46,8 +46,8 @@ def test_refused_before_anything_is_built(h123: Tool) -> None:
 def test_asked_for_by_name() -> None:
     cast: Cast = [("server", catalogue()["go"]), ("client", catalogue()["go"])]
     with pytest.raises(UserError, match="go failed its verification"):
-        vouching(unverified=False)(cast)
-    known = vouching(unverified=True)(cast)["go"]
+        verification_gate(allow_unverified=False)(cast)
+    known = verification_gate(allow_unverified=True)(cast)["go"]
     assert (known["server"]["failed"], known["client"]["outcome"]) == (["GET 1000 over h2"], "none")
 
 

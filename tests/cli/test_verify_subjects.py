@@ -12,10 +12,11 @@ import pytest
 from catalogue.own_cache import own_cache
 from catalogue.small import MANIFEST, write_small
 from cli.conftest import ROOT, Tool
+from h123 import verification
 from h123.base.errors import UserError
 from h123.base.transport import SETTINGS
 from h123.catalogue import catalogue
-from h123.cli import verifying
+from h123.cli.subjects.verify import verify_subjects
 from h123.verification import Result
 
 pytestmark = pytest.mark.usefixtures("leaves_nothing_behind")
@@ -119,11 +120,11 @@ def test_ones_own_is_verified_for_measuring(
     """What its checks found is made up here."""
     write_small(h123.folder / "subjects")
     found = {"small": [Result(role="server", protocol="h1", check="GET 1000", verdict=verdict, detail="")]}
-    monkeypatch.setattr(verifying, "verify_each", lambda *_: found)
-    monkeypatch.setattr(verifying, "measure_each", lambda *_: None)
-    monkeypatch.setattr(verifying, "move_each", lambda *_: None)
+    monkeypatch.setattr(verification, "verify_each", lambda *_: found)
+    monkeypatch.setattr(verification, "measure_each", lambda *_: None)
+    monkeypatch.setattr(verification, "move_each", lambda *_: None)
     with suppress(UserError):
-        verifying.verify_subjects([catalogue()["small"]], False, "server", only=None)
+        verify_subjects([catalogue()["small"]], False, "server", only=None)
     assert ("Verified for measuring, not for the catalogue (`h123 publish`): small" in capsys.readouterr().out) == said
 
 

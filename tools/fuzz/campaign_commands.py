@@ -8,11 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from unittest import mock
 
-from h123 import notebook
+from h123 import execution, notebook
 from h123.base.errors import UserError
 from h123.base.terminal.console import err_console, out_console
 from h123.cli import app as command_line
-from h123.cli import running
 from h123.execution import LocalPool, Machine
 from h123.measures import load_attempts
 from h123.store import CampaignFolder
@@ -80,7 +79,7 @@ def call(words: Sequence[str]) -> int:
         for console in (out_console, err_console):
             changed.enter_context(mock.patch.object(console, "_file", said))
         changed.enter_context(mock.patch.object(sys, "argv", ["h123", *words]))
-        changed.enter_context(mock.patch.object(running, "LocalPool", _unstarting))
+        changed.enter_context(mock.patch.object(execution, "LocalPool", _unstarting))
         # A run ends with the same report as `report` writes.
         changed.enter_context(NO_PICTURES if words[0] == "run" else BLANK_PICTURES)
         status = _status()

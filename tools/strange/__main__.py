@@ -26,10 +26,10 @@ import special  # noqa: E402
 from case import Case  # noqa: E402
 from stage import Stage  # noqa: E402
 
-import h123.analysis  # noqa: E402
-import h123.cli.comparing  # noqa: E402
-import h123.cli.running  # noqa: E402
-import h123.report  # noqa: E402
+import h123.analysis.analyse  # noqa: E402
+import h123.cli.campaigns.run  # noqa: E402
+import h123.cli.comparisons.comparison  # noqa: E402
+import h123.report.page.campaign  # noqa: E402
 import h123.report.trial_view  # noqa: E402
 from h123.store import CampaignFolder  # noqa: E402
 from synthetic import Scenario, make_campaign  # noqa: E402

@@ -1,7 +1,7 @@
-"""The command line: one short function a command, and what it says.
+"""The command line: a file for each command, in the package of its noun (docs/guides/command.md).
 
-What measures, reads results, analyses and reports is imported by the commands that need it: the libraries take long to
-load, and a mistyped name should be answered at once.
+All that reads studies, measures, analyses or reports is imported in the bodies of commands: `h123 --help` loads every
+command, and a mistyped name should be answered at once.
 """
 
 from h123.cli.app import main

@@ -1,6 +1,7 @@
 """The command line: its commands in order, and how every one of them ends."""
 
 import sys
+from collections.abc import Callable
 from typing import Annotated, NoReturn
 
 import typer
@@ -11,9 +12,14 @@ from h123.base.files.scratch import sweep
 from h123.base.interruption import interruptible
 from h123.base.limits import FULL, exhausted
 from h123.base.terminal.console import err_console, out_console, write
-from h123.cli import campaigns, claims, comparison, machine, sites, subjects, verification
+from h123.cli.campaigns import analyse, claims, export, import_samples, plan, report, run, show, why
+from h123.cli.comparisons import compare, diff, gate
+from h123.cli.machine import doctor, lab
 from h123.cli.signals import heed_no_more, heed_signals
-from h123.cli.wording import PlainWords
+from h123.cli.sites import import_page
+from h123.cli.sites import show as show_site
+from h123.cli.subjects import install, listing, matrix, profile, publish, remove, verify
+from h123.cli.usage_errors import PlainWords
 
 app = typer.Typer(
     name="h123",
@@ -27,10 +33,46 @@ which one serves a workload better, by how much, and why.
 
 Start with `h123 run quick`: it measures, analyses and writes a report. `h123 doctor` checks this machine.""",
 )
-for each in (campaigns, comparison, verification, claims, machine, subjects):
-    app.add_typer(each.app)
-app.add_typer(machine.lab_app, name="lab")
-app.add_typer(sites.app, name="site")
+COMMANDS: dict[str, Callable[..., None]] = {
+    "run": run.command,
+    "plan": plan.command,
+    "analyse": analyse.command,
+    "report": report.command,
+    "why": why.command,
+    "show": show.command,
+    "export": export.command,
+    "import": import_samples.command,
+    "compare": compare.command,
+    "gate": gate.command,
+    "diff": diff.command,
+    "verify": verify.command,
+    "profile": profile.command,
+    "claims": claims.command,
+    "doctor": doctor.command,
+    "list": listing.command,
+    "install": install.command,
+    "remove": remove.command,
+    "matrix": matrix.command,
+    "publish": publish.command,
+}
+"""In the order of `h123 --help`. A command's docstring is its help (docs/guides/command.md)."""
+GROUPS: dict[str, tuple[str, dict[str, Callable[..., None]]]] = {
+    "lab": (
+        "Use the emulated links and network namespaces directly, without a study.",
+        {"exec": lab.execute, "bench": lab.bench},
+    ),
+    "site": (
+        "Pages that studies can load (`kind: page`).",
+        {"show": show_site.command, "import": import_page.command},
+    ),
+}
+for name, command in COMMANDS.items():
+    app.command(name=name)(command)
+for name, (described, commands) in GROUPS.items():
+    group = typer.Typer(no_args_is_help=True, help=described)
+    for each, command in commands.items():
+        group.command(name=each)(command)
+    app.add_typer(group, name=name)
 
 
 def _print_version(asked: bool) -> None:

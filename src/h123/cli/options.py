@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -103,5 +103,22 @@ JobsOption = Annotated[
         "h123 chooses from the link rates and the processor time that trials take. Under the virtual clock the default "
         "is one per processor.",
         show_default=False,
+    ),
+]
+_FAIL_IF = typer.Option(
+    "--fail-if",
+    metavar="CONDITION",
+    help="Exit status 99 if it is so, 98 if that is not decided, 0 if it is not. A ratio or a change of two levels "
+    "('latency new/base > 1.05', 'latency_p99 new/base > +10%'), or a limit for one ('latency new > 200ms'). Can be "
+    "repeated.",
+    show_default=False,
+)
+FailIfOption = Annotated[list[str] | None, _FAIL_IF]
+ByOption = Annotated[
+    Literal["interval", "estimate"],
+    typer.Option(
+        "--by",
+        help="What decides --fail-if: interval, a ratio's whole interval must be beyond the bound to fail, and within "
+        "it to pass; estimate, its estimate alone, which near the bound is a matter of chance.",
     ),
 ]

@@ -1,5 +1,6 @@
 """Signals that end the program: heard as Ctrl-C is, and held back where they would be shown, or lost."""
 
+import importlib
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +26,13 @@ def held_back() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def load_undisturbed(*modules: str) -> None:
+    """For what imports of them later."""
+    with held_back():
+        for module in modules:
+            importlib.import_module(module)
 
 
 def heed_no_more() -> None:

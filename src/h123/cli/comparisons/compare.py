@@ -1,4 +1,4 @@
-"""The command `compare`: a person's own server, as it is, or two builds of it."""
+"""`h123 compare`: a person's own server, as it is, or two builds of it."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -7,9 +7,10 @@ import typer
 
 from h123.cli.options import (
     NETWORKS,
+    ByOption,
     Clock,
     ClockOption,
-    FolderArgument,
+    FailIfOption,
     ForceOption,
     JobsOption,
     SeedOption,
@@ -19,28 +20,8 @@ from h123.cli.options import (
 )
 from h123.cli.signals import held_back
 
-app = typer.Typer()
-FAIL_IF = typer.Option(
-    "--fail-if",
-    metavar="CONDITION",
-    help="Exit status 99 if it is so, 98 if that is not decided, 0 if it is not. A ratio or a change of two levels "
-    "('latency new/base > 1.05', 'latency_p99 new/base > +10%'), or a limit for one ('latency new > 200ms'). Can be "
-    "repeated.",
-    show_default=False,
-)
-FailIfOption = Annotated[list[str] | None, FAIL_IF]
-ByOption = Annotated[
-    Literal["interval", "estimate"],
-    typer.Option(
-        "--by",
-        help="What decides --fail-if: interval, a ratio's whole interval must be beyond the bound to fail, and within "
-        "it to pass; estimate, its estimate alone, which near the bound is a matter of chance.",
-    ),
-]
 
-
-@app.command()
-def compare(
+def command(
     server: Annotated[
         list[str] | None,
         typer.Option(
@@ -237,10 +218,11 @@ def compare(
     emulated networks, and a gateway passes on what they send. Nothing on the machine is changed for that.
     """
     with held_back():
-        from h123.cli import comparing
+        from h123.cli.comparisons.arguments import CompareArguments
+        from h123.cli.comparisons.comparison import compare
 
-    status = comparing.compare(
-        comparing.Asked(
+    status = compare(
+        CompareArguments(
             servers=server or [],
             urls=url or [],
             har=har,
@@ -277,57 +259,3 @@ def compare(
         )
     )
     raise typer.Exit(status)
-
-
-@app.command()
-def gate(campaign: FolderArgument, fail_if: FailIfOption = None, by: ByOption = "interval") -> None:
-    """Hold a finished campaign against conditions, for a build that must not get slower.
-
-    Exit status 0: passed; 99: failed, somewhere the whole interval is beyond a bound; 98: undecided, an interval lies
-    on both sides. Without --fail-if the conditions are those that the campaign's study requires. Writes gate.json,
-    gate.xml (JUnit), gate.md, gate-benchmark.json (github-action-benchmark) and gate.prom (OpenMetrics) into the
-    campaign's folder. Example:
-
-    `h123 gate my-campaign --fail-if 'latency new/base > +5%' --fail-if 'latency_p99 new > 200ms'`
-
-    A condition may name any metric that the campaign's trials have (docs/contracts/metrics.md), whether or not the
-    study names it, and any two levels. Nothing passes while trials are missing or files are damaged.
-    """
-    with held_back():
-        from h123.cli import gating
-
-    raise typer.Exit(gating.gate(campaign, gating.forbidding(fail_if or [], by)))
-
-
-@app.command()
-def diff(
-    before: Annotated[Path, typer.Argument(metavar="BEFORE_DIR", help="Campaign folder.", show_default=False)],
-    after: Annotated[Path, typer.Argument(metavar="AFTER_DIR", help="Campaign folder.", show_default=False)],
-    fail_if: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fail-if",
-            metavar="CONDITION",
-            help="As in 'latency after/before > 1.05' or '> +5%': exit status 99 if a ratio is so, 98 if that is not "
-            "decided, 0 if none is. Can be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    by: ByOption = "interval",
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder to write to. [default: AFTER_DIR/diff]", show_default=False),
-    ] = None,
-    force: ForceOption = False,
-) -> None:
-    """Compare two campaigns of two days or machines, treatment by treatment: AFTER_DIR over BEFORE_DIR.
-
-    They are not paired: what the day and the machine changed is in the ratios, and the intervals are wider than those
-    of one campaign with both builds (`h123 compare` with two --server), which is the better way wherever it can be
-    gone. Says what differs between the two, and refuses where they have no treatment in common. Writes diff.json, and
-    with --fail-if what `h123 gate` does.
-    """
-    with held_back():
-        from h123.cli import differing, gating
-
-    raise typer.Exit(differing.diff(before, after, gating.forbidding(fail_if or [], by), out, force=force))

@@ -1,60 +1,171 @@
 """`h123 run`: a campaign is begun or gone on with, runs until what ends it, and is analysed.
 
 What ends it: the blocks that are planned; or the look that decides what is asked (`--until-decided`); or intervals that
-are narrow enough (`--precision`). Analysis and report are imported late: their libraries take long to load.
+are narrow enough (`--precision`).
 """
 
 import datetime as dt
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from h123.base.errors import Interrupted, UserError
 from h123.base.interruption import interruptible
 from h123.base.limits import FULL
 from h123.base.paths import typed
-from h123.base.terminal.console import err_console, out_console, say
+from h123.base.terminal.console import err_console, say
 from h123.base.units import format_share
-from h123.campaign import Campaign, Outcome, extend_campaign, run_campaign, start_campaign
-from h123.cli.trust import is_own, require_trust
-from h123.cli.vouching import vouching
-from h123.documents.campaign_file import Width
-from h123.execution import LocalPool
-from h123.progress import Display, display_for
-from h123.store import CampaignFolder, check_new
-from h123.study import find_study, load_study
+from h123.cli import completion
+from h123.cli.campaigns.run_arguments import RunArguments, check, of_another_study
+from h123.cli.options import (
+    BlocksOption,
+    ClockOption,
+    FilterOption,
+    JobsOption,
+    ScaleOption,
+    SeedOption,
+    TransportOption,
+    share,
+)
+from h123.cli.signals import load_undisturbed
 
 if TYPE_CHECKING:
+    from h123.campaign import Campaign, Outcome
+    from h123.documents.campaign_file import Width
+    from h123.progress import Display
     from h123.progress.exposition import Exposition
+    from h123.store import CampaignFolder
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The arguments of `h123 run`."""
+def command(
+    study: Annotated[
+        str | None,
+        typer.Argument(
+            help="Study name or path of its YAML file. Omit it to resume a campaign with --out.",
+            show_default=False,
+            autocompletion=completion.studies,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Campaign folder. If it already holds a campaign, that campaign is resumed. "
+            "[default: campaigns/STUDY-TIME]",
+            show_default=False,
+        ),
+    ] = None,
+    blocks: BlocksOption = None,
+    seed: SeedOption = None,
+    levels: FilterOption = None,
+    scale: ScaleOption = None,
+    clock: ClockOption = None,
+    transport: TransportOption = None,
+    jobs: JobsOption = None,
+    retry: Annotated[
+        bool,
+        typer.Option(
+            "--retry", help="With --out: try failed and disturbed trials again, as if they had not been tried yet."
+        ),
+    ] = False,
+    until_decided: Annotated[
+        bool,
+        typer.Option(
+            "--until-decided",
+            help="Look after 8, 12, 16, 20 and 30 blocks, and stop as soon as the question is decided, or what the "
+            "study requires.",
+        ),
+    ] = False,
+    precision: Annotated[
+        float | None,
+        typer.Option(
+            metavar="W",
+            parser=share,
+            help="Run until every interval that answers the question (of the study's first family) is as narrow as ±W. "
+            "5% means: from its middle / 1.05 to its middle x 1.05. Begins with 10 blocks and says how many seem "
+            "needed; where these are more than 200 it ends, unless --max-blocks allows more.",
+            show_default=False,
+        ),
+    ] = None,
+    max_blocks: Annotated[
+        int | None,
+        typer.Option(
+            "--max-blocks",
+            metavar="N",
+            min=8,
+            help="With --until-decided or --precision: no more than N blocks.",
+            show_default=False,
+        ),
+    ] = None,
+    allow_unverified: Annotated[
+        bool,
+        typer.Option(
+            "--allow-unverified", help="Measure subjects that failed `h123 verify` too; the report says so at its top."
+        ),
+    ] = False,
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust",
+            help="Start the programs of a campaign or study that somebody else made. Without it h123 shows them and "
+            "asks.",
+        ),
+    ] = False,
+    metrics_listen: Annotated[
+        str | None,
+        typer.Option(
+            "--metrics-listen",
+            metavar="[HOST]:PORT",
+            help="Tell Prometheus how far the campaign is, at this address under /metrics while it runs "
+            "(docs/watching.md).",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Run a study, analyse it and write its report.
 
-    study: str | None = None
-    out: Path | None = None
-    blocks: int | None = None
-    seed: int | None = None
-    only: dict[str, list[str]] = field(default_factory=dict)
-    scale: float | None = None
-    clock: str | None = None
-    transport: str | None = None
-    jobs: int | None = None
-    retry: bool = False
-    until_decided: bool = False
-    precision: float | None = None
-    max_blocks: int | None = None
-    allow_unverified: bool = False
-    metrics_listen: str | None = None
-    trust: bool = False
+    Ctrl-C, a crash or a full disk loses at most the trials in progress: `h123 run --out DIR` resumes where it stopped.
+    To add blocks to a finished campaign, use `h123 run --out DIR --blocks N`; each such look at the data makes the next
+    one stricter, so if you do not know how many blocks it takes, start with `--until-decided` instead, or with
+    `--precision 5%` if you want to know how large a difference is.
+
+    Where the study requires something (`require: ["latency new/base <= 1.05"]`), the exit status says what became of
+    it: 0 it holds, 99 it does not, 98 undecided (docs/compare.md).
+    """
+    load_undisturbed("h123.study.plan")
+    from h123.study import parse_only
+
+    asked = RunArguments(
+        study=study,
+        out=out,
+        blocks=blocks,
+        seed=seed,
+        only=parse_only(levels or []),
+        scale=scale,
+        clock=clock,
+        transport=transport,
+        jobs=jobs,
+        retry=retry,
+        until_decided=until_decided,
+        precision=precision,
+        max_blocks=max_blocks,
+        allow_unverified=allow_unverified,
+        metrics_listen=metrics_listen,
+        trust=trust,
+    )
+    raise typer.Exit(run(asked))
 
 
-def run(asked: Asked) -> int:
+def run(asked: RunArguments) -> int:
     """All of it; the exit status, which is another than 0 where what the study requires does not hold, or is not known.
     What has been measured is kept, whatever happens. Raises Interrupted, UserError."""
+    load_undisturbed("h123.campaign", "h123.execution", "h123.progress", "h123.study")
+    from h123.cli.campaigns.report import conclude
+    from h123.store import CampaignFolder
+
     there = check(asked)
     exposition = _exposition(asked.metrics_listen)
     campaign = _resume(asked, there) if there else _begin(asked)
@@ -75,76 +186,11 @@ def run(asked: Asked) -> int:
     return status
 
 
-def check(asked: Asked) -> CampaignFolder | None:
-    """The campaign that is in its folder, if any. Raises UserError where it cannot go on, or none can begin there."""
-    there = begun_in(asked.out)
-    _check(asked, there)
-    if asked.out and there is None:
-        check_new(asked.out)
-    return there
+def _resume(asked: RunArguments, folder: "CampaignFolder") -> "Campaign":
+    from h123.campaign import extend_campaign
+    from h123.cli.campaigns.trust import require_trust
+    from h123.study import find_study, load_study
 
-
-def conclude(folder: CampaignFolder) -> int:
-    """Analyse a campaign, write its report and print the answer, first of all what became of what its study requires;
-    the exit status of that."""
-    from h123.cli import gating
-    from h123.report import print_summary, write_report
-
-    say("Analysing ...")
-    found = gating.Held(folder, gating.required(folder))
-    say("Writing the report ...")
-    path = write_report(folder)
-    print_summary(found.verdicts, out_console, folder.path)
-    out_console.print(f"Report: {path}", soft_wrap=True)
-    gating.written(found.files)
-    return found.status
-
-
-def _check(asked: Asked, there: CampaignFolder | None) -> None:
-    """Refuse what contradicts itself, or the campaign that is there."""
-    if asked.retry and there is None:
-        raise UserError("--retry tries trials of a campaign again", remedy="name the campaign's folder with --out")
-    rules = ["--until-decided"] * asked.until_decided + ["--precision"] * (asked.precision is not None)
-    if len(rules) > 1:
-        raise UserError("--until-decided and --precision exclude each other: each says when the campaign ends")
-    if not rules:
-        if asked.max_blocks is not None:
-            raise UserError(
-                "--max-blocks goes with --until-decided or --precision",
-                remedy="use --blocks to run a fixed number of blocks",
-            )
-        return
-    (rule,) = rules
-    if asked.blocks is not None:
-        raise UserError(f"--blocks and {rule} exclude each other", remedy="--max-blocks N limits the blocks")
-    if there and not _began_so(asked, there):
-        raise UserError(
-            f"{rule} must be there from the start: {asked.out} was begun without it, or with another value",
-            remedy="choose another folder with --out; or add blocks with --blocks, for which a stricter rule holds",
-        )
-
-
-def _began_so(asked: Asked, folder: CampaignFolder) -> bool:
-    if asked.until_decided:
-        return bool(folder.looks)
-    limits = (None, folder.width["at_most"]) if folder.width else ()
-    return folder.width is not None and folder.width["wanted"] == asked.precision and asked.max_blocks in limits
-
-
-def begun_in(out: Path | None) -> CampaignFolder | None:
-    """The campaign that is there, if any."""
-    return CampaignFolder.open(out) if out and (out / "campaign.json").exists() else None
-
-
-def of_another_study(out: Path) -> UserError:
-    """What is in the folder."""
-    return UserError(
-        f"{out} holds a campaign of another study, or of an earlier version of this study",
-        remedy=f"resume that campaign with `h123 run --out {typed(out)}`, or choose another folder",
-    )
-
-
-def _resume(asked: Asked, folder: CampaignFolder) -> Campaign:
     out, begun = folder.path, folder.study.get("scale", 1.0)
     require_trust(folder.study.get("servers", {}), out, own=False, given=asked.trust)
     settled = {name: folder.study["settings"].get(name) for name in ("clock", "transport")}
@@ -167,7 +213,12 @@ def _resume(asked: Asked, folder: CampaignFolder) -> Campaign:
     return extend_campaign(out, blocks=asked.blocks, report=say, networks=written.networks if written else None)
 
 
-def _begin(asked: Asked) -> Campaign:
+def _begin(asked: RunArguments) -> "Campaign":
+    from h123.campaign import start_campaign
+    from h123.cli.campaigns.trust import is_own, require_trust
+    from h123.cli.campaigns.verification_gate import verification_gate
+    from h123.study import find_study, load_study
+
     if asked.study is None:
         there = "" if asked.out is None else f", and there is no campaign in {asked.out} to resume"
         raise UserError(
@@ -187,14 +238,14 @@ def _begin(asked: Asked) -> Campaign:
         scale=1.0 if asked.scale is None else asked.scale,
         clock=asked.clock,
         transport=asked.transport,
-        vouch=vouching(unverified=asked.allow_unverified),
+        vouch=verification_gate(allow_unverified=asked.allow_unverified),
         looks=looks,
         width=width,
         report=say,
     )
 
 
-def _rule(asked: Asked) -> tuple[list[int], Width | None, int | None]:
+def _rule(asked: RunArguments) -> "tuple[list[int], Width | None, int | None]":
     """The looks that a new campaign is planned with, the width that it is to have, and its first blocks."""
     if asked.until_decided:
         from h123.analysis import plan_looks
@@ -218,8 +269,10 @@ def _exposition(address: str | None) -> "Exposition | None":
 
 
 @contextmanager
-def _watched(campaign: Campaign, exposition: "Exposition | None") -> Iterator[Callable[[], Display]]:
+def _watched(campaign: "Campaign", exposition: "Exposition | None") -> "Iterator[Callable[[], Display]]":
     """What makes a display for each stretch of the campaign; what it shows is told from afar too, if that is asked."""
+    from h123.progress import display_for
+
     if exposition is None:
         yield lambda: display_for(err_console)
         return
@@ -228,8 +281,11 @@ def _watched(campaign: Campaign, exposition: "Exposition | None") -> Iterator[Ca
         yield lambda: exposition.beside(display_for(err_console))
 
 
-def _run_to_its_end(campaign: Campaign, asked: Asked, display: Callable[[], Display]) -> Outcome:
+def _run_to_its_end(campaign: "Campaign", asked: RunArguments, display: "Callable[[], Display]") -> "Outcome":
     """Run what is planned, and go on as long as the campaign's rule says so."""
+    from h123.campaign import extend_campaign, run_campaign
+    from h123.execution import LocalPool
+
     while True:
         pool = LocalPool(campaign.folder.arrivals, campaign.folder.roots)
         outcome = run_campaign(campaign, pool, display(), asked.jobs, retry=asked.retry)
@@ -239,18 +295,18 @@ def _run_to_its_end(campaign: Campaign, asked: Asked, display: Callable[[], Disp
         campaign = extend_campaign(campaign.folder.path, blocks=blocks, report=say)
 
 
-def _more(folder: CampaignFolder) -> int | None:
+def _more(folder: "CampaignFolder") -> int | None:
     """The number of blocks to go on to, by the campaign's rule."""
     if folder.looks:
-        from h123.cli import gating
+        from h123.cli.campaigns import requirements
 
-        if blocks := gating.later_look(folder):
+        if blocks := requirements.later_look(folder):
             say(f"Not decided with {folder.blocks} blocks: going on to {blocks}")
         return blocks
     return _more_for_width(folder, folder.width) if folder.width else None
 
 
-def _more_for_width(folder: CampaignFolder, width: Mapping[str, Any]) -> int | None:
+def _more_for_width(folder: "CampaignFolder", width: Mapping[str, Any]) -> int | None:
     from h123.analysis import measure_width
     from h123.analysis.verdicts.width import next_blocks
 
@@ -263,7 +319,7 @@ def _more_for_width(folder: CampaignFolder, width: Mapping[str, Any]) -> int | N
     return blocks
 
 
-def _complain(outcome: Outcome, folder: CampaignFolder) -> None:
+def _complain(outcome: "Outcome", folder: "CampaignFolder") -> None:
     """A campaign with holes ends with a non-zero status, after everything it has was shown."""
     if outcome.failed:
         some = ", ".join(outcome.failed[:3]) + (", ..." if len(outcome.failed) > 3 else "")

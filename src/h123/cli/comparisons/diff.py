@@ -4,20 +4,21 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from rich.table import Table
+import typer
 
 from h123.base.errors import UserError
-from h123.base.files.durable import write_atomically
-from h123.base.files.output import check_output
 from h123.base.terminal.console import out_console, write
-from h123.base.units import format_value
-from h123.cli import gating
-from h123.cli.damage import complain_of_damage
-from h123.diff import CONFIDENCE, FEWEST, Diff, Row, differ
-from h123.gate import GATE_FILES, judge, unpaired_figures
-from h123.store import CampaignFolder
-from h123.study import METRICS, Condition
+from h123.cli.campaigns.damage import complain_of_damage
+from h123.cli.options import ByOption, ForceOption
+from h123.cli.signals import held_back
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from h123.diff import Diff, Row
+    from h123.study import Condition
 
 PAIR = "after/before"
 _NOTABLE = 0.03
@@ -26,8 +27,47 @@ _NAMED = 5
 """Treatments left out that are shown; all are in diff.json."""
 
 
-def diff(before: Path, after: Path, conditions: Sequence[Condition], out: Path | None, *, force: bool) -> int:
+def command(
+    before: Annotated[Path, typer.Argument(metavar="BEFORE_DIR", help="Campaign folder.", show_default=False)],
+    after: Annotated[Path, typer.Argument(metavar="AFTER_DIR", help="Campaign folder.", show_default=False)],
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-if",
+            metavar="CONDITION",
+            help="As in 'latency after/before > 1.05' or '> +5%': exit status 99 if a ratio is so, 98 if that is not "
+            "decided, 0 if none is. Can be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    by: ByOption = "interval",
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder to write to. [default: AFTER_DIR/diff]", show_default=False),
+    ] = None,
+    force: ForceOption = False,
+) -> None:
+    """Compare two campaigns of two days or machines, treatment by treatment: AFTER_DIR over BEFORE_DIR.
+
+    They are not paired: what the day and the machine changed is in the ratios, and the intervals are wider than those
+    of one campaign with both builds (`h123 compare` with two --server), which is the better way wherever it can be
+    gone. Says what differs between the two, and refuses where they have no treatment in common. Writes diff.json, and
+    with --fail-if what `h123 gate` does.
+    """
+    with held_back():
+        from h123.cli.campaigns import requirements
+
+    raise typer.Exit(_diff(before, after, requirements.forbidding(fail_if or [], by), out, force=force))
+
+
+def _diff(before: Path, after: Path, conditions: "Sequence[Condition]", out: Path | None, *, force: bool) -> int:
     """Print and write all of it; the exit status. Raises UserError."""
+    from h123.base.files.durable import write_atomically
+    from h123.base.files.output import check_output
+    from h123.diff import differ
+    from h123.gate import GATE_FILES
+    from h123.store import CampaignFolder
+
     if wrong := [condition for condition in conditions if condition.subject != PAIR]:
         raise UserError(
             f"--fail-if: {wrong[0].holds!r}: here the levels are after and before",
@@ -48,14 +88,17 @@ def diff(before: Path, after: Path, conditions: Sequence[Condition], out: Path |
     return status
 
 
-def _held(found: Diff, conditions: Sequence[Condition], where: Path) -> int:
+def _held(found: "Diff", conditions: "Sequence[Condition]", where: Path) -> int:
     """Hold the diff against them; the exit status."""
+    from h123.cli.campaigns.requirements import tell
+    from h123.gate import judge, unpaired_figures
+
     unfinished = "; ".join(found.get("unfinished", [])) or None
     passages = [judge(one, unpaired_figures(found, one), unfinished=unfinished) for one in conditions]
-    return gating.tell(where, f"{found['before']['campaign']} and {found['after']['campaign']}", passages)
+    return tell(where, f"{found['before']['campaign']} and {found['after']['campaign']}", passages)
 
 
-def _print(found: Diff) -> None:
+def _print(found: "Diff") -> None:
     for word in ("before", "after"):
         side = found[word]
         began = f"{side['study']}, begun {side['created']}, {side['blocks']} blocks"
@@ -77,7 +120,7 @@ def _print(found: Diff) -> None:
         write(out_console, line)
 
 
-def _cost(found: Diff) -> Iterator[str]:
+def _cost(found: "Diff") -> Iterator[str]:
     yield (
         "Not paired: the two were measured at other times, so whatever else changed (the machine, its load, the day) "
         "is in these ratios, and no interval tells it apart from the build."
@@ -89,7 +132,11 @@ def _cost(found: Diff) -> Iterator[str]:
         )
 
 
-def _table(rows: Sequence[Row]) -> Table:
+def _table(rows: "Sequence[Row]") -> "Table":
+    from rich.table import Table
+
+    from h123.diff import CONFIDENCE
+
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column in ("treatment", "metric", "before", "after", "after/before", f"{CONFIDENCE:.0%} interval", "blocks"):
         table.add_column(column, overflow="fold")
@@ -107,6 +154,9 @@ def _table(rows: Sequence[Row]) -> Table:
 
 
 def _value(metric: str, value: float | None) -> str:
+    from h123.base.units import format_value
+    from h123.study import METRICS
+
     return "-" if value is None else format_value(value, METRICS[metric].unit)
 
 
@@ -114,7 +164,7 @@ def _ratio(value: float | None) -> str:
     return "?" if value is None else f"{value:.3f}"
 
 
-def _parts(row: Row) -> bool:
+def _parts(row: "Row") -> bool:
     """Whether the two medians say something else than the ratio."""
     before, after, paired = row["before_median"], row["after_median"], row["ratio"]
     if row["withheld"] or not (before and after and paired):
@@ -122,7 +172,9 @@ def _parts(row: Row) -> bool:
     return abs(math.log(after / before / paired)) > _NOTABLE
 
 
-def _trust(rows: Sequence[Row]) -> Iterator[str]:
+def _trust(rows: "Sequence[Row]") -> Iterator[str]:
+    from h123.diff import CONFIDENCE, FEWEST
+
     for row in rows:
         if row["withheld"]:
             yield f"Not judged, {' '.join(row['cell'].values())}, {row['metric']}: {row['withheld']}"

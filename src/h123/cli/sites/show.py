@@ -1,33 +1,20 @@
-"""The commands about sites: the pages that a workload of the kind `page` loads."""
+"""`h123 site show`: the pages that a workload of the kind `page` loads."""
 
-import re
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from h123.base.errors import UserError
-from h123.base.paths import project_root
 from h123.base.terminal.console import out_console, write
 from h123.cli import completion
-from h123.cli.options import ForceOption
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from h123.study.sites import site
 
-app = typer.Typer(no_args_is_help=True, help="Pages that studies can load (`kind: page`).")
 
-
-@app.callback()
-def root() -> None:
-    """Shared by all commands."""
-
-
-@app.command()
-def show(
+def command(
     name: Annotated[
         str | None,
         typer.Argument(
@@ -58,64 +45,22 @@ def _summary(page: "site.Site") -> Iterator[str]:
 
     longest, kept = page.running_ns(), page.kept()
     run = f"; what runs one after another takes {format_seconds(longest / 1e9)}" if longest else ""
-    yield f"{_amount(page)}, {max(page.depth())} deep{run}"
+    yield f"{amount(page)}, {max(page.depth())} deep{run}"
     for label in [None, *page.hosts] if page.hosts else []:
         own = [one for one in page.resources if one.host == label]
         count, size = sum(one.count for one in own), sum(one.size * one.count for one in own)
         name = "the page's own host" if label is None else f"the host {label}"
         yield f"  of {name}: {count} {'request' if count == 1 else 'requests'}, {format_bytes(size)}"
     if len(kept.loads()) < len(page.loads()):
-        yield f"A returning visitor (`cache: kept`) asks for {_amount(kept)}"
+        yield f"A returning visitor (`cache: kept`) asks for {amount(kept)}"
 
 
-def _amount(page: "site.Site") -> str:
+def amount(page: "site.Site") -> str:
+    """What a visit loads: `12 requests, 1.2 MB`."""
     from h123.base.units import format_bytes
 
     count = len(page.loads())
     return f"{count} {'request' if count == 1 else 'requests'}, {format_bytes(page.bytes)}"
-
-
-@app.command(name="import")
-def import_command(
-    har: Annotated[Path, typer.Argument(help="The page as a browser saved it, HAR 1.2.", show_default=False)],
-    out: Annotated[
-        Path | None, typer.Option(help="The site's file. Default: sites/NAME.yaml, named after the recording.")
-    ] = None,
-    hosts: Annotated[
-        Literal["one", "apart"],
-        typer.Option(help="What becomes of the page's hosts: one, or several with connections of their own."),
-    ] = "one",
-    page: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Which page of the recording, from 1; a number that it lacks lists all. Default: that of its first "
-            "request.",
-            show_default=False,
-        ),
-    ] = None,
-    force: ForceOption = False,
-) -> None:
-    """Make a site of a page that a browser recorded (the network tool's *Save all as HAR*).
-
-    Sizes, types, order, what asked for what and what a returning visitor still has are kept; bodies, headers and
-    addresses' queries are not. What a user or a timer asked for once the page had loaded is left out. All hosts become
-    one, unless they are to be kept apart. What the recording lacks is said, and stands in the file.
-    """
-    from h123.base.files.output import check_output, write_output
-    from h123.study import import_site
-
-    name = re.sub(r"[^A-Za-z0-9._+-]+", "-", (out or har).stem).strip("-._+")[:40]
-    path = out or project_root() / "sites" / f"{name}.yaml"
-    if path.suffix not in (".yaml", ".yml"):
-        raise UserError(f"{path}: a site's file ends in .yaml")
-    check_output(path, force=force)
-    imported = import_site(har, name, apart=hosts == "apart", page=page)
-    write_output(path, imported.text, force=force)
-    site_of = imported.site
-    write(out_console, f"{path}: {_amount(site_of)}, {max(site_of.depth())} deep")
-    for note in imported.notes:
-        write(out_console, note, style="dim")
 
 
 def _overview() -> "Table":

@@ -1,4 +1,4 @@
-"""The commands about this machine: doctor, and its lab without a study."""
+"""`h123 lab exec` and `bench`: this machine's lab without a study."""
 
 import json
 import os
@@ -9,32 +9,11 @@ from typing import Annotated
 import typer
 
 from h123.base.paths import lab_binary
-from h123.base.terminal.console import out_console
 from h123.cli import completion
 from h123.cli.options import ForceOption
 
-app = typer.Typer()
 
-
-@app.command()
-def doctor() -> None:
-    """Check what this machine can do, and say how to fix what it cannot."""
-    from h123.cli import listing
-    from h123.cli.doctor import diagnose
-
-    checks = diagnose()
-    listing.print_checks(checks, out_console)
-    if not all(check.ok or not check.needed for check in checks):
-        raise typer.Exit(3)
-
-
-lab_app = typer.Typer(
-    no_args_is_help=True, help="Use the emulated links and network namespaces directly, without a study."
-)
-
-
-@lab_app.command(name="exec")
-def lab_exec(
+def execute(
     network: Annotated[
         str,
         typer.Option(
@@ -70,8 +49,7 @@ def lab_exec(
     _become_lab([*command, "--server", server, "--client", client])
 
 
-@lab_app.command(name="bench")
-def lab_bench() -> None:
+def bench() -> None:
     """Measure how accurately the link does what is configured, with this machine idle and busy."""
     _become_lab(["bench"])
 

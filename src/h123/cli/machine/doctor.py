@@ -1,4 +1,4 @@
-"""What this machine can do: the lab's own checks, and those of the control plane."""
+"""`h123 doctor`: what this machine can do, by the lab's own checks and those of the control plane."""
 
 import json
 import os
@@ -9,14 +9,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import typer
+
 from h123.base.errors import UserError
 from h123.base.paths import cache_folder, lab_binary
-from h123.catalogue import catalogue, damage
-from h123.virtual import NAME, installed_kernel
+from h123.base.terminal.console import out_console, write
 
 _TUN = "modprobe tun; in a container: --privileged --device /dev/net/tun"
 _ROOM_BYTES = 2_000_000_000
 _GO, _RUST = (1, 26), "1.89"
+
+
+def command() -> None:
+    """Check what this machine can do, and say how to fix what it cannot."""
+    checks = diagnose()
+    for check in checks:
+        mark, style = ("ok", "green") if check.ok else ("missing", "red") if check.needed else ("limited", "yellow")
+        write(out_console, f"{check.name}: {check.detail}", lead=f"{mark:8}", lead_style=style)
+        if check.remedy and not check.ok:
+            write(out_console, check.remedy, lead=f"{'':8}-> ")
+    if not all(check.ok or not check.needed for check in checks):
+        raise typer.Exit(3)
 
 
 @dataclass(frozen=True)
@@ -57,6 +70,8 @@ def _without_lab() -> Iterator[Check]:
 
 
 def _control_plane() -> list[Check]:
+    from h123.virtual import NAME, installed_kernel
+
     free = shutil.disk_usage(next(path for path in cache_folder().resolve().parents if path.exists())).free
     kernel = installed_kernel()
     built = f"{kernel.source.package} {kernel.source.version}" if kernel else "not installed"
@@ -71,6 +86,8 @@ def _control_plane() -> list[Check]:
 
 def _subjects() -> Check:
     """Whether installed ones still have the files that their commands name."""
+    from h123.catalogue import catalogue, damage
+
     broken = {subject.name: lost for subject in catalogue().values() if (lost := damage(subject))}
     if not broken:
         return Check("subjects", True, "no installed one lacks a file")

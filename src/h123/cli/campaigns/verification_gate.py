@@ -19,12 +19,12 @@ def proofs_of(cast: Cast) -> Proofs:
     return found
 
 
-def vouching(*, unverified: bool) -> Callable[[Cast], Proofs]:
-    """Looks up all proofs; unless `unverified`, raises UserError where a verification failed."""
+def verification_gate(*, allow_unverified: bool) -> Callable[[Cast], Proofs]:
+    """Looks up all proofs; unless `allow_unverified`, raises UserError where a verification failed."""
 
     def vouch(cast: Cast) -> Proofs:
         found = proofs_of(cast)
-        if not unverified:
+        if not allow_unverified:
             _refuse_failed(found)
         return found
 

@@ -1,4 +1,4 @@
-"""`h123 gate`, a study's `require`, and `--fail-if` of other commands: conditions are held against a campaign."""
+"""Conditions held against a campaign: a study's `require`, and `--fail-if` of `gate`, `diff` and `compare`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,12 +9,10 @@ from h123.analysis import analyse, gather, next_look, record_gate
 from h123.analysis.sections import Verdicts
 from h123.base.errors import UserError
 from h123.base.terminal.console import out_console, write
-from h123.cli.damage import complain_of_damage
 from h123.documents import read_content
 from h123.gate import STATUS, Figures, Passage, gate_row, judge, spoiled, worst, write_gate
-from h123.report import first_lines, print_gate, write_report
 from h123.store import CampaignFolder, loss
-from h123.study import METRICS, Basis, Condition, Study
+from h123.study import Basis, Condition, Study
 
 
 def forbidding(given: Sequence[str], by: Basis) -> list[Condition]:
@@ -28,34 +26,6 @@ def forbidding(given: Sequence[str], by: Basis) -> list[Condition]:
 def required(folder: CampaignFolder) -> list[Condition]:
     """What the campaign's study requires."""
     return Study.from_resolved(folder.study).require
-
-
-def gate(path: Path, conditions: Sequence[Condition]) -> int:
-    """Hold a campaign against them, or where there are none against what its study requires; the exit status. Raises
-    UserError."""
-    folder = CampaignFolder.open(path)
-    asked = conditions or required(folder)
-    if not asked:
-        raise UserError(
-            f"nothing to hold {path} against: its study requires nothing",
-            remedy=f"say what must not be: --fail-if '{_example(Study.from_resolved(folder.study))}'",
-        )
-    found = Held(folder, asked)
-    print_gate(found.verdicts, out_console)
-    for line in first_lines(found.verdicts):
-        write(out_console, line)
-    if (path / "report.html").exists():
-        write_report(folder)
-    written(found.files)
-    complain_of_damage(folder)
-    return found.status
-
-
-def _example(study: Study) -> str:
-    """A condition that its campaigns have values for."""
-    pair = study.compare.pairs[0]
-    metric = study.compare.families[0].metrics[0]
-    return f"{metric} {pair} {'< 0.95' if METRICS[metric].better == 'higher' else '> 1.05'}"
 
 
 class Held:

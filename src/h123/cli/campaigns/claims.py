@@ -1,4 +1,4 @@
-"""The command `claims`: what published works claim, and what arithmetic or a campaign makes of it."""
+"""`h123 claims`: what published works claim, and what arithmetic or a campaign makes of it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,17 +8,14 @@ import typer
 from h123.base.errors import UserError
 from h123.base.terminal.console import out_console
 from h123.cli import completion
-from h123.cli.damage import complain_of_damage
+from h123.cli.campaigns.damage import complain_of_damage
 
 if TYPE_CHECKING:
     from h123.store import CampaignFolder
     from h123.study import Ledger
 
-app = typer.Typer()
 
-
-@app.command()
-def claims(
+def command(
     what: Annotated[
         list[str] | None,
         typer.Argument(

@@ -16,7 +16,7 @@ _UNKNOWN = "not known"
 _NAMED = 3
 
 
-def print_foresight(
+def print_power_preview(
     plan: Plan, console: Console, *, effect: float | None, spread: float | None, width: float | None
 ) -> None:
     """How narrow the intervals will be, what each family can find, and how many blocks a width takes."""

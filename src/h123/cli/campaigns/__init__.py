@@ -1,0 +1,1 @@
+"""The commands about campaigns and their studies."""

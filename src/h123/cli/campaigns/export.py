@@ -1,0 +1,42 @@
+"""`h123 export`: a campaign's samples for other tools."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from h123.base.terminal.console import out_console
+from h123.cli.campaigns.damage import complain_of_damage
+from h123.cli.options import FolderArgument, ForceOption
+
+
+class Format(StrEnum):
+    """What `h123 export` can write."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+    JSON = "json"
+    SCORECARD = "scorecard"
+
+
+def command(
+    folder: FolderArgument,
+    format: Annotated[Format, typer.Option(help="File format.")] = Format.CSV,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder to write to. [default: FOLDER/export]", show_default=False),
+    ] = None,
+    force: ForceOption = False,
+) -> None:
+    """Export all samples and all attempts, with the metrics of those that count, for use in other tools.
+
+    As scorecard: what curl's scorecard.py writes with --json, a file for each client, server and network.
+    """
+    from h123.measures import export
+    from h123.store import CampaignFolder
+
+    campaign = CampaignFolder.open(folder)
+    for path in export(campaign, format.value, out or campaign.path / "export", force=force or out is None):
+        out_console.print(str(path), soft_wrap=True)
+    complain_of_damage(campaign)

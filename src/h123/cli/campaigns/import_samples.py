@@ -1,0 +1,41 @@
+"""`h123 import`: samples of other tools become a campaign."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from h123.cli import completion
+
+
+def command(
+    files: Annotated[list[Path], typer.Argument(help="Files with samples.", show_default=False)],
+    schema: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="What the columns mean: a tool (autocannon, fortio, h2load, jmeter, k6, k6-csv, locust, nighthawk, "
+            "oha, scorecard), or the path of a YAML file.",
+            autocompletion=completion.schemas,
+        ),
+    ],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the new campaign.")],
+    redirects: Annotated[
+        Literal["failed", "left-out"] | None,
+        typer.Option(
+            help="What becomes of answers that send the client elsewhere (301, 302, ...). Default: what the schema "
+            "says.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Import samples measured with another tool, analyse them and write a report.
+
+    Nothing is made up: audits that need something the files do not record (link, CPU, order...) are skipped, and the
+    summary says what is missing as a result. See docs/import.md for an example.
+    """
+    from h123.cli.campaigns.report import conclude
+    from h123.store import import_samples
+    from h123.study import load_schema
+
+    conclude(import_samples(files, load_schema(schema, redirects), out))

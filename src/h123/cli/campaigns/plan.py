@@ -1,0 +1,166 @@
+"""`h123 plan`: what a run would do, and what its blocks buy."""
+
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from h123.base.terminal.console import out_console, write
+from h123.base.units import format_bytes, format_span
+from h123.cli.options import (
+    BlocksOption,
+    ClockOption,
+    FilterOption,
+    JobsOption,
+    ScaleOption,
+    SeedOption,
+    StudyArgument,
+    TransportOption,
+    share,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.console import Console
+
+    from h123.execution import Jobs
+    from h123.study import Estimate, Plan
+
+_LISTED = 40
+"""Trials of a block: of more, nobody reads a line each."""
+_ORDERED = 8
+
+
+def command(
+    study: StudyArgument,
+    blocks: BlocksOption = None,
+    seed: SeedOption = None,
+    levels: FilterOption = None,
+    scale: ScaleOption = None,
+    clock: ClockOption = None,
+    transport: TransportOption = None,
+    jobs: JobsOption = None,
+    spread: Annotated[
+        float | None,
+        typer.Option(
+            metavar="S",
+            parser=share,
+            help="Standard deviation of a ratio from block to block, such as 10%. [default: published campaigns']",
+            show_default=False,
+        ),
+    ] = None,
+    effect: Annotated[
+        float | None,
+        typer.Option(
+            metavar="E",
+            parser=share,
+            help="The difference to be found, such as 10%. [default: the study's margin]",
+            show_default=False,
+        ),
+    ] = None,
+    precision: Annotated[
+        float | None,
+        typer.Option(
+            metavar="W",
+            parser=share,
+            help="Also say how many blocks `run --precision W` would take.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Show what `run` would do, without running it: treatments, trials, order, estimated time and bytes.
+
+    And what the blocks buy: how narrow the intervals will be, and how likely each family of comparisons is to find a
+    difference of a given size, by the spread that published campaigns had between blocks (docs/statistics.md).
+    """
+    from h123.campaign import cast_of, lacking, likeness
+    from h123.cli.campaigns.power_preview import print_power_preview
+    from h123.cli.campaigns.verification_gate import proof_lines, proofs_of
+    from h123.execution import Jobs, this_machine
+    from h123.study import find_study, load_study, make_plan, parse_only
+
+    asked = load_study(find_study(study)).scaled(1.0 if scale is None else scale)
+    asked = asked.settled(clock=clock, transport=transport)
+    planned = make_plan(asked, blocks=blocks, seed=seed, only=parse_only(levels or []))
+    cast = cast_of(planned)  # refuses what `run` would refuse
+    _print_plan(planned, Jobs.at(planned, jobs, this_machine()), out_console)
+    for line in proof_lines(proofs_of(cast)):
+        write(out_console, line)
+    for found in likeness(planned):
+        write(out_console, f"Transport {found.said}")
+    for condition in planned.study.require:
+        write(out_console, f"Required: {condition}")
+    print_power_preview(planned, out_console, effect=effect, spread=spread, width=precision)
+    if first := lacking(planned):
+        out_console.print(f"Note: {first.message}; {first.remedy}", soft_wrap=True)
+
+
+def _print_plan(plan: "Plan", lanes: "Jobs", console: "Console") -> None:
+    """How long it takes, each treatment, or where they are many each slice, and the order of the first block."""
+    estimates = plan.estimates()
+    seconds, size = (sum(getattr(e, what) for e in estimates.values()) for what in ("seconds", "bytes"))
+    blocks = "1 block" if len(plan.blocks) == 1 else f"{len(plan.blocks)} blocks"
+    write(
+        console,
+        f"{blocks}, {len(estimates)} trials, seed {plan.seed}: about {format_span(seconds)} and "
+        f"{format_bytes(size)} over the links (an estimate; a run corrects it as it goes)",
+    )
+    write(console, _at_once(plan, lanes))
+    for note in plan.notes:
+        write(console, f"Note: {note}")
+    console.print()
+    first = plan.blocks[0]
+    console.print(_treatments(plan) if len(first) <= _LISTED else _slices(plan, estimates))
+    if len(first) > _LISTED:
+        write(console, f"Each treatment is listed where --filter leaves at most {_LISTED} a block.")
+    more = f", and {len(first) - _ORDERED} more" if len(first) > _ORDERED else ""
+    write(console, f"\nOrder of block 1: {', '.join(t.id for t in first[:_ORDERED])}{more}")
+
+
+def _treatments(plan: "Plan") -> Table:
+    from h123.study import estimate
+
+    table = _table(*plan.trials()[0].cell, "trials", "s a trial", "bytes a trial")
+    count = Counter((tuple(t.cell.values()), t.twin) for t in plan.trials())
+    for trial in sorted(plan.blocks[0], key=lambda t: (*t.cell.values(), t.twin)):
+        expected = estimate(trial, plan.study.networks)
+        runs = str(count[tuple(trial.cell.values()), trial.twin])
+        marked = f"{runs} (A/A twin)" if trial.twin else runs
+        table.add_row(*trial.cell.values(), marked, f"{expected.seconds:.1f}", format_bytes(expected.bytes))
+    return table
+
+
+def _slices(plan: "Plan", estimates: "Mapping[str, Estimate]") -> Table:
+    """What `--filter FACTOR=LEVEL` would leave, for each level of what varies."""
+    table = _table("slice", "trials", "time", "bytes")
+    trials = plan.trials()
+    for factor, declared in plan.study.factors.items():
+        present = {trial.cell[factor] for trial in trials}
+        for level in (name for name in declared if name in present and len(present) > 1):
+            part = [estimates[trial.id] for trial in trials if trial.cell[factor] == level]
+            time, size = sum(one.seconds for one in part), sum(one.bytes for one in part)
+            table.add_row(f"{factor}={level}", str(len(part)), format_span(time), format_bytes(size))
+    return table
+
+
+def _at_once(plan: "Plan", lanes: "Jobs") -> str:
+    most = max(lanes.width(trial) for trial in plan.blocks[0])
+    if most == 1:
+        return "One trial at a time (--jobs N runs N trials over emulated links at once)"
+    if lanes.most is None:
+        limit = "as far as the machine's measured headroom allows"
+    elif lanes.most < lanes.virtual:
+        limit = "one per processor, under the virtual clock only"
+    else:
+        limit = "as --jobs says"
+    span = lanes.span(lanes.order(plan.blocks), lambda trial: lanes.estimates[trial.id])
+    return f"Up to {most} trials at once, {limit}: about {format_span(span)}"
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table

@@ -1,0 +1,90 @@
+"""The arguments of `h123 run`, and what in them contradicts itself, or the campaign that is there."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from h123.base.errors import UserError
+from h123.base.paths import typed
+
+if TYPE_CHECKING:
+    from h123.store import CampaignFolder
+
+
+@dataclass(frozen=True)
+class RunArguments:
+    """The arguments of `h123 run`."""
+
+    study: str | None = None
+    out: Path | None = None
+    blocks: int | None = None
+    seed: int | None = None
+    only: dict[str, list[str]] = field(default_factory=dict)
+    scale: float | None = None
+    clock: str | None = None
+    transport: str | None = None
+    jobs: int | None = None
+    retry: bool = False
+    until_decided: bool = False
+    precision: float | None = None
+    max_blocks: int | None = None
+    allow_unverified: bool = False
+    metrics_listen: str | None = None
+    trust: bool = False
+
+
+def check(asked: RunArguments) -> "CampaignFolder | None":
+    """The campaign that is in its folder, if any. Raises UserError where it cannot go on, or none can begin there."""
+    from h123.store import check_new
+
+    there = begun_in(asked.out)
+    _check(asked, there)
+    if asked.out and there is None:
+        check_new(asked.out)
+    return there
+
+
+def _check(asked: RunArguments, there: "CampaignFolder | None") -> None:
+    """Refuse what contradicts itself, or the campaign that is there."""
+    if asked.retry and there is None:
+        raise UserError("--retry tries trials of a campaign again", remedy="name the campaign's folder with --out")
+    rules = ["--until-decided"] * asked.until_decided + ["--precision"] * (asked.precision is not None)
+    if len(rules) > 1:
+        raise UserError("--until-decided and --precision exclude each other: each says when the campaign ends")
+    if not rules:
+        if asked.max_blocks is not None:
+            raise UserError(
+                "--max-blocks goes with --until-decided or --precision",
+                remedy="use --blocks to run a fixed number of blocks",
+            )
+        return
+    (rule,) = rules
+    if asked.blocks is not None:
+        raise UserError(f"--blocks and {rule} exclude each other", remedy="--max-blocks N limits the blocks")
+    if there and not _began_so(asked, there):
+        raise UserError(
+            f"{rule} must be there from the start: {asked.out} was begun without it, or with another value",
+            remedy="choose another folder with --out; or add blocks with --blocks, for which a stricter rule holds",
+        )
+
+
+def _began_so(asked: RunArguments, folder: "CampaignFolder") -> bool:
+    if asked.until_decided:
+        return bool(folder.looks)
+    limits = (None, folder.width["at_most"]) if folder.width else ()
+    return folder.width is not None and folder.width["wanted"] == asked.precision and asked.max_blocks in limits
+
+
+def begun_in(out: Path | None) -> "CampaignFolder | None":
+    """The campaign that is there, if any."""
+    from h123.store import CampaignFolder
+
+    return CampaignFolder.open(out) if out and (out / "campaign.json").exists() else None
+
+
+def of_another_study(out: Path) -> UserError:
+    """What is in the folder."""
+    return UserError(
+        f"{out} holds a campaign of another study, or of an earlier version of this study",
+        remedy=f"resume that campaign with `h123 run --out {typed(out)}`, or choose another folder",
+    )

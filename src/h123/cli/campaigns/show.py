@@ -1,0 +1,43 @@
+"""`h123 show`: one trial or two, over time."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from h123.base.terminal.console import out_console
+from h123.cli.options import FolderArgument, ForceOption
+
+
+def command(
+    folder: FolderArgument,
+    trials: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TRIAL",
+            help="Trial, such as b01-t01-medium-h2; with ~1 its first attempt, otherwise the one that counts. A second "
+            "trial is shown on the same axes.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Page to write. [default: FOLDER/show/TRIAL.html]", show_default=False),
+    ] = None,
+    force: ForceOption = False,
+) -> None:
+    """Show what happened in one trial, or two side by side, over time: one page, which opens offline.
+
+    Requests, throughput, bytes in flight, windows, round trips, queue, losses and sequence numbers (docs/show.md).
+    """
+    from h123.base.files.output import check_output
+    from h123.report.trial_view import choose, write_closeup
+    from h123.store import CampaignFolder
+
+    if out:
+        check_output(out, force=force)
+    campaign = CampaignFolder.open(folder)
+    chosen = choose(campaign, trials)
+    page = out or campaign.path / "show" / f"{'+'.join(each.name for each in chosen)}.html"
+    write_closeup(campaign, chosen, page, force=force or out is None)
+    out_console.print(str(page), soft_wrap=True)

@@ -1,0 +1,49 @@
+"""`h123 why`: what the time was spent on."""
+
+from typing import Annotated
+
+import typer
+
+from h123.base.terminal.console import out_console
+from h123.cli.campaigns.damage import complain_of_damage
+from h123.cli.options import FolderArgument
+
+
+def command(
+    folder: FolderArgument,
+    levels: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--filter",
+            metavar="FACTOR=LEVEL[,LEVEL]",
+            help="Show only these levels of a factor. Can be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    limits: Annotated[
+        bool,
+        typer.Option(
+            "--limits",
+            help="Instead: a table in Markdown of what limited each treatment: a processor, a window or the link.",
+        ),
+    ] = False,
+) -> None:
+    """Say what the time of the requests, or of the pages, was spent on, and which parts make the difference.
+
+    Told from the packets that each trial recorded at its link (docs/why.md). Over a plain veth, which records none,
+    --limits tells which processor was the limit.
+    """
+    from h123.analysis import analyse, bottlenecks, gather
+    from h123.report import limits_lines, print_causes
+    from h123.store import CampaignFolder
+    from h123.study import Study, make_plan, parse_only
+
+    campaign, chosen = CampaignFolder.open(folder), parse_only(levels or [])
+    study = Study.from_resolved(campaign.study)
+    make_plan(study, blocks=1, only=chosen)  # refuses what the study does not have
+    if limits:
+        for line in limits_lines(bottlenecks(gather(campaign)), study, chosen):
+            out_console.print(line, soft_wrap=True)
+    else:
+        print_causes(analyse(campaign), out_console, chosen)
+    complain_of_damage(campaign)

@@ -1,0 +1,269 @@
+"""A comparison of a person's own servers: they are found out, a study is drafted from what was found, and it is run."""
+
+import dataclasses
+import datetime as dt
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import median
+
+from h123.base.complaints import choose
+from h123.base.errors import UserError
+from h123.base.files.output import check_output, write_output
+from h123.base.files.scratch import scratch
+from h123.base.terminal.console import say
+from h123.base.terminal.redaction import PRIVATE
+from h123.base.units import format_bytes
+from h123.catalogue import OwnServer, clients_of_any_server
+from h123.cli.campaigns import requirements
+from h123.cli.campaigns.run import run
+from h123.cli.campaigns.run_arguments import RunArguments, begun_in, check, of_another_study
+from h123.cli.comparisons.arguments import CompareArguments
+from h123.cli.comparisons.inquiry import inquiry_of, load_of
+from h123.cli.comparisons.servers import (
+    ONE,
+    PROTOCOLS,
+    check_elsewhere,
+    named_servers,
+    server_elsewhere,
+    server_started,
+)
+from h123.cli.options import NETWORKS
+from h123.execution import LocalPool
+from h123.probe import (
+    STUDY,
+    TITLES,
+    Answer,
+    Draft,
+    Inquiry,
+    Known,
+    Load,
+    Requests,
+    Visits,
+    check_answers,
+    found_words,
+    judge,
+    served,
+    survey,
+)
+from h123.study import (
+    METRICS,
+    Condition,
+    Network,
+    RecordedPage,
+    Study,
+    find_network,
+    is_path,
+    load_network,
+    load_study,
+    recorded_page,
+)
+
+MOST_BLOCKS = 12
+"""Unless --max-blocks says otherwise."""
+_LEVEL = 40
+"""Characters of a level's name, at most."""
+_WAITS_NS = 5_000_000
+"""An answer that takes longer over a plain veth may be one that the server waits for."""
+
+
+def compare(asked: CompareArguments) -> int:
+    """All of it; the exit status. Raises Interrupted, UserError."""
+    conditions = requirements.forbidding(asked.fail_if, asked.by)
+    page = _recorded(asked)
+    if page is None:
+        _check_visits(conditions)
+    _check_client(asked.client)
+    _check_protocols(asked)
+    if asked.save:
+        _check_save(asked.save, force=asked.force)
+    inquiry, load = inquiry_of(asked, page), load_of(asked, conditions, page is not None)
+    servers = {
+        name: server_started(command, asked, inquiry)
+        for name, command in named_servers(asked.servers, asked.cwd).items()
+    }
+    planned = _planned(asked, servers)
+    if not servers:
+        check_elsewhere(asked, conditions)
+        servers = {ONE: server_elsewhere(asked, inquiry)}
+    networks, files = _networks(asked.networks or NETWORKS.split(","))
+    known = {name: _find_out(name, server, inquiry, asked) for name, server in servers.items()}
+    shared = _shared(known)
+    if not asked.answers_differ:
+        check_answers(known, shared, inquiry)
+    answers = _answers(known, shared, len(inquiry.site.paths))
+    if not asked.networks and asked.clock == "virtual":
+        networks = _worth_measuring(networks, answers)
+    draft = Draft(
+        servers={name: _as_found(server, known[name]) for name, server in servers.items()},
+        inquiry=inquiry,
+        protocols=shared,
+        asked=_visits(page, inquiry, answers, load) if page else Requests(inquiry, answers, load),
+        networks=networks,
+        client=asked.client,
+        clock=asked.clock,
+        congestion=asked.congestion,
+        seed=asked.seed,
+        require=conditions,
+        transport=asked.transport,
+        answers="any" if asked.answers_differ else "alike",
+        files=files,
+    )
+    with scratch() as folder:
+        study = folder / "compare.yaml"
+        study.write_text(dataclasses.replace(draft, require=[]).text(), encoding="utf-8")
+        _check(conditions, load_study(study), load)
+        if asked.save:
+            _keep(draft, asked.save, force=asked.force)
+        study.write_text(draft.text(), encoding="utf-8")
+        return run(dataclasses.replace(planned, study=str(study)))
+
+
+def _worth_measuring(networks: dict[str, Network], answers: Sequence[Sequence[Answer]]) -> dict[str, Network]:
+    """Under the virtual clock: those that take time; the others too where the server may wait, as the survey saw."""
+    usual = max(median(answer.ns for answer in mine) for mine in answers)
+    idle = [name for name, network in networks.items() if not network.takes_time]
+    if not idle or usual > _WAITS_NS:
+        return networks
+    say(f"Left out: {', '.join(idle)}, where nothing takes time under the virtual clock (--networks includes it)")
+    return {name: network for name, network in networks.items() if name not in idle}
+
+
+def _recorded(asked: CompareArguments) -> RecordedPage | None:
+    if asked.har is not None:
+        return recorded_page(asked.har, page=asked.page, every_host=asked.every_host)
+    if asked.page is not None or asked.every_host:
+        raise UserError("--page and --hosts choose what to load of a recording", remedy="name it: --har FILE")
+    return None
+
+
+def _check(conditions: Sequence[Condition], study: Study, load: Load) -> None:
+    """Refuse those that the study will have no value for."""
+    for condition in conditions:
+        if fault := study.unheld(condition, study.compare.pairs):
+            few = METRICS[condition.metric].needs.requests > load.users * (load.requests or 10**6)
+            enough = -(-METRICS[condition.metric].needs.requests // load.users)
+            raise UserError(f"--fail-if: {fault}", remedy=f"--load {load.users}x{enough}" if few else None)
+
+
+def _networks(given: Sequence[str]) -> tuple[dict[str, Network], dict[str, str]]:
+    """By name; and the files of those that are given by a path. Raises UserError."""
+    networks, files = dict[str, Network](), dict[str, str]()
+    for written in dict.fromkeys(name.strip() for name in given):
+        path = find_network(written)
+        network = load_network(written)
+        name = network.name[:_LEVEL]
+        if networks.setdefault(name, network) != network:
+            raise UserError(
+                f"--networks: two different networks are named {network.name!r}",
+                remedy=f"give one another `name` in its file, such as {path}",
+            )
+        if is_path(written):
+            files[name] = str(path.resolve())
+    return networks, files
+
+
+def _check_client(name: str) -> None:
+    """Refuse one that asks only servers of the catalogue."""
+    able = clients_of_any_server()
+    if name not in able:
+        raise UserError(f"--client {name}: {choose(name, able)}")
+
+
+def _check_protocols(asked: CompareArguments) -> None:
+    """Refuse those that nobody speaks, and a single one where protocols are what is compared."""
+    for protocol in asked.protocols or ():
+        if protocol not in PROTOCOLS:
+            raise UserError(f"--protocols {protocol}: {choose(protocol, PROTOCOLS)}")
+    if asked.protocols and len(set(asked.protocols)) == 1 and len(asked.servers) < 2:
+        raise UserError(
+            f"--protocols {asked.protocols[0]}: a single one is compared with nothing",
+            remedy="name two or more, or compare two builds over it: --server base='...' --server new='...'",
+        )
+
+
+def _check_save(path: Path, *, force: bool) -> None:
+    check_output(path, force=force)
+    if not path.parent.is_dir():
+        raise UserError(f"--save {path}: there is no folder {path.parent}", remedy="make it, or name another one")
+
+
+def _check_visits(conditions: Sequence[Condition]) -> None:
+    """Refuse what is asked of visits where there are none."""
+    for condition in conditions:
+        if METRICS[condition.metric].of_visits:
+            raise UserError(f"--fail-if: {condition.metric} is of visits of a page", remedy="record one: --har FILE")
+
+
+def _planned(asked: CompareArguments, servers: Mapping[str, OwnServer]) -> RunArguments:
+    """What `h123 run` does with the study, once that is known. Raises UserError where the folder takes no such
+    campaign: before any server is started."""
+    out = asked.out or Path("campaigns") / f"compare-{dt.datetime.now():%Y%m%d-%H%M%S}"
+    commands = {name: shlex.join(shlex.split(server.command or "")) for name, server in servers.items()}
+    if there := begun_in(out):
+        begun = {name: server.get("command") or "" for name, server in there.study.get("servers", {}).items()}
+        if there.study["name"] != STUDY or begun != (commands or {ONE: ""}):
+            raise of_another_study(out)
+    planned = RunArguments(
+        out=out,
+        until_decided=asked.precision is None,
+        precision=asked.precision,
+        max_blocks=asked.max_blocks or (MOST_BLOCKS if asked.precision is None else None),
+        jobs=asked.jobs,
+    )
+    check(planned)
+    return planned
+
+
+def _keep(draft: Draft, path: Path, *, force: bool) -> None:
+    try:
+        write_output(path, draft.text(), force=force, mode=PRIVATE if draft.private else 0o666)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {error.strerror}") from None
+    say(f"Study: {path}")
+
+
+def _visits(page: RecordedPage, inquiry: Inquiry, answers: Sequence[Sequence[Answer]], load: Load) -> Visits:
+    """Of the page as the server has it."""
+    had = {path: served(mine, path, inquiry) for path, mine in zip(inquiry.site.paths, answers, strict=True)}
+    found = page.as_served(had)
+    for note in found.notes:
+        say(f"  {note}")
+    site = found.site
+    say(f"  The page: {len(site.loads())} requests, {format_bytes(site.bytes)}, {max(site.depth())} deep")
+    return Visits(site, load)
+
+
+def _find_out(name: str, server: OwnServer, inquiry: Inquiry, asked: CompareArguments) -> Known:
+    say(f"Finding out what {'the server' if name == ONE else name} speaks and answers ...")
+    with scratch() as folder:
+        inquired = survey(server, inquiry, folder, LocalPool().engine)
+    known = judge(inquired, inquiry, asked.protocols)
+    for line in found_words(known, inquiry):
+        say(f"  {line}")
+    return known
+
+
+def _shared(known: Mapping[str, Known]) -> list[str]:
+    """The protocols that all servers speak; of one server at least two."""
+    spoken = [[each.protocol for each in one.spoken] for one in known.values()]
+    shared = [protocol for protocol in PROTOCOLS if all(protocol in one for one in spoken)]
+    if len(known) == 1 and len(shared) == 1:
+        raise UserError(
+            f"the server speaks {TITLES[shared[0]]} alone on that port, so there is nothing to compare",
+            remedy="turn HTTP/2 or HTTP/3 on (HTTP/3 takes the UDP port of the same number), or compare two builds: "
+            "--server base='...' --server new='...'",
+        )
+    if not shared:
+        raise UserError("the servers have no protocol in common, so there is nothing to compare")
+    return list(shared)
+
+
+def _as_found(server: OwnServer, known: Known) -> OwnServer:
+    """The server with what it was found to speak."""
+    return server.model_copy(update={"protocols": list(known.protocols), "http3_port": known.http3_port})
+
+
+def _answers(known: Mapping[str, Known], shared: Sequence[str], paths: int) -> list[list[Answer]]:
+    spoken = [each for one in known.values() for each in one.spoken if each.protocol in shared]
+    return [[answer for each in spoken for answer in each.answers[number]] for number in range(paths)]

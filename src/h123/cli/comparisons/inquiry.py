@@ -1,0 +1,119 @@
+"""What `h123 compare` asks the servers for, and how much of it, from its arguments."""
+
+import dataclasses
+import re
+import ssl
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, cast
+
+from cryptography import x509
+from pydantic import ValidationError
+
+from h123.base.complaints import choose
+from h123.base.errors import UserError
+from h123.base.files import sizes
+from h123.base.files.textfile import check_file, read_bytes
+from h123.base.strict import describe
+from h123.base.terminal.redaction import hidden
+from h123.cli.comparisons.arguments import CompareArguments
+from h123.probe import Inquiry, Load, Site, site_of
+from h123.study import METRICS, Condition, Header, RecordedPage
+
+_LOAD = re.compile(r"([1-9][0-9]{0,3})(?:x([1-9][0-9]{0,5}))?")
+
+
+def inquiry_of(asked: CompareArguments, page: RecordedPage | None) -> Inquiry:
+    method = asked.method or ("POST" if asked.data else "GET")
+    if method not in ("GET", "POST"):
+        raise UserError(f"--method {method}: {choose(method, ['GET', 'POST'])}")
+    if page and method == "POST":
+        raise UserError("the parts of a page are asked for by GET: --har goes without --method POST and --data")
+    if (method == "POST") != (asked.data is not None):
+        raise UserError("a POST needs --data FILE, and only a POST has it", remedy="--method POST --data FILE")
+    if asked.data:
+        check_file(asked.data, sizes.UPLOAD)
+        if not asked.data.stat().st_size:
+            raise UserError(f"--data {asked.data}: it is empty", remedy="name a file with the body to send")
+    headers = tuple(_header(text) for text in asked.headers)
+    if asked.cacert and asked.insecure:
+        raise UserError("--cacert and --insecure exclude each other: is the certificate to be checked?")
+    if asked.cacert:
+        _check_authorities(asked.cacert)
+    return Inquiry(
+        _place(asked, page),
+        cast(Literal["GET", "POST"], method),
+        headers,
+        asked.data,
+        authorities=asked.cacert or _trusted_here(asked),
+        page=page is not None,
+    )
+
+
+def _place(asked: CompareArguments, page: RecordedPage | None) -> Site:
+    """The server, and what it is asked for."""
+    if page is None:
+        return site_of(asked.urls)
+    if len(asked.urls) > 1:
+        raise UserError("with --har one --url names the server, and the recording what it is asked for")
+    if not asked.urls and not page.address.startswith("https://"):
+        raise UserError(
+            f"--har: the page was recorded from {page.address[:100]}",
+            remedy="name your server: --url https://localhost:8443/",
+        )
+    site = site_of(asked.urls or [page.address])
+    if asked.urls and site.paths != ("/",):
+        raise UserError(
+            f"--url {hidden(asked.urls[0])}: with --har it names the server alone, the recording what to ask it for",
+            remedy="leave out its path",
+        )
+    return dataclasses.replace(site, paths=page.paths)
+
+
+def _trusted_here(asked: CompareArguments) -> Path | None:
+    """The machine's own authorities, for a server that runs elsewhere: nobody else says who it is."""
+    if asked.servers or asked.insecure:
+        return None
+    known = ssl.get_default_verify_paths().cafile
+    if known is None:
+        raise UserError(
+            "this machine has no certificates of authorities to check the server's against",
+            remedy="--cacert FILE, or --insecure; on Debian: apt install ca-certificates",
+        )
+    return Path(known)
+
+
+def _check_authorities(path: Path) -> None:
+    try:
+        x509.load_pem_x509_certificates(read_bytes(path, sizes.AUTHORITIES))
+    except ValueError:
+        raise UserError(
+            f"--cacert {path}: there is no certificate in it", remedy="a file of certificates in PEM, as curl takes it"
+        ) from None
+
+
+def _header(text: str) -> Header:
+    name, colon, value = text.partition(":")
+    if not colon:  # what it has may be a password, so it is not repeated
+        raise UserError("--header: one has no colon", remedy="write it as 'NAME: VALUE', as in 'accept: text/html'")
+    try:
+        return Header(name=name.strip(), value=value.strip())
+    except ValidationError as invalid:
+        fault = describe({**invalid.errors()[0], "input": ""}, "")
+        raise UserError(f"--header {name.strip()[:100]!r}: {fault}") from None
+
+
+def load_of(asked: CompareArguments, conditions: Sequence[Condition], page: bool) -> Load:
+    text = asked.load or ("1" if page else "4")
+    found = _LOAD.fullmatch(text)
+    if not found:
+        raise UserError(f"--load {text!r}: write USERS or USERSxREQUESTS, such as 4 or 4x25")
+    if asked.rate is not None and page:
+        raise UserError("visits of a page follow one another, so --rate does not go with --har")
+    return Load(
+        int(found[1]),
+        int(found[2]) if found[2] else None,
+        rate=asked.rate,
+        least=max((METRICS[one.metric].needs.requests for one in conditions), default=0),
+        virtual=asked.clock == "virtual",
+    )

@@ -1,0 +1,105 @@
+"""The servers of `h123 compare`: those that it starts, and one that runs elsewhere."""
+
+import re
+import shlex
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from h123.base.errors import UserError
+from h123.base.paths import real
+from h123.base.strict import describe
+from h123.base.terminal.console import say
+from h123.catalogue import OwnServer
+from h123.cli.comparisons.arguments import CompareArguments
+from h123.probe import Inquiry, addresses_of, takes_a_connection
+from h123.study import METRICS, Condition
+
+PROTOCOLS = ("h1", "h2", "h3")
+ONE = "server"
+"""What a server without a name is called."""
+_NAMED = re.compile(r"(?P<name>[a-z][a-z0-9-]{0,30})=(?P<command>.+)", re.DOTALL)
+
+
+def named_servers(commands: Sequence[str], folder: Path) -> dict[str, str]:
+    """Servers by name, in their order."""
+    if len(commands) == 1:
+        found = None if _is_program(commands[0], folder) else _NAMED.fullmatch(commands[0])
+        # `PORT=8443 ./server` is how shells name variables: a name for a server is written in small letters.
+        return {found["name"]: found["command"]} if found else {ONE: commands[0]}
+    named = [_NAMED.fullmatch(command) for command in commands]
+    if len(commands) > 2 or not all(named):
+        raise UserError(
+            "several --server need names, and there can be two", remedy="--server base='...' --server new='...'"
+        )
+    found_names = {one["name"]: one["command"] for one in named if one}
+    if len(found_names) < len(commands):
+        raise UserError("both --server have the same name", remedy="--server base='...' --server new='...'")
+    return found_names
+
+
+def _is_program(command: str, folder: Path) -> bool:
+    """Whether it begins with a program that is there: a path may have a = too."""
+    try:
+        program = shlex.split(command)[0]
+        return (folder / program).is_file() if "/" in program else shutil.which(program) is not None
+    except (ValueError, IndexError, OSError):
+        return False
+
+
+def server_started(command: str, asked: CompareArguments, inquiry: Inquiry) -> OwnServer:
+    values = {
+        "command": command,
+        "folder": str(real(asked.cwd)),
+        "environment": _environment(asked.environment),
+        "host": inquiry.site.host,
+        "sni": asked.sni,
+        "protocols": list(PROTOCOLS),
+        "ready": asked.ready,
+    }
+    try:
+        server = OwnServer.model_validate(values)
+    except ValidationError as invalid:
+        fault = invalid.errors()[0]
+        raise UserError(f"--server: {describe(fault, '.'.join(map(str, fault['loc'])))}") from None
+    server.check()
+    return server
+
+
+def _environment(given: Sequence[str]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in given]
+    if wrong := [text for text, (name, sign, _) in zip(given, pairs, strict=True) if not (name and sign)]:
+        raise UserError(f"--env: {len(wrong)} of {len(pairs)} are not written as NAME=VALUE")
+    return {name: value for name, _, value in pairs}
+
+
+def check_elsewhere(asked: CompareArguments, conditions: Sequence[Condition]) -> None:
+    """Refuse what nobody can know, or do, of a server that is not started here."""
+    if asked.clock == "virtual":
+        raise UserError(
+            "a server that runs elsewhere lives in real time: the virtual clock is for those that h123 starts",
+            remedy="leave --clock out, or give the command that starts it: --server CMD",
+        )
+    if asked.environment or asked.ready:
+        raise UserError("--env and --ready are for a server that h123 starts: give its command with --server CMD")
+    for condition in conditions:
+        if METRICS[condition.metric].of_the_server:
+            raise UserError(
+                f"--fail-if: {condition.metric} of a server that runs elsewhere cannot be known",
+                remedy="give the command that starts it: --server CMD",
+            )
+
+
+def server_elsewhere(asked: CompareArguments, inquiry: Inquiry) -> OwnServer:
+    """The server that the URL names, where it is now. Raises UserError."""
+    site = inquiry.site
+    shared = {"may_load": asked.allow_remote_load, "host": site.host, "sni": asked.sni, "protocols": list(PROTOCOLS)}
+    known = [OwnServer.model_validate({"address": address, **shared}) for address in addresses_of(site)]
+    for server in known:
+        server.check()  # before a single packet is sent
+    # A name such as localhost may have several, and the server listen at one of them.
+    server = next((one for one in known if takes_a_connection(one.address or "", site.port)), known[0])
+    say(f"{site.host} is {server.address} here; the server there is asked as it runs")
+    return server

@@ -1,0 +1,55 @@
+"""`h123 site import`: a page that a browser recorded becomes a site."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from h123.base.errors import UserError
+from h123.base.paths import project_root
+from h123.base.terminal.console import out_console, write
+from h123.cli.options import ForceOption
+from h123.cli.sites.show import amount
+
+
+def command(
+    har: Annotated[Path, typer.Argument(help="The page as a browser saved it, HAR 1.2.", show_default=False)],
+    out: Annotated[
+        Path | None, typer.Option(help="The site's file. Default: sites/NAME.yaml, named after the recording.")
+    ] = None,
+    hosts: Annotated[
+        Literal["one", "apart"],
+        typer.Option(help="What becomes of the page's hosts: one, or several with connections of their own."),
+    ] = "one",
+    page: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Which page of the recording, from 1; a number that it lacks lists all. Default: that of its first "
+            "request.",
+            show_default=False,
+        ),
+    ] = None,
+    force: ForceOption = False,
+) -> None:
+    """Make a site of a page that a browser recorded (the network tool's *Save all as HAR*).
+
+    Sizes, types, order, what asked for what and what a returning visitor still has are kept; bodies, headers and
+    addresses' queries are not. What a user or a timer asked for once the page had loaded is left out. All hosts become
+    one, unless they are to be kept apart. What the recording lacks is said, and stands in the file.
+    """
+    from h123.base.files.output import check_output, write_output
+    from h123.study import import_site
+
+    name = re.sub(r"[^A-Za-z0-9._+-]+", "-", (out or har).stem).strip("-._+")[:40]
+    path = out or project_root() / "sites" / f"{name}.yaml"
+    if path.suffix not in (".yaml", ".yml"):
+        raise UserError(f"{path}: a site's file ends in .yaml")
+    check_output(path, force=force)
+    imported = import_site(har, name, apart=hosts == "apart", page=page)
+    write_output(path, imported.text, force=force)
+    site_of = imported.site
+    write(out_console, f"{path}: {amount(site_of)}, {max(site_of.depth())} deep")
+    for note in imported.notes:
+        write(out_console, note, style="dim")

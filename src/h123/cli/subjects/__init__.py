@@ -1,0 +1,1 @@
+"""The commands about subjects, and about what else studies name."""

@@ -1,0 +1,47 @@
+"""The subjects that take part in a verification, a profile or a matrix, installed where they are not."""
+
+from collections.abc import Mapping, Sequence
+
+from h123 import virtual
+from h123.base.errors import UserError
+from h123.base.terminal.steps import Steps
+from h123.catalogue import Subject, check_failures, install_each, installed, subjects_folder
+from h123.execution import ORIGIN
+from h123.verification import PROBE, VerifiedRole, counterpart, roles_of
+
+_HELPERS = dict.fromkeys([PROBE, ORIGIN])
+
+
+def tasks_of(
+    subjects: Sequence[Subject], everything: bool, role: VerifiedRole | None
+) -> list[tuple[Subject, VerifiedRole]]:
+    """What is to be verified as what. Raises UserError where one that was named has not the role."""
+    roles = {subject.name: (subject, roles_of(subject, role)) for subject in subjects}
+    idle = [name for name, (_, able) in roles.items() if not able]
+    if not everything and (idle or not roles):
+        what = f"not a {role}" if role else "neither a server nor a client"
+        raise UserError(f"nothing to verify: {', '.join(idle or [virtual.NAME])} is {what}")
+    return [(subject, r) for subject, able in roles.values() for r in able]
+
+
+def cast_of(subject: Subject, role: VerifiedRole, known: Mapping[str, Subject]) -> list[Subject]:
+    """Those who take part in its verification."""
+    return [*helpers(known), subject, *([counterpart(subject, known)] if role == "client" else [])]
+
+
+def install_missing(subjects: Sequence[Subject], steps: Steps) -> dict[str, UserError]:
+    """Installs each that is not; what failed, by name. Raises UserError about a helper: without it nothing is asked."""
+    missing = {subject.name: subject for subject in subjects if not installed(subject)}
+    failed = install_each(list(missing.values()), steps)
+    check_failures({name: error for name, error in failed.items() if name in _HELPERS})
+    return failed
+
+
+def helpers(known: Mapping[str, Subject]) -> list[Subject]:
+    """The subjects without which no server can be asked, or answer as a proxy."""
+    if lacking := [name for name in _HELPERS if name not in known]:
+        raise UserError(
+            f"subject {lacking[0]} is missing from {subjects_folder()}; verification needs it as the other end",
+            remedy="link it into that folder (docs/contracts/subject.md)",
+        )
+    return [known[name] for name in _HELPERS]

@@ -1,0 +1,91 @@
+"""`h123 list`: subjects, networks or studies."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from h123.base.errors import UserError
+from h123.base.terminal.console import out_console, wrap, write
+from h123.cli import completion
+from h123.cli.subjects.selection import known
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+_NARROW = 10
+"""Columns of prose in a table, however narrow the terminal is."""
+
+
+class Shelf(StrEnum):
+    """What `h123 list` can list."""
+
+    SUBJECTS = "subjects"
+    NETWORKS = "networks"
+    STUDIES = "studies"
+
+
+def _subjects_unless_others_are_listed(context: typer.Context) -> list[str]:
+    return completion.subjects() if context.params.get("what") in (None, Shelf.SUBJECTS) else []
+
+
+def command(
+    what: Annotated[Shelf, typer.Argument(help="What to list.")],
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Subjects to show in detail.", show_default=False, autocompletion=_subjects_unless_others_are_listed
+        ),
+    ] = None,
+) -> None:
+    """List subjects (servers and clients), networks or studies, or show some subjects in detail."""
+    if what is Shelf.SUBJECTS:
+        from h123.cli.subjects.subject_listing import print_subject, print_subjects
+
+        if not names:
+            print_subjects(out_console)
+            return
+        for subject in known(names):
+            print_subject(subject, out_console)
+        return
+    if names:
+        raise UserError(f"only subjects can be named; `h123 list {what}` lists all {what}")
+    shelves = {Shelf.NETWORKS: _print_networks, Shelf.STUDIES: _print_studies}
+    shelves[what](out_console)
+
+
+def _print_networks(console: "Console") -> None:
+    """All networks of the project."""
+    from h123.study import list_networks, load_network
+
+    names = list_networks()
+    width = max((console.width - max(map(len, names))) // 2 - 2, _NARROW)
+    table = _table("name", "what", "what the link does")
+    for name in names:
+        network = load_network(name)
+        up, down = network.describe()
+        ways = f"each way: {up}" if up == down else f"up: {up}; down: {down}"
+        link = "; ".join(filter(None, [ways, network.describe_moves(), network.describe_cross()]))
+        table.add_row(name, *(wrap(text, width) for text in (network.title, link)))
+    console.print(table)
+    write(console, "\nDelays are one-way, per direction: 15 ms up and 15 ms down add 30 ms to the round trip.")
+
+
+def _print_studies(console: "Console") -> None:
+    """All studies of the project."""
+    from h123.study import list_studies, question_of
+
+    table = _table("name", "question")
+    for path in list_studies():
+        table.add_row(path.stem, question_of(path))
+    console.print(table)
+
+
+def _table(*columns: str) -> "Table":
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table

@@ -1,0 +1,112 @@
+"""`h123 matrix`: which clients work with which servers."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from h123.base.errors import Interrupted, UserError
+from h123.base.terminal.console import err_console, out_console, say
+from h123.cli import completion
+
+if TYPE_CHECKING:
+    from h123.catalogue import Subject
+
+
+def command(
+    servers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="Servers. [default: all installed]",
+            show_default=False,
+            autocompletion=completion.comma_separated(completion.subjects),
+        ),
+    ] = None,
+    clients: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="Clients. [default: all installed]",
+            show_default=False,
+            autocompletion=completion.comma_separated(completion.subjects),
+        ),
+    ] = None,
+    protocols: Annotated[str, typer.Option(metavar="P,...", help="Protocols.")] = "h1,h2,h3",
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results and the page.")] = Path(
+        "campaigns/matrix"
+    ),
+) -> None:
+    """Try every client with every server over each protocol, and show which pairs work: pass, fail or unsupported.
+
+    Each pair runs real trials: GET and POST of 100 kB by three users, over a plain veth pair. Subjects named here are
+    installed first if necessary. Ctrl-C loses at most the trial in progress; the same command resumes. It retries pairs
+    that failed, and pairs that passed only if one of the subjects has changed since. For a fresh start, use another
+    --out.
+    """
+    _try_pairs(servers, clients, protocols, out)
+
+
+def _try_pairs(servers: str | None, clients: str | None, protocols: str, out: Path) -> None:
+    """All of it. Raises UserError if a pair fails."""
+    from h123.base.terminal.steps import Steps
+    from h123.catalogue import PROTOCOLS, catalogue, check_failures
+    from h123.cli.subjects.cast import helpers, install_missing
+    from h123.execution import LocalPool
+    from h123.progress import display_for
+    from h123.report.catalogue import print_matrix, write_matrix
+    from h123.verification.matrix import MatrixFolder, failures, known_cells, pairings, run_matrix
+
+    known, spoken = catalogue(), [_one_of(PROTOCOLS, name, "protocol") for name in protocols.split(",")]
+    asked = pairings(
+        _side(known, "server", servers, lambda subject: subject.server is not None),
+        _side(known, "client", clients, lambda subject: subject.client is not None),
+        spoken,
+    )
+    sides = [name for pairing in asked for name in (pairing.server, pairing.client)]
+    folder = MatrixFolder(out, known)  # before the builds: of these files they are made
+    with Steps(err_console) as steps:
+        check_failures(install_missing([*helpers(known), *(known[name] for name in sides)], steps))
+    try:
+        run_matrix(asked, known, folder, LocalPool().engine, display_for(err_console))
+    except KeyboardInterrupt:
+        say("\nInterrupted. Finished pairs are kept; run the same command to resume.")
+        raise Interrupted from None
+    finally:
+        page = out / "matrix.html"
+        cells = known_cells(asked, known, folder)
+        write_matrix(cells, known, folder.events(), page)
+    print_matrix(cells, out_console)
+    out_console.print(f"Page: {page}", soft_wrap=True)
+    if failed := list(failures(cells)):
+        count = "1 trial" if len(failed) == 1 else f"{len(failed)} trials"
+        raise UserError(f"{count} failed", remedy="the page says why and shows the logs", status=1)
+
+
+def _side(known: "Mapping[str, Subject]", what: str, names: str | None, fits: "Callable[[Subject], bool]") -> list[str]:
+    """The subjects on one side of the matrix: those named, or all that are installed and fit."""
+    from h123.catalogue import installed, unknown_subject
+
+    able = [name for name, subject in known.items() if fits(subject)]
+    if names is not None:
+        for name in names.split(","):
+            if name not in known:
+                raise unknown_subject(name)
+        return list(dict.fromkeys(_one_of(able, name, what) for name in names.split(",")))
+    if found := [name for name in able if installed(known[name])]:
+        return found
+    raise UserError(
+        f"no {what} is installed",
+        remedy=f"run `h123 install NAME`, or name some with --{what}s: those are installed first",
+    )
+
+
+def _one_of(allowed: Sequence[str], name: str, what: str) -> str:
+    from h123.base.complaints import choose
+    from h123.catalogue import subjects_folder
+
+    if name not in allowed:
+        remedy = choose(name, allowed) if allowed else f"no subject in {subjects_folder()} is a {what}"
+        raise UserError(f"there is no {what} {name!r}", remedy=remedy)
+    return name

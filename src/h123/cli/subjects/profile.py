@@ -1,0 +1,105 @@
+"""`h123 profile`: what holds subjects back in a few standard situations, as tables."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from h123.base.errors import UserError
+from h123.base.terminal.console import err_console, out_console, write
+from h123.base.units import format_seconds
+from h123.cli import completion
+from h123.cli.subjects.selection import Role, named
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from h123.catalogue import Subject
+    from h123.verification import VerifiedRole
+    from h123.verification.profile import Held
+
+
+def command(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Subjects.", show_default=False, autocompletion=completion.subjects),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Profile all installed subjects.")] = False,
+    role: Annotated[
+        Role | None,
+        typer.Option(help="Profile only this role of subjects that are both server and client.", show_default=False),
+    ] = None,
+) -> None:
+    """Say what holds a server or client back in a few standard situations, and how much.
+
+    Each is a trial under the virtual clock over each protocol, with the embedded go as the other end: large bodies each
+    way over a far and fast link, losses, a short queue, first requests on a new connection. What its requests spent
+    their time on is told from the packets of the link (docs/why.md): slow start, a window, a limit such as flow
+    control, losses, round trips to connect. Processing has no part in it.
+
+    Subjects named here are installed first if necessary. `h123 list subjects NAME` shows the last profile of a subject
+    that was verified here.
+    """
+    _profile_subjects(named(names, everything)[1], everything, role.value if role else None)
+
+
+def _profile_subjects(subjects: "Sequence[Subject]", everything: bool, role: "VerifiedRole | None") -> None:
+    """All of it. Raises UserError where nothing can be measured."""
+    from h123.base.terminal.steps import Steps
+    from h123.catalogue import catalogue, check_failures, installed_once
+    from h123.cli.subjects.cast import cast_of, install_missing, tasks_of
+    from h123.execution import LocalPool
+    from h123.verification import measurable, profile_each
+
+    known = catalogue()
+    asked = [(s, r) for s, r in tasks_of(subjects, everything, role) if not everything or installed_once(s)]
+    if not asked:
+        raise UserError("no subject is installed", remedy="`h123 install NAME`, or `h123 install --all`", status=1)
+    for subject in [] if everything else subjects:
+        if why := measurable(subject):
+            raise UserError(f"{subject.name} has no profile: {why}", status=1)
+    engine = LocalPool().engine
+    with Steps(err_console) as steps:
+        check_failures(install_missing([subject for task in asked for subject in cast_of(*task, known)], steps))
+        try:
+            found = profile_each(asked, engine, steps)
+        finally:
+            engine.stop()
+    _print_profiles(found, out_console)
+
+
+def _print_profiles(found: "Mapping[str, Sequence[Held]]", console: "Console") -> None:
+    """Of each subject and role a table, the situations in their order, of each the protocols."""
+    from h123.verification.profile import SITUATIONS
+
+    for name, profile in found.items():
+        for role in dict.fromkeys(held.role for held in profile):
+            write(console, f"{name} as a {role}")
+            console.print(_table([held for held in profile if held.role == role]))
+            console.print()
+    lines = [f"  {situation.title}: {situation.description}" for situation in SITUATIONS]
+    write(console, "\n".join(["Under the virtual clock, so without processing:", *lines]), style="dim")
+    write(
+        console,
+        "times the least: a round trip, and the body at the link's rate. Held by: a tenth of the time or more.",
+        style="dim",
+    )
+
+
+def _table(profile: "Sequence[Held]") -> "Table":
+    from rich.table import Table
+
+    from h123.verification.profile import SITUATIONS, holding_words, slowness
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in ("it", "over"):
+        table.add_column(column, no_wrap=True)
+    for column in ("takes", "times the least"):
+        table.add_column(column, justify="right", no_wrap=column == "takes")
+    table.add_column("held by", overflow="fold")
+    for situation in SITUATIONS:
+        for number, held in enumerate(held for held in profile if held.situation == situation.name):
+            took = format_seconds(held.seconds) if held.seconds is not None else "-"
+            table.add_row("" if number else situation.title, held.protocol, took, slowness(held), holding_words(held))
+    return table

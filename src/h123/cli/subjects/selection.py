@@ -1,0 +1,41 @@
+"""Which subjects a command names."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from h123.base.errors import UserError
+
+if TYPE_CHECKING:
+    from h123.catalogue import Subject
+
+KERNEL = "virtual-kernel"
+"""What stands for the kernel of the virtual clock among the names of subjects."""
+
+
+class Role(StrEnum):
+    """What a subject can be verified as."""
+
+    SERVER = "server"
+    CLIENT = "client"
+
+
+def named(names: list[str] | None, everything: bool) -> "tuple[bool, list[Subject]]":
+    """Whether the virtual kernel was named, and the subjects that were; each once, in the order given."""
+    from h123.catalogue import catalogue
+
+    if everything == bool(names):
+        raise UserError("give either subject names or --all", remedy="`h123 list subjects` lists the subjects")
+    wanted = names or list(catalogue())
+    return KERNEL in wanted, known([name for name in wanted if name != KERNEL], [KERNEL])
+
+
+def known(names: Sequence[str], others: Sequence[str] = ()) -> "list[Subject]":
+    """The subjects of these names, each once; `others` may stand beside them."""
+    from h123.catalogue import catalogue, unknown_subject
+
+    every = catalogue()
+    for name in names:
+        if name not in every:
+            raise unknown_subject(name, others)
+    return [every[name] for name in dict.fromkeys(names)]

@@ -1,0 +1,201 @@
+"""`h123 verify`: subjects are held to what they declare, and trials under the virtual clock are repeated."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
+
+import typer
+
+from h123.base.complaints import choose
+from h123.base.errors import UserError
+from h123.base.terminal.console import err_console, out_console, say, write
+from h123.base.units import format_seconds
+from h123.cli import completion
+from h123.cli.subjects.selection import Role, named
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from h123.catalogue import Subject
+    from h123.measures import Repetition
+    from h123.verification import Part, Task, VerifiedRole
+
+
+def command(
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME|TRIAL",
+            help="Subjects to verify; or a trial's folder; or a campaign folder followed by trial names.",
+            show_default=False,
+            autocompletion=completion.subjects,
+        ),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Verify all installed subjects.")] = False,
+    missing: Annotated[
+        bool,
+        typer.Option(
+            "--missing",
+            help="What --all would, where it is not known yet: go on after Ctrl-C, a failure, a busy hour or a change "
+            "of subjects.",
+        ),
+    ] = False,
+    role: Annotated[
+        Role | None,
+        typer.Option(help="Verify only this role of subjects that are both server and client.", show_default=False),
+    ] = None,
+    constants: Annotated[
+        bool, typer.Option("--constants", help="Only measure the constants of subjects that were verified here.")
+    ] = False,
+    moves: Annotated[
+        bool,
+        typer.Option("--moves", help="Only see what servers that were verified here make of clients that move."),
+    ] = False,
+) -> None:
+    """Check that subjects do what their manifests declare, or that trials under the virtual clock repeat exactly.
+
+    Subjects (docs/contracts/verifications.md) are checked over each protocol: bodies of all sizes, many requests at
+    once and one after another, errors, a clean stop, and every declared feature. Anything declared but not delivered is
+    a failure. Subjects named here are installed first if necessary. Then the constants of their stacks are measured
+    from packets, such as first flight, growth and times of retransmission, where the virtual kernel is installed, and
+    it is seen what becomes of downloads over HTTP/3 whose client moves to another port or address; `h123 list subjects
+    NAME` shows all this.
+
+    Trials run twice, and the two runs are compared with each other and with the campaign's own: what the link did
+    (packets, bytes, which packets were dropped) and the times of every sample.
+
+    The exit status is 1 if anything fails or does not repeat.
+    """
+    from h123.catalogue import subject_names
+
+    if everything or missing or not what or what[0] in subject_names():
+        if constants and moves:
+            raise UserError("give either --constants or --moves; without them everything is verified")
+        if everything and missing:
+            raise UserError("give either --all or --missing, which is the part of --all that is not known yet")
+        only: Literal["constants", "moves"] | None = "constants" if constants else "moves" if moves else None
+        verify_subjects(
+            named(what, everything or missing)[1],
+            everything or missing,
+            role.value if role else None,
+            missing=missing,
+            only=only,
+        )
+    elif Path(what[0]).exists():
+        if role or constants or moves:
+            option = "--role" if role else "--constants" if constants else "--moves"
+            raise UserError(f"{option} applies to subjects only: a campaign's trial is always verified whole")
+        _verify_trials(Path(what[0]), what[1:])
+    else:
+        message = f"{what[0]} is neither a subject nor the folder of a campaign or trial"
+        raise UserError(message, remedy=f"among subjects, {choose(what[0], subject_names())}")
+
+
+def verify_subjects(
+    subjects: "Sequence[Subject]",
+    everything: bool,
+    role: "VerifiedRole | None",
+    *,
+    missing: bool = False,
+    only: "Part | None" = None,
+) -> None:
+    """What `h123 verify` does about subjects; `everything`: those are all, and of them those count that are installed,
+    anew where their sources have changed; `missing`: nothing that is known; `only`: the rest of it is known. Raises
+    UserError if one does not do what it declares."""
+    from h123.base.terminal.steps import Steps
+    from h123.catalogue import catalogue, check_failures, fingerprint, installed_once
+    from h123.cli.subjects.cast import cast_of, install_missing, tasks_of
+    from h123.cli.subjects.subject_listing import print_verification
+    from h123.execution import LocalPool
+    from h123.verification import Part, Task, measure_each, move_each, public_record, verify_each
+
+    known, asked = catalogue(), tasks_of(subjects, everything, role)
+    absent = list(dict.fromkeys(subject.name for subject, _ in asked if everything and not installed_once(subject)))
+    if everything and len(absent) == len({subject.name for subject, _ in asked}):
+        raise UserError("no subject is installed", remedy="`h123 install NAME`, or `h123 install --all`", status=1)
+    wanted = {(s.name, r): _wanted((s, r), missing, only) for s, r in asked if s.name not in absent}
+    casts = {(s.name, r): cast_of(s, r, known) for s, r in asked if wanted.get((s.name, r))}
+    if not casts:
+        say("Nothing is missing: all that is installed has been verified as it is now.")
+    asked_as = {subject.name: fingerprint(subject) for subject, _ in asked}
+    engine = LocalPool().engine
+    with Steps(err_console) as steps:
+        failed = install_missing([subject for cast in casts.values() for subject in cast], steps)
+        complete = {task for task, cast in casts.items() if not any(subject.name in failed for subject in cast)}
+
+        def tasks(part: Part) -> list[Task]:
+            return [(s, r) for s, r in asked if (s.name, r) in complete and part in wanted[s.name, r]]
+
+        try:
+            found = verify_each(tasks("checks"), asked_as, engine, steps)
+            measure_each(tasks("constants"), engine, steps)
+            move_each(tasks("moves"), engine, steps)
+        finally:
+            engine.stop()
+    if found:
+        print_verification(found, out_console)
+    stranded = [name for name, r in casts.keys() - complete if name not in failed]
+    for names, why in ((absent, "not installed"), (stranded, "the server for these clients could not be installed")):
+        if names:
+            write(out_console, f"Not verified, because {why}: {', '.join(names)}")
+    check_failures(failed)
+    broken = [name for name, results in found.items() if any(r.verdict == "failed" for r in results)]
+    if own := [name for name in found if name not in broken and public_record(known[name]) is None]:
+        write(out_console, f"Verified for measuring, not for the catalogue (`h123 publish`): {', '.join(own)}")
+    if broken:
+        raise UserError(
+            f"failed verification: {', '.join(broken)}",
+            remedy="the lines above say what failed and where its logs are; mend the subject, or declare less in its "
+            "subject.toml",
+            status=1,
+        )
+
+
+def _wanted(task: "Task", missing: bool, only: "Part | None") -> "set[Part]":
+    from h123.verification import Part, lacking
+
+    every: set[Part] = {only} if only else set(get_args(Part))
+    return every & lacking(task) if missing else every
+
+
+def _verify_trials(folder: Path, names: list[str]) -> None:
+    from h123.campaign import find_trial, verify_trial
+    from h123.execution import LocalPool
+
+    failed = []
+    # All are found before the first is executed: a mistyped name is to be said at once.
+    for found in [find_trial(folder, name) for name in names] or [find_trial(folder)]:
+        verification = verify_trial(found, LocalPool().engine, say)
+        print_repetition(f"{found.trial.id}, two runs now", verification.again, out_console)
+        if verification.stored:
+            print_repetition(f"{found.trial.id}, stored and now", verification.stored, out_console)
+        failed += [] if verification.repeated else [found.trial.id]
+    if failed:
+        raise UserError(f"did not repeat exactly: {', '.join(failed)}", status=1)
+
+
+def print_repetition(trial: str, found: "Repetition", console: "Console") -> None:
+    """Whether a trial repeated, and every figure that did not."""
+    verdict = "identical" if found.identical else "repeated" if found.repeated else "did NOT repeat"
+    lines = [f"{trial}: {verdict}", _links_line(found)]
+    lines += [f"    {d.name}: {d.first} and {d.second}" for d in (*found.packets, *found.bytes)]
+    lines.append(f"  samples: {found.samples}, {found.outcomes or 'none'} with another outcome; {_times(found)}")
+    if found.repeated and not found.identical:
+        lines.append(
+            f"  this can be TLS randomness: signatures of different length change up to {found.random_bytes} B per "
+            f"direction, and times by up to {format_seconds(found.random_ns * 1e-9)}"
+        )
+    for line in lines:
+        console.print(line, soft_wrap=True)
+
+
+def _links_line(found: "Repetition") -> str:
+    packets = f"{len(found.packets)} differ" if found.packets else "identical"
+    sizes = f"{len(found.bytes)} differ" if found.bytes else "identical"
+    return f"  links: counts of packets and drop sets {packets}; counts of bytes {sizes}"
+
+
+def _times(found: "Repetition") -> str:
+    if not found.moved:
+        return "all times identical"
+    return f"times of {found.moved} differ, by at most {format_seconds(found.furthest_ns * 1e-9)}"
