@@ -10,7 +10,7 @@ from rich.console import Console
 
 from h123.analysis import analyse
 from h123.base.errors import UserError
-from h123.cli import gating
+from h123.cli.comparisons import gate
 from h123.report import print_summary
 from synthetic import Scenario, make_campaign
 
@@ -33,8 +33,8 @@ def test_the_summary_names_the_folder_and_the_stored_text_does_not(tmp_path: Pat
 def test_a_gate_without_a_condition_proposes_one_of_this_campaign(tmp_path: Path) -> None:
     folder = make_campaign(tmp_path / "c", Scenario(seed=2))
     with pytest.raises(UserError) as caught:
-        gating.gate(folder.path, [])
+        gate.hold(folder.path, [])
     assert caught.value.remedy is not None
     example = caught.value.remedy.partition("'")[2].rstrip("'")
     assert "new/base" not in example
-    assert gating.gate(folder.path, gating.forbidding([example], "interval")) in (0, 98, 99)
+    assert gate.hold(folder.path, gating.forbidding([example], "interval")) in (0, 98, 99)

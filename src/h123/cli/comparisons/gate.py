@@ -32,10 +32,10 @@ def command(campaign: FolderArgument, fail_if: FailIfOption = None, by: ByOption
     with held_back():
         from h123.cli.campaigns import requirements
 
-    raise typer.Exit(_gate(campaign, requirements.forbidding(fail_if or [], by)))
+    raise typer.Exit(hold(campaign, requirements.forbidding(fail_if or [], by)))
 
 
-def _gate(path: Path, conditions: "Sequence[Condition]") -> int:
+def hold(path: Path, conditions: "Sequence[Condition]") -> int:
     """Hold a campaign against them, or where there are none against what its study requires; the exit status. Raises
     UserError."""
     from h123.cli.campaigns.requirements import Held, required, written
