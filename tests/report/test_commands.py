@@ -10,6 +10,7 @@ from rich.console import Console
 
 from h123.analysis import analyse
 from h123.base.errors import UserError
+from h123.cli.campaigns import requirements
 from h123.cli.comparisons import gate
 from h123.report import print_summary
 from synthetic import Scenario, make_campaign
@@ -37,4 +38,4 @@ def test_a_gate_without_a_condition_proposes_one_of_this_campaign(tmp_path: Path
     assert caught.value.remedy is not None
     example = caught.value.remedy.partition("'")[2].rstrip("'")
     assert "new/base" not in example
-    assert gate.hold(folder.path, gating.forbidding([example], "interval")) in (0, 98, 99)
+    assert gate.hold(folder.path, requirements.forbidding([example], "interval")) in (0, 98, 99)
