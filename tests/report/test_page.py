@@ -262,3 +262,29 @@ def test_report_before_analysis_says_what_to_do(tmp_path: Path) -> None:
     folder.verdicts.unlink(missing_ok=True)
     with pytest.raises(UserError, match=r"no verdicts\.json"):
         write_report(folder)
+
+
+def test_commands_in_the_page_are_set_as_code(tmp_path: Path) -> None:
+    scenario = Scenario(seed=2, disturbed=lambda trial: 0.1 if "h3" in trial.id else 0.0)
+    folder = make_campaign(tmp_path / "c", scenario)
+    verdicts = analyse(folder)
+    assert "`" in json.dumps(verdicts["audit_summary"])
+    with NO_PICTURES:
+        page = write_report(folder).read_text()
+    shown = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
+    assert "`" not in shown
+    assert "<code>h123 run" in shown
+
+
+def test_a_legend_explains_what_is_there_and_nothing_else(tmp_path: Path) -> None:
+    """Of three campaigns: one with question marks, one without; one where levels are alike."""
+    for number, scenario in enumerate([Scenario(seed=2, blocks=6), Scenario(seed=2, blocks=12), Scenario(seed=5)]):
+        said = summary(analyse(make_campaign(tmp_path / str(number), scenario)))
+        table, _, _ = said.partition("Ratios are first / second")
+        marks = re.findall(r"(?<=\d) \?", table)
+        assert ("?: cannot tell yet" in table) is bool(marks)
+        _, _, below = table.partition("*: fastest")
+        assert bool(below) is bool(re.search(r"s\*", table))
+        assert below.lstrip().startswith(", or alike") is (
+            "alike" in below.partition("\n\n")[0].replace("or alike", "")
+        )

@@ -56,7 +56,8 @@ def print_summary(verdicts: Verdicts, console: Console, folder: Path | None = No
         for table in _tables(list(members)):
             console.print(table)
     if comparisons:
-        meaning = "?: cannot tell yet. Ratios are first / second; intervals and p values are in the report."
+        unknown = "?: cannot tell yet. " if any(map(_unknown, comparisons)) else ""
+        meaning = f"{unknown}Ratios are first / second; intervals and p values are in the report."
         _say(console, meaning, style="dim")
     console.print()
     for said in trust(verdicts) + last(verdicts):
@@ -211,6 +212,11 @@ def _table(comparisons: list[Judged], pairs: list[tuple[str, str]]) -> Table:
     return table
 
 
+def _unknown(c: Mapping[str, Any]) -> bool:
+    """Whether its verdict is shown as a question mark."""
+    return bool(c["verdict"] == "inconclusive" and not c["withheld"])
+
+
 def _verdict(c: Judged) -> Text:
-    word = "?" if c["verdict"] == "inconclusive" and not c["withheld"] else verdict_word(c)
+    word = "?" if _unknown(c) else verdict_word(c)
     return Text(f"{shown_ratio(c):>5} {word}", style=_STYLES[c["verdict"]])

@@ -17,6 +17,7 @@ def template(room: str, name: str) -> jinja2.Template:
     )
     environment.filters["unbroken"] = unbroken
     environment.filters["commands"] = _commands
+    environment.filters["plain"] = lambda text: text.replace("`", "")  # an attribute has no markup
     for what, file in (("style", "page.css"), ("script", "page.js")):
         environment.globals[what] = files(__package__).joinpath(file).read_text("utf-8")
     return environment.get_template(name)

@@ -108,11 +108,14 @@ class Answer:
         """The rows of the question's own metric."""
         return [row for row in self.rows if row.metric is self.metric]
 
-    def title(self, *, ratios: bool) -> str:
-        """`Latency of GET 100 kB, median over the trials; the ratios are of trials paired by block. *: fastest`."""
+    def title(self, *, ratios: bool, mark: str = "*") -> str:
+        """`Latency of GET 100 kB, median over the trials; the ratios are of trials paired by block. *: fastest`; `mark`
+        is how that is marked, and explained where it is there."""
         of = f" of {self.workload}" if self.workload else ""
         paired = "; the ratios are of trials paired by block" if ratios else ""
-        return f"{self.metric.title}{of}, median over the trials{paired}. *: {self.metric.words.best}"
+        marked = max((len(row.best.levels) for row in self.rows), default=0)
+        legend = f". {mark}: {self.metric.words.best}{', or alike' if marked > 1 else ''}" if marked else ""
+        return f"{self.metric.title}{of}, median over the trials{paired}{legend}"
 
     @property
     def tally(self) -> str:
