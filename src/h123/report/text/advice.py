@@ -37,7 +37,7 @@ def remedy(comparison: Mapping[str, Any]) -> str:
     return {
         "spread": f"About {blocks} blocks would decide it.",
         "fewest": f"{blocks} blocks are the fewest that can decide it.",
-        "beyond": "More blocks than are practical would decide it.",
+        "beyond": "It would take too many blocks to decide it.",
         "trials": "Trials are missing.",
         "machine": "Most of these values may be the busy machine's doing: measure again when it is quieter.",
         "failures": "More blocks would not help: too many requests failed.",
