@@ -87,6 +87,8 @@ class Scenario:
     """Standard deviations of log request time."""
     invalid: frozenset[str] = frozenset()
     """Trials whose first attempt is invalid (and repeated)."""
+    invalid_by: tuple[str, str] = ("link-late", "release lateness p99 2.1 ms")
+    """Code and detail of why."""
     failed: frozenset[str] = frozenset()
     """Trials of which each attempt failed by its client."""
     disturbed: Callable[[PlannedTrial], float] = lambda _: 0.0
@@ -140,7 +142,7 @@ def _written(path: Path, scenario: Scenario) -> CampaignFolder:
                 _attempt(folder, scenario, trial, attempt, [{"code": "client-failed", "detail": "exit status 1"}])
             continue
         if trial.id in scenario.invalid:
-            _attempt(folder, scenario, trial, 1, [{"code": "link-late", "detail": "release lateness p99 2.1 ms"}])
+            _attempt(folder, scenario, trial, 1, [dict(zip(("code", "detail"), scenario.invalid_by, strict=True))])
         _attempt(folder, scenario, trial, 2 if trial.id in scenario.invalid else 1, [])
     folder.append({"event": "interrupted" if scenario.missing else "finished"})
     return folder

@@ -77,3 +77,27 @@ def test_levels_that_are_disturbed_alike_pass_and_others_fail(tmp_path: Path) ->
         "poor: up to 30.0% of h3's times may be the machine's, 5.0% of h1's": False,
         "poor: up to 5.0% of h2's times may be the machine's, 5.0% of h1's": True,
     }
+
+
+def test_a_ratio_that_may_be_the_machines_doing_is_not_judged(tmp_path: Path) -> None:
+    """Its audit failed, and a gate on it passed all the same."""
+
+    def disturbed(trial: PlannedTrial) -> float:
+        return 0.2 if trial.cell == {"protocol": "h3", "network": "lan"} else 0.0
+
+    folder = make_campaign(tmp_path / "c", Scenario(seed=2, blocks=8, disturbed=disturbed))
+    verdicts = analyse(folder)
+    lan, poor = answer(verdicts, "lan"), answer(verdicts, "poor")
+    assert lan["withheld"]["kind"] == "disturbed"
+    assert "up to 20.0% of h3's times may be the machine's, 0.0% of h2's" in lan["withheld"]["why"]
+    assert poor["withheld"] is None
+    failed = [row for row in verdicts["audits"] if row["audit"] == "disturbed-unlike" and not row["passed"]]
+    assert len(failed) == 2  # h3 against h2, and against h1
+    kinds = {
+        (c["a"], c["b"], c["metric"])
+        for c in verdicts["comparisons"]
+        if c["cell"]["network"] == "lan" and (c["withheld"] or {}).get("kind") == "disturbed"
+    }
+    assert ("h3", "h2", "latency") in kinds
+    assert not any(a == "h2" and b == "h1" for a, b, _ in kinds)
+    assert not any(metric == "cpu" for *_, metric in kinds)

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from h123.analysis.provenance.failed_attempts import failed_attempts
+from h123.analysis.comparisons.failed_attempts import failed_attempts
 from h123.report.text.trust.failed_attempts import failed_attempt_lines, often_failed_lines
 
 
-def tried(protocol: str, *codes: str, disturbed: bool = False, network: str = "lan") -> Any:
-    reasons = [{"code": code, "detail": ""} for code in codes]
+def tried(protocol: str, *codes: str, disturbed: bool = False, network: str = "lan", detail: str = "") -> Any:
+    reasons = [{"code": code, "detail": detail} for code in codes]
     cell = {"protocol": protocol, "network": network}
     return {"event": "trial", "cell": cell, "valid": not codes, "reasons": reasons, "disturbed": disturbed}
 
@@ -29,8 +29,27 @@ def test_who_failed_and_why() -> None:
             "attempts": 5,  # the block of one has moved
             "failed": 3,
             "reasons": {"client-timeout": 2, "server-exited": 1},
+            "wrong": {},
         }
     ]
+
+
+@pytest.mark.parametrize("code", ["wrong-size", "wrong-protocol"])
+def test_wrong_answers_are_failures_and_named(code: str) -> None:
+    """Nine of nineteen attempts answered with nothing, and the answer never said so."""
+    verdicts = told(*[tried("b", code, detail="2 of 6 answers had a body of 0 bytes instead of 20000")] * 9)
+    verdicts["failed_attempts"][0]["attempts"] = 19
+    assert often_failed_lines(verdicts) == [
+        "On lan, b failed in 9 of 19 attempts (at first: 2 of 6 answers had a body of 0 bytes instead of 20000). "
+        "Every figure here is of the others."
+    ]
+    verdicts["failed_attempts"][0]["attempts"] = 9
+    assert often_failed_lines(verdicts)[0].endswith("So there is no figure of it.")
+
+
+def test_where_both_kinds_happen_both_are_said() -> None:
+    (line,) = often_failed_lines(told(tried("b", "wrong-size", detail="no bytes"), tried("b", "server-exited")))
+    assert "(at first: no bytes or the server ended before the client did)" in line
 
 
 def test_what_the_machine_disturbed_is_no_loss() -> None:

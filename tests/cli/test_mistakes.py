@@ -142,6 +142,21 @@ def test_server_that_does_not_serve(
     assert all(event["reasons"][0]["code"] == code for event in failed)
 
 
+@pytest.mark.usefixtures("leaves_nothing_behind")
+def test_a_server_that_ends_leaves_a_gate_undecided(h123: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`run` ended with 1 and without a report, `gate` with 98."""
+    monkeypatch.setenv("H123_SUBJECTS", str(_subject(h123.folder, "exit 3")))
+    monkeypatch.setenv("H123_CACHE", str(h123.folder / "cache"))
+    study = SMOKE.replace("server: go", "server: odd", 1) + "require: [latency h3/h2 <= 2]\n"
+    (h123.folder / "odd.yaml").write_text(study)
+    done = h123("run", "odd.yaml", "--out", "out", "--filter", "network=lan")
+    assert done.returncode == 98, done.stderr
+    assert done.stdout.startswith("Gate: undecided\n")
+    assert "3 trials in a row failed all their attempts" in " ".join(done.stderr.split())
+    assert (h123.folder / "out/report.html").exists()
+    assert h123("gate", "out").returncode == 98
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

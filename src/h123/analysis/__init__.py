@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from h123.analysis.case import Case, gather
     from h123.analysis.claims.decisions import decide
     from h123.analysis.comparisons.answers import answers_words
+    from h123.analysis.comparisons.failed_attempts import failed_of, failed_words, fails_often, never_succeeds
     from h123.analysis.comparisons.judged import headline
     from h123.analysis.explanations.bottlenecks import Bottlenecks, bottlenecks
     from h123.analysis.explanations.causes import explained_phase
-    from h123.analysis.provenance.failed_attempts import failing_treatments, fails_often
     from h123.analysis.provenance.looks import next_look
     from h123.analysis.sections import read_verdicts
     from h123.analysis.statistics.looks import plan_looks
@@ -45,13 +45,15 @@ __all__ = [
     "decide_claims",
     "explained_phase",
     "explanations",
-    "failing_treatments",
+    "failed_of",
+    "failed_words",
     "fails_often",
     "gather",
     "headline",
     "known_spreads",
     "levels_asked",
     "measure_width",
+    "never_succeeds",
     "next_look",
     "plan_looks",
     "provenance",

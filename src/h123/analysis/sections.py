@@ -14,12 +14,11 @@ from typing_extensions import TypedDict
 
 from h123.analysis.as_published import document as as_published
 from h123.analysis.claims import section as claims
-from h123.analysis.comparisons import answers, capacity, confounding, failures, interactions, tails
+from h123.analysis.comparisons import answers, capacity, confounding, failed_attempts, failures, interactions, tails
 from h123.analysis.explanations import causes, transport, windows
 from h123.analysis.provenance import (
     counts,
     discarded,
-    failed_attempts,
     gate,
     heading,
     imported,

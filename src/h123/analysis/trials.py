@@ -5,21 +5,21 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from h123.documents.events import Event, TrialEvent
+from h123.documents.shapes import Reason
 from h123.measures import Attempt, load_attempts
 from h123.store import CampaignFolder
 from h123.study import Plan, PlannedTrial
 
-LOSSES = frozenset(
-    {
-        "server-exited",
-        "server-not-ready",
-        "client-failed",
-        "client-timeout",
-        "samples-missing",
-        "samples-malformed",
-        "wrong-protocol",
-    }
-)
+ANSWERS = frozenset({"wrong-protocol", "wrong-size"})
+"""Of these: answers were not what was asked for."""
+LOSSES = ANSWERS | {
+    "server-exited",
+    "server-not-ready",
+    "client-failed",
+    "client-timeout",
+    "samples-missing",
+    "samples-malformed",
+}
 """Reasons for which an attempt does not count that are its server's or its client's. Others are of the link, the
 machine or the set-up, and say nothing about a treatment; what a subject cannot do at all is no failure either."""
 
@@ -61,6 +61,13 @@ def _failed(events: Iterable[Event], plan: Plan) -> frozenset[Treated]:
 
 def _has_failed(tried: Sequence[TrialEvent]) -> bool:
     """None counts, and the machine had no part in the last one that failed."""
-    if not tried or any(event["valid"] for event in tried) or tried[-1].get("disturbed"):
+    if not tried or any(event["valid"] for event in tried):
         return False
-    return any(reason["code"] in LOSSES for reason in tried[-1]["reasons"])
+    return loss(tried[-1]) is not None
+
+
+def loss(event: TrialEvent) -> Reason | None:
+    """The first reason for which an attempt is its server's or client's loss; None where it is not."""
+    if event["valid"] or event.get("disturbed"):
+        return None
+    return next((reason for reason in event["reasons"] if reason["code"] in LOSSES), None)

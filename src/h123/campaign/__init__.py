@@ -4,10 +4,12 @@ from h123.campaign.campaign import Campaign
 from h123.campaign.determinism import find_trial, verify_trial
 from h123.campaign.preparation import Cast, cast_of, check_campaign, lacking, likeness
 from h123.campaign.runner import Outcome, extend_campaign, run_campaign, start_campaign
+from h123.campaign.scheduler import Hopeless
 
 __all__ = [
     "Campaign",
     "Cast",
+    "Hopeless",
     "Outcome",
     "cast_of",
     "check_campaign",

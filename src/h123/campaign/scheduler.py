@@ -35,6 +35,10 @@ Attempts = dict[str, list[Event]]
 """The journal's events of each planned trial, oldest first."""
 
 
+class Hopeless(UserError):
+    """So many trials in a row failed that the campaign stopped. What was measured before stands."""
+
+
 class Scheduler:
     """Has all blocks run, each whole on one machine; appends to `attempts` as trials end."""
 
@@ -195,7 +199,7 @@ def _stop_if_hopeless(given_up_in_a_row: int, event: Event, folder: CampaignFold
     if given_up_in_a_row < HOPELESS_AFTER:
         return
     reason, logs = event["reasons"][0], folder.trial(event["trial"], event["attempt"]) / "logs"
-    raise UserError(
+    raise Hopeless(
         f"{HOPELESS_AFTER} trials in a row failed all their attempts, so the campaign stops. "
         f"The last one ({event['trial']}): {reason['code']}: {reason['detail']}",
         remedy=f"read the logs in {logs}, fix the cause, then try again: h123 run --out {typed(folder.path)} --retry",

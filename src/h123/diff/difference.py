@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 
-from h123.analysis import Case, Measured, Treatment, by_pairing, gather, treatments
+from h123.analysis import Case, Measured, Treatment, by_pairing, failed_of, failed_words, gather, treatments
 from h123.base.errors import UserError
-from h123.base.paths import real
+from h123.base.paths import real, typed
 from h123.diff.circumstances import changes, unlike
 from h123.diff.document import Diff, LeftOut, Row, Side
 from h123.diff.unpaired import CONFIDENCE, interval
@@ -60,8 +60,8 @@ def differ(before: CampaignFolder, after: CampaignFolder) -> Diff:
             remedy="name the folders of two campaigns that were measured apart",
         )
     sides = _Campaign(before), _Campaign(after)
-    if bare := [side.folder.path for side in sides if not side.case.trials.attempts]:
-        raise UserError(f"{bare[0]} has no trial that counts", remedy=f"measure some: `h123 run --out {bare[0]}`")
+    if bare := [side for side in sides if not side.case.trials.attempts]:
+        raise _bare(bare[0])
     common, left_out = _match(*sides)
     spoiled = next((why for side in sides if (why := side.damage)), None)
     rows = [row for one, other in common for row in _rows(one, other, sides[0].case.plan.study.compare.failures)]
@@ -77,6 +77,15 @@ def differ(before: CampaignFolder, after: CampaignFolder) -> Diff:
         "unfinished": [why for side in sides if (why := side.unfinished)],
         "rows": [{**row, "withheld": spoiled or row["withheld"]} for row in rows],
     }
+
+
+def _bare(side: _Campaign) -> UserError:
+    """Why nothing of a campaign can be compared."""
+    failed = failed_of(side.case)
+    why = f": {failed_words(failed[0], side.case.factor)}" if failed else ""
+    path = typed(side.folder.path)
+    remedy = f"mend that, then try again: `h123 run --out {path} --retry`" if failed else f"`h123 run --out {path}`"
+    return UserError(f"{side.folder.path} has no trial that counts{why}", remedy=remedy)
 
 
 def _measured(folder: CampaignFolder) -> set[str]:
@@ -123,17 +132,24 @@ def _nothing_in_common(sides: Sequence[_Campaign], left_out: Sequence[LeftOut]) 
 
 def _rows(before: Treatment, after: Treatment, tolerated: float) -> Iterator[Row]:
     failing = abs(before.failed - after.failed) > tolerated
-    why = f"{before.failed:.1%} of its requests failed before, {after.failed:.1%} after" if failing else None
-    why = after.other_answers(before) or why
+    lost = f"{before.failed:.1%} of its requests failed before, {after.failed:.1%} after" if failing else None
+    unlike = after.other_answers(before)
     for metric, measured in before.metrics.items():
         if metric in after.metrics:
+            why = unlike or _excluded(measured, after.metrics[metric]) or lost
             yield _row(metric, before.cell, measured, after.metrics[metric], why)
 
 
-def _row(metric: str, cell: Mapping[str, str], before: Measured, after: Measured, failing: str | None) -> Row:
+def _excluded(before: Measured, after: Measured) -> str | None:
+    """What speaks against either, and which."""
+    said = ((word, one.withheld) for word, one in (("before", before), ("after", after)))
+    return next((f"{word}: {why}" for word, why in said if why), None)
+
+
+def _row(metric: str, cell: Mapping[str, str], before: Measured, after: Measured, why: str | None) -> Row:
     logs = [[log for log in one.logs.values() if math.isfinite(log)] for one in (before, after)]
     lost = sum(not math.isfinite(log) for one in (before, after) for log in one.logs.values())
-    withheld = failing or before.withheld or after.withheld or (f"{lost} of its trials failed" if lost else None)
+    withheld = why or (f"{lost} of its trials failed" if lost else None)
     found = interval(*logs)
     values = [[math.exp(log) for log in side] for side in logs]
     return {

@@ -9,7 +9,6 @@ from h123.analysis import (
     Level,
     blocks_to_part,
     blocks_to_part_value,
-    failing_treatments,
     levels_asked,
     ratios_asked,
     reliable,
@@ -76,7 +75,12 @@ class Figures:
             ]
         else:
             found = [self._ratio(one) for one in self._compared(condition)]
-        return found if any(one.blocks or one.withheld for one in found) else []
+        had = any(one.blocks or one.withheld for one in found)
+        return found if had or not all(map(self._measured, condition.levels)) else []
+
+    def _measured(self, level: str) -> bool:
+        """Whether any trial of it is valid."""
+        return any(row["cell"].get(self.verdicts["factor"]) == level for row in self.verdicts["values"])
 
     @cached_property
     def _case(self) -> Case:
@@ -104,7 +108,7 @@ class Figures:
             confidence=one["confidence"],
             reliable=reliable(one["confidence"], self.verdicts),
             blocks=one["blocks"],
-            withheld=one["withheld"]["why"] if one["withheld"] else self._stuck(one["cell"], (one["a"], one["b"])),
+            withheld=one["withheld"]["why"] if one["withheld"] else None,
             needed=lambda bound: blocks_to_part(one, bound, self.verdicts),
         )
 
@@ -120,17 +124,10 @@ class Figures:
             confidence=one.confidence,
             reliable=reliable(one.confidence, self.verdicts),
             blocks=len(one.values),
-            withheld=one.withheld or self._stuck(one.cell, (level,)) or self._other_answers(one.cell, level),
+            withheld=one.withheld or self._other_answers(one.cell, level),
             needed=lambda bound: blocks_to_part_value(one.values, bound, self.verdicts),
             unit=METRICS[condition.metric].unit,
         )
-
-    def _stuck(self, cell: Mapping[str, str], levels: Sequence[str]) -> str | None:
-        """A build that gets stuck now and then must not pass for its speed in between."""
-        for row in failing_treatments(self.verdicts, cell, levels):
-            who = row["cell"][self.verdicts["factor"]]
-            return f"{who} failed in {row['failed']} of {row['attempts']} attempts, and the figures are of the others"
-        return None
 
     def _other_answers(self, cell: Mapping[str, str], level: str) -> str | None:
         """A build that answers with less than the other must not pass for how soon it does."""

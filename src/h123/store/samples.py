@@ -215,9 +215,10 @@ def _unlike(good: pa.Table, asked: Exchange) -> str | None:
     """What is wrong with the bodies of successful requests for one thing."""
     for column, size in (("bytes_up", asked.up), ("bytes_down", asked.down)):
         other = good if size is None else good.filter(pc.not_equal(good[column], size))
+        what = "requests" if column == "bytes_up" else "answers"
         if size is not None and other.num_rows:
             sizes = " to ".join(str(size) for size in dict.fromkeys(pc.min_max(other[column]).as_py().values()))
-            return f"{other.num_rows} of {good.num_rows} successful requests had a body of {sizes} bytes, not {size}"
+            return f"{other.num_rows} of {good.num_rows} {what} had a body of {sizes} bytes instead of {size}"
     return None
 
 

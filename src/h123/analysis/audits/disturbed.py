@@ -2,7 +2,8 @@
 
 import itertools
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from h123.analysis.audits.finding import Finding
 from h123.analysis.statistics.signedrank import SignedRank
 from h123.measures import Attempt
-from h123.study import Plan, split_pair
+from h123.study import Plan, Study, split_pair
 
 DISTURBED_UNLIKE = "disturbed-unlike"
 UNLIKE_LEVEL = 0.01
@@ -18,25 +19,39 @@ UNLIKE_LEVEL = 0.01
 
 
 def disturbed_unlike(attempts: Sequence[Attempt], plan: Plan) -> list[Finding]:
-    """For each pair of compared levels, in each cell with disturbed trials: their shares that may be the machine's
-    differ by half the margin at most, in the mean over the blocks, or by chance."""
-    compared, limit = plan.study.compare.factor, plan.study.compare.margin / 2
-    shares: dict[tuple[str, ...], dict[tuple[str, int], float]] = defaultdict(dict)
-    hit: set[tuple[str, ...]] = set()
+    """For each pair of compared levels, in each cell with disturbed trials."""
+    compared = plan.study.compare.factor
+    cells: dict[tuple[tuple[str, str], ...], list[Attempt]] = defaultdict(list)
     for attempt in attempts:
-        cell = tuple(level for factor, level in attempt.cell.items() if factor != compared)
+        cells[tuple((factor, level) for factor, level in attempt.cell.items() if factor != compared)].append(attempt)
+    ordered = sorted(cells.items(), key=lambda one: [level for _, level in one[0]])
+    found = (
+        unlike_between(had, plan.study, dict(cell), *split_pair(pair))
+        for (cell, had), pair in itertools.product(ordered, plan.pairs)
+    )
+    return [finding for finding in found if finding]
+
+
+def unlike_between(
+    attempts: Sequence[Attempt], study: Study, cell: Mapping[str, str], a: str, b: str
+) -> Finding | None:
+    """Whether the shares of two levels that may be the machine's differ by half the margin at most, in the mean over
+    the blocks, or by chance. None where no trial of the cell is disturbed, or too few have a pair. A cell may leave
+    factors open."""
+    compared, limit = study.compare.factor, study.compare.margin / 2
+    here = [one for one in attempts if cell.items() <= one.cell.items()]
+    if not any(attempt.disturbed for attempt in here):
+        return None
+    shares: dict[tuple[str, int], list[float]] = defaultdict(list)
+    for attempt in here:
         if not attempt.twin:
-            shares[cell][attempt.cell[compared], attempt.block] = attempt.disturbance or 0.0
-        hit |= {cell} if attempt.disturbed else set()
-    findings = []
-    for cell, (a, b) in itertools.product(sorted(hit), map(split_pair, plan.pairs)):
-        known = shares[cell]
-        pairs = [
-            (share, known[b, block]) for (level, block), share in known.items() if level == a and (b, block) in known
-        ]
-        if len(pairs) > 1:
-            findings.append(_unlike(np.array(pairs), limit, " ".join(cell), f"{a}", f"{b}"))
-    return findings
+            shares[attempt.cell[compared], attempt.block].append(attempt.disturbance or 0.0)
+    pairs = [
+        (fmean(had), fmean(shares[b, block]))
+        for (level, block), had in list(shares.items())
+        if level == a and (b, block) in shares
+    ]
+    return _unlike(np.array(pairs), limit, " ".join(cell.values()), a, b) if len(pairs) > 1 else None
 
 
 def _unlike(pairs: Any, limit: float, where: str, a: str, b: str) -> Finding:

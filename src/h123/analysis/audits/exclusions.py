@@ -1,16 +1,25 @@
 """Exclusions: why a comparison is not judged, whatever its figures: its data cannot be relied on."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from h123.analysis.audits import REMEDIES, SPOILS, Failed, order_audits, trial_audits
+from h123.analysis.audits.disturbed import unlike_between
 from h123.analysis.audits.finding import CampaignAudit
 from h123.analysis.case import Case, once
 from h123.analysis.comparisons.answers import Answers, answers, answers_words
 from h123.analysis.comparisons.comparison import Comparison
+from h123.analysis.comparisons.failed_attempts import (
+    FailedAttemptsRow,
+    Treatment,
+    failed_of,
+    failed_words,
+    fails_often,
+    unmeasured,
+)
 from h123.analysis.comparisons.failures import Shares, mean_difference, shares
 from h123.analysis.trials import Treated
 from h123.base.units import format_seconds
@@ -20,6 +29,7 @@ from h123.study import METRICS, Network, Plan, timeless
 MOSTLY = 0.5
 """Share of its values above which a comparison may be of the machine and not of the levels."""
 MACHINE, FAILURES, AUDITS, TIMELESS, ANSWERS = "machine", "failures", "audits", "timeless", "answers"
+ATTEMPTS, UNMEASURED, UNLIKE = "attempts", "unmeasured", "disturbed"
 READINGS_S, READINGS_S_PER_BYTE = 1e-4, 5e-9
 """That reading the clock advances it under the virtual clock, at most: in a request of one user, and for each byte of
 its bodies. Measured over a plain veth, with clients go and load: 10 to 30 µs, and up to 2 ns a byte over HTTP/3."""
@@ -46,10 +56,14 @@ class Exclusions:
         networks: Mapping[str, Network] | None = None,
         answers: Answers | None = None,
         attempts: Sequence[Attempt] = (),
+        failed: Sequence[FailedAttemptsRow] = (),
+        unmeasured: Mapping[Treatment, Counter[str]] | None = None,
     ) -> None:
         """`campaign`: audits of the whole that comparisons are qualified by; `networks`: profiles by name;
-        `attempts`: what was measured."""
-        self._attempts = attempts
+        `attempts`: what was measured; `failed`: those whose attempts failed; `unmeasured`: those that have
+        no valid one."""
+        self._unmeasured = unmeasured or {}
+        self._attempts, self._stuck = attempts, [row for row in failed if fails_often(row)]
         self._study, self._factor = plan.study, plan.study.compare.factor
         self._shares, self._tolerated = shares, plan.study.compare.failures
         self._campaign, self._networks = campaign, networks or {}
@@ -62,10 +76,13 @@ class Exclusions:
         """The weightiest; None where there is none."""
         return (
             self._answered(comparison)
+            or self._failed_often(comparison)
+            or self._nothing_valid(comparison)
             or self._spoiled(comparison)
             or self._failures(comparison)
             or self._timeless(comparison)
             or _machine(comparison)
+            or self._disturbed_unlike(comparison)
         )
 
     def qualified(self, c: Comparison) -> list[str]:
@@ -77,6 +94,34 @@ class Exclusions:
         """The two sides did different work."""
         found = self._answers.between(c.cell, c.a, c.b) if self._answers and not c.twin else None
         return Exclusion(ANSWERS, f"{answers_words(found)}: they do different work") if found else None
+
+    def _failed_often(self, c: Comparison) -> Exclusion | None:
+        """A side that fails, or answers wrongly, now and then must not be judged by its good moments."""
+        sides = [{**c.cell, self._factor: level}.items() for level in (c.a, c.b)]
+        stuck = [row for row in self._stuck if not c.twin and any(side <= row["cell"].items() for side in sides)]
+        return Exclusion(ATTEMPTS, failed_words(stuck[0], self._factor)) if stuck else None
+
+    def _nothing_valid(self, c: Comparison) -> Exclusion | None:
+        """A side was tried, and no attempt is valid, for whatever reason."""
+        for level, had in zip((c.a, c.b), self._trials(c), strict=True):
+            side = {**c.cell, self._factor: level}.items()
+            tried = [codes for cell, codes in self._unmeasured.items() if side <= dict(cell).items()]
+            if tried and not had:
+                codes = sum(tried, Counter[str]())
+                why = ", ".join(f"{count} {code}" for code, count in codes.items())
+                return Exclusion(UNMEASURED, f"no attempt of {level} is valid ({why})")
+        return None
+
+    def _disturbed_unlike(self, c: Comparison) -> Exclusion | None:
+        """The audit of the same name, asked of this comparison's sides."""
+        if c.twin or c.a == c.b or not METRICS[c.metric].of_requests:
+            return None
+        found = unlike_between(self._attempts, self._study, c.cell, c.a, c.b)
+        if found is None or found.passed:
+            return None
+        return Exclusion(
+            UNLIKE, f"the machine disturbed one side more, and their ratio may be its doing: {found.detail}"
+        )
 
     def _spoiled(self, c: Comparison) -> Exclusion | None:
         """Audits that call impossible or mistaken what the trials of the comparison gave for its metric."""
@@ -167,6 +212,8 @@ def exclusions(case: Case) -> Exclusions:
         case.networks,
         answers(case),
         case.attempts,
+        failed_of(case),
+        unmeasured(case),
     )
 
 

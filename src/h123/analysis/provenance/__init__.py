@@ -3,7 +3,6 @@
 __all__ = [
     "counts",
     "discarded",
-    "failed_attempts",
     "gate",
     "imported",
     "looks",

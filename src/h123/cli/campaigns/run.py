@@ -16,7 +16,7 @@ from h123.base.errors import Interrupted, UserError
 from h123.base.interruption import interruptible
 from h123.base.limits import FULL
 from h123.base.paths import typed
-from h123.base.terminal.console import err_console, say
+from h123.base.terminal.console import err_console, say, write
 from h123.base.units import format_share
 from h123.cli import completion
 from h123.cli.campaigns.run_arguments import RunArguments, check, of_another_study
@@ -172,7 +172,7 @@ def run(asked: RunArguments) -> int:
     folder, resume = campaign.folder, f"h123 run --out {typed(campaign.folder.path)}"
     try:
         with folder.alone(), interruptible(), _watched(campaign, exposition) as display:
-            outcome = _run_to_its_end(campaign, asked, display)
+            complaint = _run_to_its_end(campaign, asked, display)
             status = conclude(CampaignFolder.open(folder.path))
     except KeyboardInterrupt:
         say(f"\nInterrupted. Finished trials are kept. Resume with:\n  {resume}")
@@ -182,7 +182,20 @@ def run(asked: RunArguments) -> int:
             raise
         message = f"{error.filename or folder.path}: {FULL[error.errno]}. The campaign pauses; finished trials are kept"
         raise UserError(message, remedy=f"free some space, then resume with:\n  {resume}", status=1) from None
-    _complain(outcome, folder)
+    return _ended(folder, status, complaint)
+
+
+def _ended(folder: "CampaignFolder", status: int, complaint: UserError | None) -> int:
+    """The exit status. Where the study requires something it is that of `h123 gate`, whatever is missing: what is
+    missing speaks there. Otherwise a campaign with holes ends with an error."""
+    from h123.cli.campaigns import requirements
+
+    if complaint is None:
+        return status
+    if not requirements.required(folder):
+        raise complaint
+    write(err_console, complaint.message, lead="Note: ")
+    write(err_console, complaint.remedy or "", lead="  -> ")
     return status
 
 
@@ -281,17 +294,21 @@ def _watched(campaign: "Campaign", exposition: "Exposition | None") -> "Iterator
         yield lambda: exposition.beside(display_for(err_console))
 
 
-def _run_to_its_end(campaign: "Campaign", asked: RunArguments, display: "Callable[[], Display]") -> "Outcome":
-    """Run what is planned, and go on as long as the campaign's rule says so."""
-    from h123.campaign import extend_campaign, run_campaign
+def _run_to_its_end(campaign: "Campaign", asked: RunArguments, display: "Callable[[], Display]") -> UserError | None:
+    """Run what is planned, and go on as long as the campaign's rule says so; what is to be said of trials that have no
+    valid result."""
+    from h123.campaign import Hopeless, extend_campaign, run_campaign
     from h123.execution import LocalPool
 
     while True:
         pool = LocalPool(campaign.folder.arrivals, campaign.folder.roots)
-        outcome = run_campaign(campaign, pool, display(), asked.jobs, retry=asked.retry)
+        try:
+            outcome = run_campaign(campaign, pool, display(), asked.jobs, retry=asked.retry)
+        except Hopeless as stopped:
+            return stopped
         # Whoever names the blocks has said when it ends.
         if outcome.failed or asked.blocks is not None or (blocks := _more(campaign.folder)) is None:
-            return outcome
+            return _holes(outcome, campaign.folder)
         campaign = extend_campaign(campaign.folder.path, blocks=blocks, report=say)
 
 
@@ -319,13 +336,14 @@ def _more_for_width(folder: "CampaignFolder", width: Mapping[str, Any]) -> int |
     return blocks
 
 
-def _complain(outcome: "Outcome", folder: "CampaignFolder") -> None:
-    """A campaign with holes ends with a non-zero status, after everything it has was shown."""
-    if outcome.failed:
-        some = ", ".join(outcome.failed[:3]) + (", ..." if len(outcome.failed) > 3 else "")
-        raise UserError(
-            f"{len(outcome.failed)} of {outcome.planned} trials have no valid result: {some}",
-            remedy=f"the report says why; the logs are in {folder.path / 'trials'}. Fix the cause, then try again: "
-            f"h123 run --out {typed(folder.path)} --retry",
-            status=1,
-        )
+def _holes(outcome: "Outcome", folder: "CampaignFolder") -> UserError | None:
+    """That trials of the campaign have no valid result."""
+    if not outcome.failed:
+        return None
+    some = ", ".join(outcome.failed[:3]) + (", ..." if len(outcome.failed) > 3 else "")
+    return UserError(
+        f"{len(outcome.failed)} of {outcome.planned} trials have no valid result: {some}",
+        remedy=f"the report says why; the logs are in {folder.path / 'trials'}. Fix the cause, then try again: "
+        f"h123 run --out {typed(folder.path)} --retry",
+        status=1,
+    )

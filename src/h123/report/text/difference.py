@@ -18,7 +18,7 @@ from h123.report.text.words import (
 )
 from h123.study import Metric, metric
 
-_UNFIT = ("failures", "audits", "timeless", "answers")
+_UNFIT = ("attempts", "unmeasured", "failures", "audits", "timeless", "answers")
 """Exclusions for which not even what was seen is worth saying."""
 _FACTOR = 2.0
 """Up to this factor a difference is said in per cent."""

@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 from h123.analysis import headline
 from h123.analysis.as_published import document as published
 from h123.analysis.claims import section as ledgers
-from h123.analysis.comparisons import answers, capacity, confounding, failures, tails
+from h123.analysis.comparisons import answers, capacity, confounding, failed_attempts, failures, tails
 from h123.analysis.explanations import transport, windows
 from h123.analysis.provenance import (
     counts,
     discarded,
-    failed_attempts,
     imported,
     looks,
     places,

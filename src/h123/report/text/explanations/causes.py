@@ -233,7 +233,15 @@ def nothing_told(verdicts: Verdicts) -> UserError:
         return UserError(
             "of what --filter names nothing is told: its trials left no record of packets, as over a plain veth"
         )
-    asked = {c["metric"] for c in headline(verdicts.get("comparisons", []))}
+    comparisons = headline(verdicts.get("comparisons", []))
+    asked = {c["metric"] for c in comparisons}
+    reasons = [c["withheld"]["why"] for c in comparisons if c["withheld"] and not c["pairs"]]
+    if reasons and len(reasons) == len(comparisons):
+        return UserError(
+            "this campaign does not tell what its time was spent on, because no block has a valid trial of both sides: "
+            f"{reasons[0]}",
+            remedy="each attempt's logs are in the campaign's folder, below trials/",
+        )
     if asked and not any(map(explained_phase, asked)):
         names = listed([metric(name).title for name in sorted(asked)], "and")
         return UserError(

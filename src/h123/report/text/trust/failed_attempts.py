@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 
-from h123.analysis import fails_often
-from h123.analysis.provenance.failed_attempts import FailedAttemptsRow
+from h123.analysis import fails_often, never_succeeds
+from h123.analysis.comparisons.failed_attempts import FailedAttemptsRow
 from h123.analysis.sections import Verdicts
 from h123.report.text.words import level, listed, opened, place, reason
+
+_OTHERS, _NONE = "Every figure here is of the others.", "So there is no figure of it."
 
 
 def often_failed_lines(verdicts: Verdicts) -> list[str]:
     """To be read before any answer: a server that gets stuck now and then has good figures in the other trials."""
     return [
-        f"{_sentence(row, verdicts['factor'])}. Every figure here is of the others."
+        f"{_sentence(row, verdicts['factor'])}. {_NONE if never_succeeds(row) else _OTHERS}"
         for row in _rows(verdicts)
         if fails_often(row)
     ]
@@ -31,5 +33,10 @@ def _sentence(row: FailedAttemptsRow, factor: str) -> str:
     """`On lan, HTTP/3 failed in 4 of 16 attempts (the client did not finish in time)`."""
     elsewhere = {name: value for name, value in row["cell"].items() if name != factor}
     who = level(row["cell"][factor]) if factor in row["cell"] else "the server or its client"
-    why = listed([reason(code) for code in row["reasons"]], "or")
+    why = listed([_reason(code, row) for code in row["reasons"]], "or")
     return opened(place(elsewhere), f"{who} failed in {row['failed']} of {row['attempts']} attempts ({why})")
+
+
+def _reason(code: str, row: FailedAttemptsRow) -> str:
+    wrong = row.get("wrong", {}).get(code)
+    return f"at first: {wrong}" if wrong else reason(code)

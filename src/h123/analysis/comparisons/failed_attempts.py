@@ -1,0 +1,108 @@
+"""Attempts that a treatment's server or client failed, or made invalid by wrong answers.
+
+They are repeated, so that whatever is measured is of others. Where they are many, what is left is a choice of the
+treatment's good moments, and is not judged.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from h123.analysis.case import Case, once
+from h123.analysis.comparisons.judged import Cell
+from h123.analysis.section import Section
+from h123.analysis.trials import ANSWERS, loss
+from h123.documents.events import Event, superseded
+
+
+class FailedAttemptsRow(TypedDict):
+    """A treatment's attempts that its server or client failed, by the first reason of each."""
+
+    cell: Cell
+    attempts: int
+    """All of it, with those that its twin had."""
+    failed: int
+    reasons: Mapping[str, int]
+    wrong: NotRequired[Mapping[str, str]]
+    """By reason: what was wrong with the answers of the first such attempt, in words."""
+
+
+Treatment = tuple[tuple[str, str], ...]
+OFTEN, AGAIN = 0.1, 2
+"""The share and the number of a treatment's attempts from which what is left of them is no fair picture of it."""
+
+
+def failed_attempts(events: Iterable[Event]) -> list[FailedAttemptsRow]:
+    """A row for each treatment that failed in one; its twin is it. Those that the machine disturbed count as none."""
+    attempts, codes = Counter[Treatment](), defaultdict[Treatment, Counter[str]](Counter)
+    wrong = defaultdict[Treatment, dict[str, str]](dict)
+    for event in events:
+        if event["event"] != "trial" or superseded(event):
+            continue
+        cell = tuple(event["cell"].items())
+        attempts[cell] += 1
+        if found := loss(event):
+            codes[cell][found["code"]] += 1
+            if found["code"] in ANSWERS:
+                wrong[cell].setdefault(found["code"], found["detail"])
+    return [
+        {
+            "cell": dict(cell),
+            "attempts": attempts[cell],
+            "failed": found.total(),
+            "reasons": dict(found),
+            "wrong": wrong[cell],
+        }
+        for cell, found in codes.items()
+    ]
+
+
+@once
+def failed_of(case: Case) -> list[FailedAttemptsRow]:
+    """Of a campaign."""
+    return failed_attempts(case.facts.events)
+
+
+def fails_often(row: FailedAttemptsRow) -> bool:
+    """Whether it failed in so many that nothing is to be concluded from the others."""
+    return row["failed"] >= max(AGAIN, OFTEN * row["attempts"])
+
+
+def never_succeeds(row: FailedAttemptsRow) -> bool:
+    """Whether no attempt is left."""
+    return row["failed"] == row["attempts"]
+
+
+def failed_words(row: FailedAttemptsRow, factor: str) -> str:
+    """`b failed in 9 of 19 attempts (at first: 2 of 6 answers had a body of 0 bytes instead of 20000), and the figures
+    are of the others`."""
+    said = "; ".join(row.get("wrong", {}).values())
+    first = f" (at first: {said})" if said else ""
+    rest = ", so there are no figures of it" if never_succeeds(row) else ", and the figures are of the others"
+    who = row["cell"].get(factor, "the server or its client")
+    return f"{who} failed in {row['failed']} of {row['attempts']} attempts{first}{rest}"
+
+
+@once
+def unmeasured(case: Case) -> Mapping[Treatment, Counter[str]]:
+    """The treatments that were tried and have no valid attempt, with the first reason of each, whatever it is."""
+    found, measured = defaultdict[Treatment, Counter[str]](Counter), set[Treatment]()
+    for event in case.facts.events:
+        if event["event"] == "trial" and not superseded(event):
+            cell = tuple(event["cell"].items())
+            measured |= {cell} if event["valid"] else set()
+            found[cell].update(reason["code"] for reason in event["reasons"][:1])
+    return {cell: codes for cell, codes in found.items() if cell not in measured}
+
+
+class FailedAttemptsPart(TypedDict):
+    failed_attempts: NotRequired[Sequence[FailedAttemptsRow]]
+
+
+def _compute(case: Case) -> FailedAttemptsPart:
+    return {"failed_attempts": failed_of(case)}
+
+
+SECTION = Section(FailedAttemptsPart, _compute)
