@@ -84,6 +84,7 @@ def test_a_failure_for_want_of_blocks_says_so(case: Case) -> None:
 @pytest.mark.parametrize(
     ("projected", "said"),
     [
+        ({"blocks": 6, "basis": "spread"}, "at least 6 blocks, as many as would decide the question."),
         ({"blocks": 40, "basis": "spread"}, "at least 6 blocks; the 40 that would decide the question are enough."),
         (
             {"blocks": 5, "basis": "spread"},

@@ -103,6 +103,7 @@ def print_causes(verdicts: Verdicts, console: Console, only: Mapping[str, Collec
             if said:
                 _say(console, said, style="dim")
         console.print()
+    _say(console, causes.PAIRED, style="dim")
     for line in later_lines(without([c for c in verdicts["comparisons"] if _chosen(c, only)], same)):
         _say(console, line)
 

@@ -59,7 +59,10 @@ def audit_trials(attempts: Sequence[Attempt], plan: Plan) -> TrialAudits:
         found = check.found(attempts, plan)
         rows += [_row(check.name, attempt.name, finding) for attempt, finding in found]
         failed = [Failed(check.name, treated(attempt)) for attempt, finding in found if not finding.passed]
-        said = f"In {len(failed)} of {len(found)} {'trial' if len(found) == 1 else 'trials'} {check.failure}"
+        which = f"{len(found)} {'trial' if len(found) == 1 else 'trials'}"
+        if len(found) < len(attempts):
+            which = f"the {which} that this audit can check ({len(attempts)} in all)"
+        said = f"In {len(failed)} of {which} {check.failure}"
         findings = [finding for _, finding in found]
         summary.append(_summary(check.name, check.meaning, said, findings, of=len(attempts)))
         failures += failed

@@ -128,7 +128,8 @@ def _advice(comparisons: Sequence[Judged], needed: int, have: int, rule: Rule) -
     """What to do, without a second number of blocks where the answer advises enough of them."""
     asked, cure = blocks_for_question(comparisons), rule.remedy.enough(needed, have)
     if asked is not None and asked >= needed:
-        return f"; the {asked} that would decide the question are enough."
+        same = ", as many as would decide the question."
+        return same if asked == needed else f"; the {asked} that would decide the question are enough."
     if any(found["basis"] == BEYOND for found in of_question(comparisons)):
         return f", and the question more than {LIMIT}."
     if asked is not None:

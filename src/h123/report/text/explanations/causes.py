@@ -80,6 +80,13 @@ def _most(row: Row) -> str:
     return f"{_percent(row['sums'][f'{side}_untold'])} of the time of {level(row[side])}"
 
 
+PAIRED = (
+    "The difference is of pairs within each block, and its centre over the blocks: it need not be the "
+    "difference of the two columns."
+)
+"""Stands below tables of parts."""
+
+
 def sums(row: Row) -> str:
     """How far the parts sum up to what was measured; nothing of verdicts that do not say."""
     if "sums" not in row:
