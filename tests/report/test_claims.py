@@ -4,12 +4,13 @@ import io
 import re
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from h123.analysis import analyse
 from h123.report import print_summary, write_report
-from h123.report.text.claims import verdict_words
+from h123.report.text.claims import remarks, verdict_words
 from h123.study import find_study, load_study
 from hasty import NO_PICTURES
 from synthetic import Scenario, make_campaign
@@ -44,3 +45,9 @@ def test_the_page_and_the_summary_have_the_verdicts(tmp_path: Path) -> None:
     line, _ = [line for line in console.file.getvalue().splitlines() if line.startswith("Published claims")]
     assert line.startswith("Published claims at scale 0.1: ")
     assert "refuted C01; impossible C01a, C01b, C02a, C04a; undecided C03, C04, C05, C06" in line
+
+
+def test_a_reason_is_never_a_bare_campaign() -> None:
+    row: Any = {"figures": [], "reason": "a campaign of study rest-api with 6 blocks or more", "note": None}
+    assert remarks({**row, "verdict": "open"}) == [f"decided by: {row['reason']}"]
+    assert remarks({**row, "verdict": "impossible"}) == [f"what the figures leave is decided by: {row['reason']}"]

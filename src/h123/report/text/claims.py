@@ -167,7 +167,9 @@ def arithmetic_lines(claim: "ClaimRow") -> list[str]:
 
 def remarks(claim: "ClaimRow") -> list[str]:
     """Why the verdict is what it is, or what would decide, and what it does not cover."""
-    because = {"open": "decided by: "}.get(claim["verdict"], "because " if claim["figures"] else "")
+    because = "decided by: " if claim["verdict"] == "open" else "because " if claim["figures"] else ""
+    if not because and (claim["reason"] or "").startswith("a campaign of "):
+        because = "what the figures leave is decided by: "
     lines = [f"{because}{claim['reason']}"] if claim["reason"] else []
     if same := claim.get("repeats"):
         lines.append(f"rests on the same observation as {same}: the two count once, and this is no further evidence")
