@@ -14,15 +14,20 @@ from pathlib import Path
 
 from campaign.worker import Wanted, pack, unpack
 from h123.base.files.durable import sync_tree
+from h123.base.paths import project_root
 from h123.campaign import Campaign
 from h123.execution import AttemptDone, BlockOrder, Machine, MachineLost, PoolEvent
+
+ROOT = project_root()
 
 
 @contextlib.contextmanager
 def forge(folder: Path) -> Iterator[str]:
     """What makes workers; its address. They end with it."""
     command = [sys.executable, "-m", "campaign.worker", str(folder / "forge")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+    paths = os.pathsep.join(str(ROOT / name) for name in ("src", "tests"))
+    environment = {**os.environ, "PYTHONPATH": paths}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
         assert process.stdout
         process.stdout.readline()
         try:

@@ -202,7 +202,7 @@ def test_how_far_the_parts_sum_up_is_said() -> None:
 
 
 def _asked(metric: str) -> dict[str, Any]:
-    return {"metric": metric, "twin": False, "family": "answer"}
+    return {"metric": metric, "twin": False, "family": "answer", "withheld": None, "pairs": []}
 
 
 @pytest.mark.parametrize(

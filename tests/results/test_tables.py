@@ -156,7 +156,7 @@ def test_export_complains_of_formats_and_places(folder: CampaignFolder, tmp_path
     with pytest.raises(UserError, match="csv, parquet, json"):
         export(folder, "xlsx", tmp_path)
     (tmp_path / "file").touch()
-    with pytest.raises(UserError, match="failed"):
+    with pytest.raises(UserError, match="results need a folder"):
         export(folder, "csv", tmp_path / "file")
 
 

@@ -62,7 +62,7 @@ LIES = [
     ("another header", "header.reverse()", SHARED, "samples-malformed: samples.csv, line 1"),
     ("milliseconds", "[r.update(end_ns=int(r['end_ns']) // 10**6) for r in rows]", SHARED, "end_ns is before"),
     ("nothing reused", "[r.update(reused=0) for r in rows]", SHARED, "17 rows with reused 0 instead of 1"),
-    ("all bytes", "[r.update(bytes_down=1016) for r in rows]", SHARED, "had a body of 1016 bytes, not 1000"),
+    ("all bytes", "[r.update(bytes_down=1016) for r in rows]", SHARED, "had a body of 1016 bytes instead of 1000"),
     ("first byte = end", "[r.update(first_byte_ns=r['end_ns']) for r in rows]", FAR, "as if it were the last"),
     ("first byte = sent", "[r.update(first_byte_ns=r['sent_ns']) for r in rows]", FAR, "a round trip takes 0.100 s"),
     (
