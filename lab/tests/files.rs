@@ -3,6 +3,7 @@
 mod common;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -83,6 +84,8 @@ fn files_of_the_machine_are_neither_changed_nor_removed() {
     let file = |name: &str| elsewhere.0.join(name);
     for name in ["changed", "removed", "opened", "moved", "closed"] {
         fs::write(file(name), "as it was").unwrap();
+        // Whatever the umask: the server closes one of them.
+        fs::set_permissions(file(name), fs::Permissions::from_mode(0o644)).unwrap();
     }
     let report = run_server(
         &bench,
@@ -253,7 +256,7 @@ fn run_in_mounts(bench: &Bench, prepare: &str, trial: &Value, after: &str) -> Va
     let file = bench.file("trial.json", &trial.to_string());
     let program = lab().get_program().to_owned();
     let script = format!(
-        "mount --make-rprivate /; {prepare}; {} run {} --out {}; {after}",
+        "mount --make-rprivate /; {prepare}; '{}' run '{}' --out '{}'; {after}",
         program.display(),
         file.display(),
         bench.dir.join("out").display()
@@ -285,7 +288,7 @@ fn whatever_is_mounted_the_machine_is_not_written_to() {
     let trial = trial(direction(1), Value::Null, &client);
     let found = bench.dir.join("found");
     let after = format!(
-        "find '{place}' -name stray -o -name file -size +0 > {}",
+        "find '{place}' -name stray -o -name file -size +0 > '{}'",
         found.display()
     );
     let report = run_in_mounts(&bench, &prepare, &trial, &after);
