@@ -37,7 +37,7 @@ from h123.analysis.statistics.signedrank import Estimate, SignedRank
 from h123.catalogue import Subject, catalogue, install
 from h123.documents import read_document, write_document
 from h123.documents.lab_report import Report
-from h123.documents.trial_files import Trial
+from h123.documents.trial_files import TrialFile
 from h123.execution import SERVER_ADDRESS, Certificate, Engine, LocalPool, campaign_certificate, write_trial_files
 from h123.measures import trial_metrics
 from h123.packets import tabulate_evidence
@@ -93,7 +93,7 @@ class Bench:
         planned = PlannedTrial(folder.name, 1, 1, {}, False, parameters, number)
         networks = {NETWORK.name: NETWORK}
         write_trial_files(folder, planned, networks, self.subjects, self.certificate, check=False)
-        trial = read_document(folder / "trial.json", Trial)
+        trial = read_document(folder / "trial.json", TrialFile)
         trial.tcp_account = arm == "all"
         if arm.startswith("none"):
             trial.links[0].packets, trial.links[0].frames = 0, False

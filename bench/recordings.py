@@ -22,7 +22,7 @@ from urllib.parse import urldefrag, urlsplit
 
 from h123.base.errors import UserError
 from h123.study.sites.har import Recording, read_har
-from h123.study.sites.har_entry import Entry
+from h123.study.sites.har_entry import HarEntry
 
 HEAD = 8192
 """Bytes by which a size that a program counted may exceed the body's."""
@@ -110,7 +110,7 @@ def _faults(recording: Recording, log: Raw) -> Iterator[str]:
     yield from _wrong_span(recording, log, page)
 
 
-def _wrong_size(entry: Entry, one: Raw) -> str | None:
+def _wrong_size(entry: HarEntry, one: Raw) -> str | None:
     response = one["response"]
     length = _header(response, "content-length")
     content = (response.get("content") or {}).get("size") or 0

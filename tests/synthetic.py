@@ -20,9 +20,9 @@ import pyarrow.csv as pacsv
 
 from documents import put
 from h123.documents.campaign_file import Proof, SubjectFacts
-from h123.documents.events import Tried
+from h123.documents.events import AttemptFacts
 from h123.documents.lab_report import Report
-from h123.documents.trial_files import Client, Trial
+from h123.documents.trial_files import ClientFile, TrialFile
 from h123.execution import machine_facts
 from h123.store import CampaignFolder, ingest
 from h123.store.samples import RETRIED_COLUMNS, RETRIED_SCHEMA
@@ -207,15 +207,15 @@ def _attempt(
     partial = folder.partial(trial.id, attempt)
     samples = _samples(scenario, trial)
     write_samples(samples, partial / "samples.csv")
-    put(partial / "trial.json", Trial, _trial_file(scenario, trial))
+    put(partial / "trial.json", TrialFile, _trial_file(scenario, trial))
     random = _generator(scenario, "report", trial.id)
     put(partial / "report.json", Report, lab_report(trial, _link(scenario, trial), samples, reasons, random))
-    put(partial / "client.json", Client, _facts(trial))
+    put(partial / "client.json", ClientFile, _facts(trial))
     if scenario.spoil:
         scenario.spoil(trial, partial)
     parameters = trial.parameters.model_dump(mode="json")
     reasons = reasons + ingest(partial, parameters)
-    event: Tried = {
+    event: AttemptFacts = {
         "event": "trial",
         "trial": trial.id,
         "attempt": attempt,

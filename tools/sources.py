@@ -8,7 +8,7 @@ Whoever changes a subject's version looks here whether its source still says on 
 import sys
 from pathlib import Path
 
-from h123.catalogue import Declared, declared
+from h123.catalogue import DeclaredConstants, declared
 
 
 def main(source: str, version: str, folder: Path) -> int:
@@ -27,7 +27,7 @@ def main(source: str, version: str, folder: Path) -> int:
     return int(missing > 0)
 
 
-def _cited(said: Declared) -> list[str]:
+def _cited(said: DeclaredConstants) -> list[str]:
     constants = (said.initial_window, said.decrease, said.retransmission)
     return [line for constant in constants if constant for line in constant.where]
 

@@ -13,23 +13,23 @@ from pydantic import TypeAdapter
 
 from h123.analysis.sections import Verdicts
 from h123.diff import Diff
-from h123.documents.campaign_file import Campaign, Seal
-from h123.documents.events import Entry, Event
+from h123.documents.campaign_file import CampaignFile, Seal
+from h123.documents.events import Event, EventFile
 from h123.documents.lab_report import Report
-from h123.documents.trial_files import Client, Trial
+from h123.documents.trial_files import ClientFile, TrialFile
 from h123.gate import Gate
 from h123.study.workload import AnyWorkloadFile
 
 DOCUMENTS: dict[str, Any] = {
-    "campaign": Campaign,
-    "client": Client,
+    "campaign": CampaignFile,
+    "client": ClientFile,
     "diff": Diff,
-    "event": Entry,
+    "event": EventFile,
     "gate": Gate,
     "journal-event": Event,
     "report": Report,
     "seal": Seal,
-    "trial": Trial,
+    "trial": TrialFile,
     "verdicts": Verdicts,
     "workload": AnyWorkloadFile,
 }

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from documents import document
-from h123.documents.lab_report import Finished
-from h123.documents.trial_files import Client
+from h123.documents.lab_report import FinishedReport
+from h123.documents.trial_files import ClientFile
 from h123.measures import Attempt, Bodies, Opening
 from h123.measures.visits import Visit
 
@@ -24,7 +24,7 @@ def parameters(**changes: Any) -> Callable[[Attempt], Attempt]:
 def facts(**changes: Any) -> Callable[[Attempt], Attempt]:
     known = {"h123": "client/1"}
     return lambda a: replace(
-        a, facts=document(Client, {**(a.facts.model_dump(exclude_unset=True) if a.facts else known), **changes})
+        a, facts=document(ClientFile, {**(a.facts.model_dump(exclude_unset=True) if a.facts else known), **changes})
     )
 
 
@@ -32,7 +32,7 @@ def report(change: Callable[[dict[str, Any]], None]) -> Callable[[Attempt], Atte
     def changed(attempt: Attempt) -> Attempt:
         content = attempt.report.model_dump(exclude_unset=True)
         change(content)
-        return replace(attempt, report=document(Finished, content))
+        return replace(attempt, report=document(FinishedReport, content))
 
     return changed
 

@@ -7,21 +7,21 @@ import numpy as np
 import pytest
 
 from h123.analysis.explanations.causes import UNTOLD_AT_MOST, VISIT, between, explained_phase, means
-from h123.causes import CAUSES, NUMBER, UNTOLD, Explained, Stretch
+from h123.causes import CAUSES, NUMBER, UNTOLD, ExplainedTrial, Stretch
 from h123.causes.cause import CUT, MENDING
 from h123.store import Sample
 
 LATENCY_S = 0.1
 
 
-def _trial(*untold: float, counted_twice: float = 0.0) -> Explained:
+def _trial(*untold: float, counted_twice: float = 0.0) -> ExplainedTrial:
     """Requests of which such shares are untold, and such a share of the first one's time has two causes."""
     rows = [cast(Sample, {"phase": "warm", "start_ns": 0, "end_ns": round(LATENCY_S * 1e9)}) for _ in untold]
     seconds = np.zeros((len(untold), len(CAUSES)))
     seconds[:, NUMBER[UNTOLD]] = np.array(untold) * LATENCY_S
     seconds[:, 0] = LATENCY_S - seconds[:, NUMBER[UNTOLD]]
     seconds[0, 1] += counted_twice * LATENCY_S
-    return Explained(rows, seconds, np.zeros(len(untold)))
+    return ExplainedTrial(rows, seconds, np.zeros(len(untold)))
 
 
 def test_requests_sum_up_that_are_told_but_for_two_percent() -> None:

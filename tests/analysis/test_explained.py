@@ -10,7 +10,7 @@ import pytest
 
 from h123.analysis import analyse
 from h123.analysis.explanations.explained import Kept, Means
-from h123.causes import CAUSES, Explained
+from h123.causes import CAUSES, ExplainedTrial
 from h123.store import CampaignFolder, Sample
 from h123.study.workload import OK
 from synthetic import Scenario, make_campaign
@@ -101,12 +101,12 @@ def explained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The attempts of which packets were explained, in turn: made up, for each attempt its own."""
     asked = list[str]()
 
-    def explain(folder: Path, statuses: Sequence[int]) -> Explained:
+    def explain(folder: Path, statuses: Sequence[int]) -> ExplainedTrial:
         assert statuses == [OK]
         asked.append(folder.name)
         rows = [cast(Sample, {"phase": phase, "start_ns": 0, "end_ns": 10**8}) for phase in ("cold", "warm", "warm")]
         seconds = np.random.default_rng(sum(folder.name.encode())).random((len(rows), len(CAUSES)))
-        return Explained(rows, seconds, seconds[:, 0] / 3)
+        return ExplainedTrial(rows, seconds, seconds[:, 0] / 3)
 
     monkeypatch.setattr("h123.analysis.explanations.causes.explain", explain)
     return asked

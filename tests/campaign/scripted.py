@@ -8,7 +8,7 @@ from typing import Any
 from documents import put
 from h123.campaign import Campaign, Outcome, run_campaign
 from h123.documents.lab_report import Report
-from h123.documents.trial_files import Client
+from h123.documents.trial_files import ClientFile
 from h123.execution import Engine, LocalPool, Machine
 from h123.progress import Display
 
@@ -85,7 +85,7 @@ class ScriptedEngine:
         reasons = self._script(trial, attempt)
         workload = json.loads((folder / "workload.json").read_text())
         (folder / "samples.csv").write_text(_samples(workload))
-        put(folder / "client.json", Client, {"h123": "client/1", "tls": [], "congestion": "cubic"})
+        put(folder / "client.json", ClientFile, {"h123": "client/1", "tls": [], "congestion": "cubic"})
         report = _report(trial, reasons, self._machine, self._late_ns(trial, attempt))
         waited = self._waiting_ns if folder in self._crowded else 0
         cpu = {"main_ns": 0, "main_wait_ns": waited, "main_turns": 10}

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from h123.base.transport import Name, Value
-from h123.study.workload import Kind, workload_of
+from h123.study.workload import WorkloadKind, workload_of
 
 
-def asked(method: str, headers: Sequence[Mapping[str, str]] = ()) -> Kind:
+def asked(method: str, headers: Sequence[Mapping[str, str]] = ()) -> WorkloadKind:
     return workload_of({"method": method, "headers": list(headers)})
 
 
@@ -15,7 +15,7 @@ def asked(method: str, headers: Sequence[Mapping[str, str]] = ()) -> Kind:
 class Demand:
     protocol: str = "h2"
     kind: str = "requests"
-    workload: Kind = field(default_factory=lambda: asked("GET"))
+    workload: WorkloadKind = field(default_factory=lambda: asked("GET"))
     congestion: str = "cubic"
     transport: str = "deployed"
     store: str = "memory"

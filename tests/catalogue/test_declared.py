@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from h123.base.errors import UserError
-from h123.catalogue import Declared, catalogue, declared
+from h123.catalogue import DeclaredConstants, catalogue, declared
 from h123.catalogue.registry import subjects_folder
 from h123.virtual.source import TRIED
 
@@ -70,7 +70,7 @@ def test_a_mistake_is_named(file: Path, old: str, new: str, complaint: str) -> N
 
 
 @pytest.mark.parametrize("said", declared(), ids=lambda said: f"{said.subject}-{said.protocol}-{said.congestion}")
-def test_lines_are_of_the_version_that_is_installed(said: Declared) -> None:
+def test_lines_are_of_the_version_that_is_installed(said: DeclaredConstants) -> None:
     subject = catalogue()[said.subject]
     assert subject.server
     assert said.protocol in subject.server.protocols

@@ -8,7 +8,7 @@ from catalogue.small import MANIFEST, small, write_small
 from h123.base.errors import UserError
 from h123.base.paths import project_root
 from h123.catalogue import Subject, catalogue, read_subject
-from h123.catalogue.rejected import Rejected, rejected
+from h123.catalogue.rejected import RejectedSubject, rejected
 from h123.report.catalogue.catalogue import catalogue_page
 from h123.verification.constants.found import (
     Constants,
@@ -178,7 +178,7 @@ def test_what_changed_since_is_not_verified(subject: Subject, tmp_path: Path) ->
 
 def test_what_was_never_asked(subject: Subject) -> None:
     page = catalogue_page(
-        {"small": subject}, {}, [Rejected(name="s2n", stack="s2n-quic", what="to build", why="no glue")]
+        {"small": subject}, {}, [RejectedSubject(name="s2n", stack="s2n-quic", what="to build", why="no glue")]
     )
     assert "| no |" in page
     assert "| s2n | s2n-quic | to build | no glue |" in page
@@ -189,7 +189,7 @@ def test_what_was_tried_is_read_or_refused(tmp_path: Path, monkeypatch: pytest.M
     assert rejected() == []
     entry = '[[tried]]\nname = "s2n"\nstack = "s2n-quic"\nwhat = "to build it"\nwhy = "no glue"\n'
     (tmp_path / "tried.toml").write_text(entry)
-    assert rejected() == [Rejected(name="s2n", stack="s2n-quic", what="to build it", why="no glue")]
+    assert rejected() == [RejectedSubject(name="s2n", stack="s2n-quic", what="to build it", why="no glue")]
     (tmp_path / "tried.toml").write_text(entry.replace("why", "wyh"))
     with pytest.raises(UserError, match="did you mean why"):
         rejected()

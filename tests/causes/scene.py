@@ -13,7 +13,7 @@ from adversary.zoo import Program, write_asking, write_falling_back, write_made
 from h123.catalogue import catalogue, make_bodies
 from h123.causes import CAUSES, explain
 from h123.documents import read_document, write_document
-from h123.documents.trial_files import Trial
+from h123.documents.trial_files import TrialFile
 from h123.execution import Engine
 from h123.execution.certificate import Certificate
 from h123.packets.capture import MOST
@@ -136,7 +136,7 @@ class Bench:
         folder = self.place / name
 
         def change(folder: Path) -> None:
-            trial = read_document(folder / "trial.json", Trial)
+            trial = read_document(folder / "trial.json", TrialFile)
             for link in trial.links:
                 link.packets = packets
             for role in trial.roles:

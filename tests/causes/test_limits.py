@@ -14,7 +14,7 @@ from h123.causes.senders.limits import limits
 from h123.causes.senders.receive_window import full_window
 from h123.causes.spans import Spans
 from h123.packets.capture import DOWN, LOST, RETRY, UDP, UP, Packets
-from h123.packets.stack_log import Held, StackLog
+from h123.packets.stack_log import FlowControlStall, StackLog
 from h123.study.networks.network import Direction
 
 SYN, ACK = 0x02, 0x10
@@ -109,7 +109,7 @@ def test_a_log_that_fits_no_connection_is_of_none() -> None:
 def test_what_flow_control_holds_is_told_by_the_log(way: int, own: bool, begin: float, end: float) -> None:
     """What the server hears of the client left there half a round trip before."""
     one = connections(made(_quic(0, 5)), LINK, LINK)[0]
-    held = (Held(30 * MS, 70 * MS, True, own), Held(30 * MS, 70 * MS, False, not own))
+    held = (FlowControlStall(30 * MS, 70 * MS, True, own), FlowControlStall(30 * MS, 70 * MS, False, not own))
     found = dict(limits(one, way, _log([0, 1], held=held)))
     assert _ms(found[STREAM_LIMIT]) == [(begin, end)]
     assert _ms(found[CONNECTION_LIMIT]) == []
@@ -123,5 +123,5 @@ def test_a_stream_is_not_what_a_full_congestion_window_waits_for() -> None:
         "window": np.array([20_000.0, 20_000.0, np.nan]),
         "in_flight": np.array([10_000.0, 19_500.0, 0.0]),
     }
-    log = _log([0, 1], held=(Held(30 * MS, 70 * MS, True, True),), **looks)
+    log = _log([0, 1], held=(FlowControlStall(30 * MS, 70 * MS, True, True),), **looks)
     assert _ms(dict(limits(one, DOWN, log))[STREAM_LIMIT]) == [(30, 40), (60, 70)]

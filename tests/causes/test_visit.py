@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from h123.causes.cause import CAUSES, CLIENT_WORK, NUMBER, RUNNING
-from h123.causes.visit import Step, middle_visits
+from h123.causes.visit import PathStep, middle_visits
 from h123.store import Sample
-from h123.study.workload import Asking
+from h123.study.workload import VisitOrder
 
 MS = 1_000_000
-PAGE = Asking(askers=[None, 0, 0, 1], runs_ns=[5 * MS, 20 * MS, 0, 0], at_once=100)
+PAGE = VisitOrder(askers=[None, 0, 0, 1], runs_ns=[5 * MS, 20 * MS, 0, 0], at_once=100)
 """A document, a script and an image that it asks for, and what the script asks for."""
 
 
@@ -25,7 +25,7 @@ def _visit(*spans: tuple[float, float], group: int = 0, **changed: Any) -> list[
     return rows
 
 
-def _told(path: list[Step]) -> list[tuple[int | None, float, float, float]]:
+def _told(path: list[PathStep]) -> list[tuple[int | None, float, float, float]]:
     """Of each step its resource, when it ends, and what ran and was at work before it, ms."""
     return [
         (step.row["resource"], step.until / MS, *(step.between[NUMBER[c]] / MS for c in (RUNNING, CLIENT_WORK)))

@@ -10,7 +10,7 @@ import pytest
 from h123.catalogue import catalogue, install
 from h123.execution import SERVER_ADDRESS, LocalPool, campaign_certificate
 from h123.packets.capture import DOWN, TCP, UDP, UP, packets_file, read_packets
-from h123.packets.frames import KEYS, Frames, Kind, read_frames
+from h123.packets.frames import KEYS, FrameKind, Frames, read_frames
 from h123.packets.tcp_account import read_tcp_account
 from h123.study import Network, Parameters
 from h123.study.networks.network import Bottleneck, Direction, Loss, Queue
@@ -51,18 +51,18 @@ def carried(folder: Path, protocol: str, client: str = "go", loss: float = 0, **
     return trial
 
 
-def of(frames: Frames, way: int, kind: Kind) -> Frames:
+def of(frames: Frames, way: int, kind: FrameKind) -> Frames:
     return frames[(frames["way"] == way) & (frames["kind"] == kind)]
 
 
 def settings_of(frames: Frames, way: int) -> dict[int, int]:
-    settings = of(frames, way, Kind.SETTING)
+    settings = of(frames, way, FrameKind.SETTING)
     return dict(zip(settings["id"].tolist(), settings["value"].tolist(), strict=True))
 
 
 def stream_bytes(frames: Frames, way: int) -> dict[int, int]:
     """Of QUIC's streams that a client began, how far their data go, each byte once."""
-    rows = of(frames, way, Kind.STREAM)
+    rows = of(frames, way, FrameKind.STREAM)
     ends = {int(stream): 0 for stream in rows["stream"] if stream % 4 == 0}
     for stream in ends:
         own = rows[rows["stream"] == stream]
@@ -93,13 +93,13 @@ def test_http2(tmp_path: Path, loss: float) -> None:
     trial = carried(tmp_path, "h2", loss=loss)
     frames = read_frames(trial.folder)
     in_order(trial, frames, TCP)
-    data = of(frames, DOWN, Kind.DATA)
+    data = of(frames, DOWN, FrameKind.DATA)
     assert {int(s): int(data["length"][data["stream"] == s].sum()) for s in data["stream"]} == dict.fromkeys(
         [1, 3, 5, 7], BODY
     )
     assert data["fin"].sum() == 4
     assert (data["left_ns"] > 0).all(), "TCP sends again what was lost"
-    assert of(frames, UP, Kind.HEADERS)["fin"].tolist() == [1] * 4
+    assert of(frames, UP, FrameKind.HEADERS)["fin"].tolist() == [1] * 4
     assert settings_of(frames, DOWN)[STREAMS] == 1000
     assert settings_of(frames, UP)[WINDOW] == 6 * 2**20
 
@@ -112,7 +112,7 @@ def test_http3(tmp_path: Path, loss: float) -> None:
     bodies = stream_bytes(frames, DOWN)
     assert sorted(bodies) == [0, 4, 8, 12]
     assert all(BODY < size < BODY + 300 for size in bodies.values())
-    assert ((of(frames, DOWN, Kind.STREAM)["left_ns"] == 0).sum() > 0) == (loss > 0)
+    assert ((of(frames, DOWN, FrameKind.STREAM)["left_ns"] == 0).sum() > 0) == (loss > 0)
     assert settings_of(frames, DOWN)[MAX_STREAMS] == 1000
     assert settings_of(frames, UP)[MAX_DATA] == 15 * 2**20
 
@@ -123,7 +123,7 @@ def test_http3(tmp_path: Path, loss: float) -> None:
 def test_other_clients_log_their_keys_too(tmp_path: Path, client: str, protocol: str) -> None:
     frames = read_frames(carried(tmp_path, protocol, client, loss=0.01).folder)
     if protocol == "h2":
-        data = of(frames, DOWN, Kind.DATA)
+        data = of(frames, DOWN, FrameKind.DATA)
         assert int(data["length"].sum()) == 4 * BODY
         assert settings_of(frames, UP)[WINDOW] >= 2**16
     else:

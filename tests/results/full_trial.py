@@ -10,8 +10,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from h123.documents import trial_files
-from h123.documents.lab_report import NO_REPORT, Cpu, Crossing, Lateness, Link, Report, Role, Waits, Way
-from h123.documents.trial_files import Client, Process, VisitEvents
+from h123.documents.lab_report import (
+    NO_REPORT,
+    Cpu,
+    CrossTrafficReport,
+    DirectionReport,
+    Lateness,
+    LinkReport,
+    QueueWaits,
+    Report,
+    RoleReport,
+)
+from h123.documents.trial_files import ClientFile, Process, VisitEvents
 from h123.measures.blocking import Blocking, blocking_of
 from h123.measures.metrics import measure
 from h123.measures.opening import Opening
@@ -21,7 +31,7 @@ from h123.packets.capture import DELIVERED, LOST, PACKET, QUEUE_FULL, write_pack
 from h123.store.rows import Rows
 from h123.store.samples import RETRIED_SCHEMA as SCHEMA
 from h123.study import METRICS
-from h123.study.metrics.observed import Abandoned, FellBack, Opened, Retried, Wasted
+from h123.study.metrics.observed import AbandonedShare, FallbackShare, OpeningCost, RetriedShare, WastedShare
 from h123.study.networks.network import Change, Direction, Move
 from h123.study.workload import KINDS, workload_of
 
@@ -30,26 +40,26 @@ NEVER_NULL = {"start_ns", "tries"}
 """Besides those that are always there: samples without them are refused."""
 
 WAYS = {
-    name: Way(
+    name: DirectionReport(
         packets_in=900,
         bytes_in=size,
         bytes_delivered=size,
-        queue_ns=Waits(mean=2 * MS, max=9 * MS),
+        queue_ns=QueueWaits(mean=2 * MS, max=9 * MS),
         lateness_ns=Lateness(p99=0),
     )
     for name, size in (("up", 30_100), ("down", 602_000))
 }
-CROSS = Crossing(
+CROSS = CrossTrafficReport(
     packets_in=0, bytes_in=0, delivered=0, bytes_delivered=0, lost=0, queue_dropped=0, received_bytes=5_000_000
 )
-LINK = Link(name="access", directions=WAYS, cross={"up": CROSS, "down": CROSS})
+LINK = LinkReport(name="access", directions=WAYS, cross={"up": CROSS, "down": CROSS})
 VISITS = [
     VisitEvents(user=0, group=n, dom_content_loaded_ns=(60 * n + 120) * MS, load_ns=(60 * n + 140) * MS + n * 1000)
     for n in range(100)
 ]
 """Visits begin every 60 ms, the first at 40 ms."""
 AGAIN = {"method": "GET", "size": 1000, "retry": {"after": 10 * MS, "at_most": 2}}
-FACTS = Client(h123="client/1", process=Process(began_ns=0, ended_ns=10_000 * MS), visits=VISITS)
+FACTS = ClientFile(h123="client/1", process=Process(began_ns=0, ended_ns=10_000 * MS), visits=VISITS)
 
 
 @dataclass(frozen=True)
@@ -58,7 +68,7 @@ class Trial:
 
     samples: pa.Table
     report: Report
-    facts: Client | None
+    facts: ClientFile | None
     openings: Sequence[Opening] = ()
     moves: Sequence[Move] = ()
     changes: Sequence[Change] = ()
@@ -67,15 +77,15 @@ class Trial:
 
     def value(self, folder: Path, name: str, clock: str | None = None) -> float | None:
         file = folder / "samples.parquet"
-        left = isinstance(METRICS[name].of, Abandoned | Wasted)
+        left = isinstance(METRICS[name].of, AbandonedShare | WastedShare)
         paged = METRICS[name].of_visits
         pq.write_table(self._left() if left else self._paged() if paged else self.samples, file)
         asked = workload_of({"method": "GET", "size": 1000})
         if paged:
             asked = workload_of({"kind": "page", **KINDS["page"].example(["GET"], False)})
-        if isinstance(METRICS[name].of, FellBack):
+        if isinstance(METRICS[name].of, FallbackShare):
             asked = workload_of({"protocol": "h3", "fallback": True, "method": "GET", "size": 1000})
-        if isinstance(METRICS[name].of, Retried):
+        if isinstance(METRICS[name].of, RetriedShare):
             asked = workload_of(AGAIN)
         rows = Rows.read(file)
         link = trial_files.Link(moves=[*self.moves], down=Direction(changes=[*self.changes]))
@@ -105,7 +115,7 @@ class Trial:
 
     def _told(self, rows: Rows) -> Sequence[Opening]:
         """As `openings_of` needs the columns."""
-        whole = all(rows[column].known.any() for column in Opened.needs.columns)
+        whole = all(rows[column].known.any() for column in OpeningCost.needs.columns)
         return self.openings if whole else ()
 
     def _paged(self) -> pa.Table:
@@ -147,11 +157,11 @@ class Trial:
 
     def silent(self, told: str) -> "Trial":
         """As if the lab had not told this of any role, or of the link."""
-        if told in Way.model_fields:
+        if told in DirectionReport.model_fields:
             ways = {name: way.model_copy(update={told: None}) for name, way in WAYS.items()}
             link = LINK.model_copy(update={"directions": ways})
             return replace(self, report=self.report.model_copy(update={"links": [link]}))
-        if told in Crossing.model_fields:
+        if told in CrossTrafficReport.model_fields:
             link = LINK.model_copy(update={"cross": None})
             return replace(self, report=self.report.model_copy(update={"links": [link]}))
         first, _, last = told.partition(".")
@@ -196,7 +206,7 @@ def full_trial() -> Trial:
     # Opening the connection costs more than requests do.
     over_time = [[(at + 20) * MS, at * 100_000 + min(at, 15) * 400_000] for at in (*range(20), *range(20, 7000, 100))]
     roles = [
-        Role(name=name, cpu=Cpu(main_ns=over_time[-1][1], main_over_time=over_time), max_rss_bytes=size)
+        RoleReport(name=name, cpu=Cpu(main_ns=over_time[-1][1], main_over_time=over_time), max_rss_bytes=size)
         for name, size in (("server", 30_000_000), ("client", 50_000_000), ("origin", 10_000_000))
     ]
     return Trial(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from documents import document
 from h123.documents.lab_report import MachineLoad, Report
-from h123.documents.trial_files import Trial
+from h123.documents.trial_files import TrialFile
 from h123.measures.disturbance import UNDISTURBED, _overlap, _spans, disturbance, machine_noise, ruined
 from h123.store.samples import SCHEMA, write_samples
 
@@ -66,8 +66,10 @@ def report(
     return document(Report, content)
 
 
-def trial(clock: str = "wall", link: dict[str, Any] | None = None) -> Trial:
-    return document(Trial, {"h123": "trial/1", "clock": clock, "links": [{"up": link, "down": link} if link else {}]})
+def trial(clock: str = "wall", link: dict[str, Any] | None = None) -> TrialFile:
+    return document(
+        TrialFile, {"h123": "trial/1", "clock": clock, "links": [{"up": link, "down": link} if link else {}]}
+    )
 
 
 def share(folder: Path, given: Report, metric: str = "latency", link: dict[str, Any] | None = None) -> float:

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from documents import put
 from h123.base.errors import UserError
-from h123.documents.trial_files import Trial
+from h123.documents.trial_files import TrialFile
 from h123.packets import tabulate_evidence
 from h123.packets.capture import COLUMNS, LOST, PACKET, Packets, read_packets
-from h123.packets.frames import FRAME, KEYS, Kind, read_frames
+from h123.packets.frames import FRAME, KEYS, FrameKind, read_frames
 from h123.packets.tcp_account import ROW, read_tcp_account
 
 BAR_BYTES = 20
@@ -26,7 +26,7 @@ BAR_BYTES = 20
 def folder(tmp_path: Path) -> Path:
     """A trial's, of two hosts."""
     content = {"h123": "trial/1", "hosts": ["client", "server"], "links": [{"name": "access"}]}
-    put(tmp_path / "trial.json", Trial, content)
+    put(tmp_path / "trial.json", TrialFile, content)
     return tmp_path
 
 
@@ -108,7 +108,7 @@ def test_what_is_cut_off_stays_to_be_looked_at(folder: Path) -> None:
 @given(st.binary(max_size=60 * 30).map(lambda some: some[: len(some) // 60 * 60]))
 def test_any_frames_come_back(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     folder = tmp_path_factory.mktemp("any")
-    put(folder / "trial.json", Trial, {"h123": "trial/1", "links": [{"name": "access"}]})
+    put(folder / "trial.json", TrialFile, {"h123": "trial/1", "links": [{"name": "access"}]})
     frames = np.frombuffer(content, FRAME)
     frames.tofile(folder / "frames-access.bin")
     tabulate_evidence(folder)
@@ -118,7 +118,7 @@ def test_any_frames_come_back(tmp_path_factory: pytest.TempPathFactory, content:
 
 def test_a_frame_that_was_never_readable_has_no_time(folder: Path) -> None:
     frames = np.zeros(2, FRAME)
-    frames["left_ns"], frames["kind"] = [0, 7], [Kind.DATA, Kind.CLOSE]
+    frames["left_ns"], frames["kind"] = [0, 7], [FrameKind.DATA, FrameKind.CLOSE]
     frames.tofile(folder / "frames-access.bin")
     tabulate_evidence(folder)
     assert duckdb.sql(f"SELECT left_ns FROM '{folder}/frames-access.parquet'").fetchall() == [(None,), (7,)]
@@ -127,7 +127,7 @@ def test_a_frame_that_was_never_readable_has_no_time(folder: Path) -> None:
 @pytest.mark.parametrize("capture", [False, True])
 def test_keys_go_unless_a_capture_needs_them(tmp_path: Path, capture: bool) -> None:
     content = {"h123": "trial/1", "links": [{"name": "access", "packets": 9, "capture": capture}]}
-    put(tmp_path / "trial.json", Trial, content)
+    put(tmp_path / "trial.json", TrialFile, content)
     (tmp_path / KEYS).write_text("CLIENT_RANDOM 00 00\n")
     tabulate_evidence(tmp_path)
     assert (tmp_path / KEYS).exists() == capture

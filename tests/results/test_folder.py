@@ -8,12 +8,12 @@ import pytest
 
 from h123.base.errors import UserError
 from h123.base.files import journal
-from h123.documents.events import Tried
+from h123.documents.events import AttemptFacts
 from h123.execution import machine_facts
 from h123.store import CampaignFolder
 from h123.study import find_study, load_study
 
-EVENT: Tried = {
+EVENT: AttemptFacts = {
     "event": "trial",
     "trial": "b01-t01",
     "attempt": 1,

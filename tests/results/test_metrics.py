@@ -9,15 +9,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from h123.documents.lab_report import Cpu, Role
-from h123.documents.trial_files import SECOND_SERVER, Client
+from h123.documents.lab_report import Cpu, RoleReport
+from h123.documents.trial_files import SECOND_SERVER, ClientFile
 from h123.measures.metrics import measure
 from h123.measures.summary import summarise
 from h123.store.rows import Rows
 from h123.store.samples import REQUIRED
 from h123.store.samples import RETRIED_SCHEMA as SCHEMA
 from h123.study import METRICS, Metric
-from h123.study.metrics.observed import Visits
+from h123.study.metrics.observed import PageTime
 from h123.study.networks.network import Change, Move
 from h123.study.workload import workload_of
 from results.full_trial import AGAIN, FACTS, LINK, MS, NEVER_NULL, VISITS, WAYS, Trial, full_trial
@@ -74,7 +74,7 @@ def test_without_what_it_needs_it_has_no_value(one: Metric, trial: Trial, tmp_pa
 @EACH
 def test_what_only_some_clients_tell_is_asked_of_them_alone(one: Metric, trial: Trial, tmp_path: Path) -> None:
     told = trial.value(tmp_path, one.name)
-    for facts in (None, Client(h123="client/1")):
+    for facts in (None, ClientFile(h123="client/1")):
         value = replace(trial, facts=facts).value(tmp_path, one.name)
         assert value == (None if "process" in one.needs.client or one.needs.facts else told)
 
@@ -122,7 +122,7 @@ def test_a_visit_whose_load_never_came_is_slower_than_any(
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, one in METRICS.items() if one.of_visits and one.of != Visits("document")]
+    "name", [name for name, one in METRICS.items() if one.of_visits and one.of != PageTime("document")]
 )
 def test_a_visit_of_which_a_request_failed_is_worse_than_any(name: str, trial: Trial, tmp_path: Path) -> None:
     """Of each of 51 visits the largest resource, which is the last."""
@@ -135,7 +135,7 @@ def test_what_stands_behind_the_server_is_no_part_of_it(trial: Trial, tmp_path: 
     apart = replace(trial, report=trial.report.model_copy(update={"roles": roles}))
     assert apart.value(tmp_path, "cpu_backend") == pytest.approx(0.001)
     assert apart.value(tmp_path, "cpu") == pytest.approx(0.002)
-    store = [*roles, Role(name="backend", cpu=Cpu(main_ns=602 * MS))]
+    store = [*roles, RoleReport(name="backend", cpu=Cpu(main_ns=602 * MS))]
     both = replace(trial, report=trial.report.model_copy(update={"roles": store}))
     assert both.value(tmp_path, "cpu_backend") == pytest.approx(0.003)
     alone = replace(trial, report=trial.report.model_copy(update={"roles": roles[:2]}))
@@ -232,7 +232,7 @@ def test_requests_that_are_made_again_are_counted_once(trial: Trial, tmp_path: P
 
 
 def test_what_two_servers_use_is_no_servers(trial: Trial, tmp_path: Path) -> None:
-    roles = [*trial.report.roles, Role(name=SECOND_SERVER, max_rss_bytes=20_000_000)]
+    roles = [*trial.report.roles, RoleReport(name=SECOND_SERVER, max_rss_bytes=20_000_000)]
     two = replace(trial, report=trial.report.model_copy(update={"roles": roles}))
     assert [two.value(tmp_path, name) for name in ("memory_server", "cpu_server", "cpu", "cpu_warm")] == [None] * 4
     assert two.value(tmp_path, "memory_client") == 50_000_000

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from h123.documents.lab_report import NO_REPORT, Cpu, Report, Role
+from h123.documents.lab_report import NO_REPORT, Cpu, Report, RoleReport
 from h123.measures.processor import of_handshake, of_request
 from h123.measures.summary import Summary
 
@@ -18,14 +18,14 @@ BOTH = ("server", "client")
 def report(opening_ns: int, requests_ns: int, start: int, opened: int, end: int) -> Report:
     """Of roles that use so much each, evenly, in the two parts of a run; the client's own start costs it 90 ms."""
 
-    def role(name: str, own_start: int) -> Role:
+    def role(name: str, own_start: int) -> RoleReport:
         def used(at: int) -> int:
             first, second = (at - start) / (opened - start), (at - opened) / (end - opened)
             parts = opening_ns * min(max(first, 0), 1) + requests_ns * min(max(second, 0), 1)
             return round(parts) + own_start * min(at, start) // start
 
         times = sorted({*range(0, end, 5 * MS), start, opened, end})
-        return Role(name=name, cpu=Cpu(main_ns=used(end), main_over_time=[[at, used(at)] for at in times]))
+        return RoleReport(name=name, cpu=Cpu(main_ns=used(end), main_over_time=[[at, used(at)] for at in times]))
 
     return NO_REPORT.model_copy(update={"roles": [role("server", 0), role("client", 90 * MS), role("origin", 0)]})
 
@@ -67,5 +67,5 @@ def test_what_was_looked_at_too_seldom_is_not_told() -> None:
     assert of_handshake(summary, told, BOTH) is None  # five looks in 20 ms
     assert of_request(replace(summary, warm_end_ns=60 * MS), told, BOTH) is None
     assert of_request(summary, told, ("server", "nobody")) is None
-    without = NO_REPORT.model_copy(update={"roles": [Role(name=name, cpu=Cpu(main_ns=5)) for name in BOTH]})
+    without = NO_REPORT.model_copy(update={"roles": [RoleReport(name=name, cpu=Cpu(main_ns=5)) for name in BOTH]})
     assert of_request(summary, without, BOTH) is None  # a campaign of an earlier version

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from h123.packets.qlog import QLOG_FOLDER
-from h123.packets.stack_log import Held, StackLog, read_stack_log, read_stack_logs
+from h123.packets.stack_log import FlowControlStall, StackLog, read_stack_log, read_stack_logs
 
 MS = 1_000_000
 
@@ -66,9 +66,9 @@ def test_all_shapes_say_the_same(tmp_path: Path, text: str) -> None:
     assert log.round_trip[1] == 20.5 * MS
     # The first grant came in the packet that also told of the client's own limit; that one holds to the log's end.
     assert log.held == (
-        Held(4 * MS, 8 * MS, stream=True, own=True),
-        Held(8 * MS, 10 * MS, stream=False, own=False),
-        Held(10 * MS, 10 * MS, stream=False, own=True),
+        FlowControlStall(4 * MS, 8 * MS, stream=True, own=True),
+        FlowControlStall(8 * MS, 10 * MS, stream=False, own=False),
+        FlowControlStall(10 * MS, 10 * MS, stream=False, own=True),
     )
     later = log.later(5)
     assert (later.sent - log.sent).tolist() == [5] * 4

@@ -145,7 +145,7 @@ def test_the_library_in_c_reads_nothing_else(tmp_path: Path, monkeypatch: pytest
 def _content(path: Path) -> tuple[object, list[int]] | str:
     """The data and the lines of its parts, or the complaint."""
     try:
-        document = yaml_document.Document(path)
+        document = yaml_document.YamlDocument(path)
     except UserError as error:
         return error.message
     return document.data, [document.line([key]) for key in document.data]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from h123.base.errors import UserError
 from h123.study.sites.har import read_har
-from h123.study.sites.page_load import IDLE_S, QUIET_S, Asked, page_load
+from h123.study.sites.page_load import IDLE_S, QUIET_S, RecordedRequest, page_load
 from h123.study.sites.recorded import recorded_page
 from h123.study.sites.site_import import ImportedSite, import_site
 
@@ -269,7 +269,9 @@ TIMES = st.lists(st.tuples(st.floats(0, 60), st.floats(0, 20)), min_size=1, max_
 
 @given(TIMES, st.none() | st.floats(0, 30))
 def test_a_load_is_without_long_silence(times: list[tuple[float, float]], on_load: float | None) -> None:
-    asked = [Asked(start, start + took, str(index), False) for index, (start, took) in enumerate(sorted(times))]
+    asked = [
+        RecordedRequest(start, start + took, str(index), False) for index, (start, took) in enumerate(sorted(times))
+    ]
     load = page_load(asked, on_load)
     kept = [one for index, one in enumerate(asked) if index not in load.late]
     silence = QUIET_S if on_load is None else IDLE_S

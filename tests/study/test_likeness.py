@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from h123.base.transport import SETTINGS, Name
-from h123.study import Choosing, Likeness, Plan, likenesses, load_study, make_plan, unmatched
+from h123.study import Likeness, Plan, TransportRoles, likenesses, load_study, make_plan, unmatched
 from h123.study.registry import find_study
 
-BOTH: Choosing = {"go": {name: ["server", "client"] for name in SETTINGS}}
+BOTH: TransportRoles = {"go": {name: ["server", "client"] for name in SETTINGS}}
 SET = {"initial window", "pacing", "packet size"}
 STACKS = {
     "least retransmission time",
@@ -25,7 +25,7 @@ def planned(study: str, *, essential: bool = False, **settings: Any) -> Plan:
     return make_plan(found.model_copy(update=changes), blocks=1)
 
 
-def likeness(plan: Plan, choosing: Choosing) -> Likeness:
+def likeness(plan: Plan, choosing: TransportRoles) -> Likeness:
     (found,) = likenesses(plan, choosing)
     return found
 

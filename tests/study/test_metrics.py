@@ -26,7 +26,7 @@ from h123.study import (
     load_study,
     metric,
 )
-from h123.study.metrics.observed import Times
+from h123.study.metrics.observed import RequestTime
 from h123.study.registry import list_published
 
 ROOT = project_root()
@@ -91,7 +91,7 @@ def test_they_can_be_told_apart() -> None:
 
 def test_high_quantiles_are_of_latency() -> None:
     """measures/summary.py computes no others, and the intervals of measures/quantiles.py are of these."""
-    high = [one.of for one in METRICS.values() if isinstance(one.of, Times) and one.of.share != 0.5]
+    high = [one.of for one in METRICS.values() if isinstance(one.of, RequestTime) and one.of.share != 0.5]
     assert {(of.phase, of.until) for of in high} == {("warm", "end_ns")}
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from h123.base.errors import UserError
-from h123.study import RecordedPage, Served, recorded_page
+from h123.study import RecordedAnswer, RecordedPage, recorded_page
 from study.test_har import HOME, chrome, entry, har
 
 BY_HOME = {"type": "parser", "url": HOME}
-FINE = Served(frozenset({5000}), None)
+FINE = RecordedAnswer(frozenset({5000}), None)
 
 
 def page(tmp_path: Path, *entries: Any) -> RecordedPage:
@@ -58,8 +58,8 @@ def test_paths_are_kept_and_what_is_elsewhere_is_not(tmp_path: Path) -> None:
 
 def test_sizes_are_those_that_the_server_has_now(tmp_path: Path) -> None:
     served = dict.fromkeys(whole(tmp_path).paths, FINE)
-    served["/app.css?v=3"] = Served(frozenset({0}), "was answered with 404")
-    served["/data.json?a=1%202"] = Served(frozenset({7, 9}), None)
+    served["/app.css?v=3"] = RecordedAnswer(frozenset({0}), "was answered with 404")
+    served["/data.json?a=1%202"] = RecordedAnswer(frozenset({7, 9}), None)
     found = whole(tmp_path).as_served(served)
     assert [(one.path, one.size, one.exact, one.by) for one in found.resources] == [
         ("/", 5000, True, None),
@@ -71,7 +71,7 @@ def test_sizes_are_those_that_the_server_has_now(tmp_path: Path) -> None:
 
 
 def test_an_empty_body_has_no_size_to_be_held_against(tmp_path: Path) -> None:
-    found = page(tmp_path, entry(HOME)).as_served({"/": Served(frozenset({0}), None)})
+    found = page(tmp_path, entry(HOME)).as_served({"/": RecordedAnswer(frozenset({0}), None)})
     assert [(one.size, one.exact) for one in found.resources] == [(1, False)]
 
 

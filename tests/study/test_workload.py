@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from h123.base.errors import UserError
 from h123.study import load_study
-from h123.study.workload import KINDS, AnyWorkloadFile, Kind, Target, Visit, workload_of
+from h123.study.workload import KINDS, AnyWorkloadFile, Target, VisitShape, WorkloadKind, workload_of
 from h123.study.workload.mix import LEAST_ORDER, order
 from study.samples import STUDY, write
 
@@ -56,7 +56,7 @@ def test_a_client_may_take_another_protocol_only_where_it_is_told_so() -> None:
         assert said in (workload_of({**either, **wrong}).fault() or "")
 
 
-def mix(*entries: dict[str, Any], **values: Any) -> Kind:
+def mix(*entries: dict[str, Any], **values: Any) -> WorkloadKind:
     return workload_of({"protocol": "h2", "kind": "mix", "mix": entries, **values})
 
 
@@ -218,7 +218,7 @@ def test_kinds_can_be_compared_in_one_study(tmp_path: Path) -> None:
     assert labels == {"GET 1 kB", "GET 10 kB"}
 
 
-def page(**values: Any) -> Kind:
+def page(**values: Any) -> WorkloadKind:
     return workload_of({"kind": "page", "protocol": "h2", **KINDS["page"].example(["GET"], False), **values})
 
 
@@ -229,7 +229,7 @@ def test_a_page_answers_as_its_site_says() -> None:
     assert (work.served(), work.methods(), work.senders()) == ([2000, 10_000, 20_000], ["GET"], ["server"])
     assert (work.rows(), work.each()) == ({"warm": 60, "leaving": 0, "warmup": 20, "cold": 0}, 40)
     assert [work.resource(number, 7) for number in (0, 9, 10, 25)] == [0, 9, 0, 5]
-    assert work.visit() == Visit(10, 2)
+    assert work.visit() == VisitShape(10, 2)
 
 
 def test_a_visit_has_connections_as_in_a_browser() -> None:
@@ -285,7 +285,7 @@ APART = [
 ]
 
 
-def apart(**values: Any) -> Kind:
+def apart(**values: Any) -> WorkloadKind:
     return page(site={"name": "apart", "resources": APART}, **values)
 
 

@@ -15,7 +15,7 @@ from cli.conftest import ROOT, Tool
 from h123.causes import CAUSES
 from h123.flow import waiting
 from h123.packets.capture import DELIVERED, DOWN, LOST, UDP, UP, read_packets, write_packets
-from h123.packets.stack_log import Held
+from h123.packets.stack_log import FlowControlStall
 from h123.report.figures.drawing import Figure
 from h123.report.trial_view import choose
 from h123.report.trial_view.arm import Arm, arms
@@ -190,7 +190,7 @@ def test_times_in_which_flow_control_held_the_sender_are_marked(shown: list[Arm]
     bins = bins_of([quic])
     log = next(log for log in shown[1].logs if log)
     begin = quic.began + 3 * bins.width
-    held = Held(begin, begin + 2 * bins.width - 1, stream=True, own=True)
+    held = FlowControlStall(begin, begin + 2 * bins.width - 1, stream=True, own=True)
     quic.__dict__["logs"] = [replace(log, held=(held,))]
     (marks,) = held_marks([quic], bins, DOWN)
     assert [round(second * 1e9 / bins.width) for second in marks.seconds] == [3, 4]

@@ -2,11 +2,11 @@
 
 import pytest
 
-from h123.catalogue import Declared
+from h123.catalogue import DeclaredConstants
 from h123.verification.constants import Comparison, Constants, compared
 from h123.verification.constants.found import Datagrams, Decrease, Flight, Tail
 
-QUIC = Declared.model_validate(
+QUIC = DeclaredConstants.model_validate(
     {
         "subject": "small",
         "protocol": "h3",
@@ -31,7 +31,7 @@ SEEN = Constants(
 WINDOW, LOSS, TAIL = range(3)
 
 
-def _one(which: int, said: Declared = QUIC, **seen: object) -> Comparison:
+def _one(which: int, said: DeclaredConstants = QUIC, **seen: object) -> Comparison:
     return compared(said, SEEN.model_copy(update=seen))[which]
 
 

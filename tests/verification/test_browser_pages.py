@@ -8,7 +8,7 @@ import pytest
 
 from h123.catalogue import catalogue, install, installations, is_edge, make_documents, server_uses
 from h123.documents import read_document
-from h123.documents.trial_files import Client
+from h123.documents.trial_files import ClientFile
 from h123.execution import LocalPool, campaign_certificate
 from h123.execution.files import SERVER_ADDRESS
 from h123.verification.client_cases import FIRST_VISIT, INFORMED_VISIT, REPEAT_VISIT, assignments
@@ -31,7 +31,7 @@ def test_a_browser_asks_for_what_documents_say(name: str, protocol: str, tmp_pat
     log = json.loads(archives[0].read_text())["log"]
     assert [entry["request"]["url"].rsplit("/", 1)[1] for entry in log["entries"]][:2] == ["0.html", "1.css"]
     assert log["pages"][0]["pageTimings"]["onLoad"] > log["pages"][0]["pageTimings"]["onContentLoad"] > 0
-    facts = read_document(tmp_path / "trial/client.json", Client)
+    facts = read_document(tmp_path / "trial/client.json", ClientFile)
     ended = {(row["user"], row["group"]): row["end_ns"] for row in carried.rows if row["resource"] == 0}
     told = {(one.user, one.group): (one.dom_content_loaded_ns or 0, one.load_ns or 0) for one in facts.visits}
     assert told.keys() == ended.keys()

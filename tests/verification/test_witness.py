@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from h123.documents.lab_report import NO_REPORT, Counters, Host
+from h123.documents.lab_report import NO_REPORT, Counters, HostReport
 from h123.packets.capture import DOWN, PACKET, TCP, UP, write_packets
 from h123.study import Parameters
 from h123.verification.clients.witness import Witness, witness
@@ -17,15 +17,17 @@ from h123.verification.trial import Trial
 WINDOW = (5, 6)
 
 
-def _seen(folder: Path, hosts: list[Host], protocol: str = "h1", qlog: bool = False, sessions: str = "full") -> Witness:
+def _seen(
+    folder: Path, hosts: list[HostReport], protocol: str = "h1", qlog: bool = False, sessions: str = "full"
+) -> Witness:
     basis = {"server": "go", "client": "go", "network": "plain", "protocol": protocol, "qlog": qlog}
     report = NO_REPORT.model_copy(update={"hosts": hosts})
     return witness(Trial(folder, report, WINDOW), Parameters.model_validate({**basis, "sessions": sessions}), 455)
 
 
-def _host(name: str, opened: int, accepted: int) -> Host:
+def _host(name: str, opened: int, accepted: int) -> HostReport:
     after = {"Tcp.ActiveOpens": 7 + opened, "Tcp.PassiveOpens": accepted}
-    return Host(name=name, counters=Counters(before={"Tcp.ActiveOpens": 7}, after=after))
+    return HostReport(name=name, counters=Counters(before={"Tcp.ActiveOpens": 7}, after=after))
 
 
 def test_tcp_connections_are_counted_by_both_hosts(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from h123.base.errors import UserError
 from h123.base.paths import project_root
 from h123.base.terminal.steps import Steps
 from h123.virtual import NAME, Kernel, install_kernel, installed_kernel, kernel, virtual_kernel
-from h123.virtual.source import Source, choose, parse_madison
+from h123.virtual.source import KernelSource, choose, parse_madison
 from virtual.toolbox import COMPILE, Toolbox, make_toolbox
 
 
@@ -51,7 +51,7 @@ def test_built_once(box: Toolbox, cache: Path) -> None:
     built, said = _install()
     again, silence = _install()
     assert built == again == installed_kernel()
-    assert built.source == Source("linux-source-7.2", "7.2.13-1")
+    assert built.source == KernelSource("linux-source-7.2", "7.2.13-1")
     assert virtual_kernel() == built.path == cache / NAME / "linux"
     assert subprocess.check_output([built.path], text=True) == "7.2.13\n"
     assert box.calls("make ARCH=um linux") == 1
@@ -205,7 +205,7 @@ def test_no_room(box: Toolbox, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_suites_are_asked_until_the_tried_release_is_there(box: Toolbox) -> None:
     box.suites(sid="linux-source-7.4 7.4.1-1", trixie_backports="linux-source-7.2 7.2.9-1~bpo13+1", bookworm="none 1")
-    assert _install()[0].source == Source("linux-source-7.2", "7.2.9-1~bpo13+1")
+    assert _install()[0].source == KernelSource("linux-source-7.2", "7.2.9-1~bpo13+1")
     assert box.calls("update") == 2
 
 
@@ -223,15 +223,15 @@ def test_nothing_usable(box: Toolbox) -> None:
 
 
 def test_the_choice_among_releases() -> None:
-    tried, newer, old = (Source(f"linux-source-{release}", "1") for release in ("7.2", "7.10", "6.1"))
+    tried, newer, old = (KernelSource(f"linux-source-{release}", "1") for release in ("7.2", "7.10", "6.1"))
     assert choose([old, newer, tried]) == tried
-    assert choose([old, newer, Source("linux-source-7.9", "1")]) == newer
+    assert choose([old, newer, KernelSource("linux-source-7.9", "1")]) == newer
     assert choose([old]) == old
 
 
 def test_the_newest_version_of_each_package() -> None:
     lines = [f"linux-source-7.2 | {version} | mirror trixie-backports/main" for version in ("7.2.12-1", "7.2.9-1")]
-    assert parse_madison("\n".join(lines)) == [Source("linux-source-7.2", "7.2.12-1")]
+    assert parse_madison("\n".join(lines)) == [KernelSource("linux-source-7.2", "7.2.12-1")]
 
 
 def test_a_kernel_of_ones_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

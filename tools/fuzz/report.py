@@ -11,7 +11,7 @@ from reader import Reader
 from h123.analysis.audits import audit_trials
 from h123.documents.lab_report import Report
 from h123.documents.reading import read_document
-from h123.documents.trial_files import Client, Trial
+from h123.documents.trial_files import ClientFile, TrialFile
 from h123.measures import Attempt, own_ns, ruined
 from h123.measures.attempts import finished_report
 from h123.measures.metrics import measure
@@ -44,12 +44,12 @@ def _read_report(case: bytes, folder: Path) -> None:
 
 def _read_trial(case: bytes, folder: Path) -> None:
     (folder / "trial.json").write_bytes(case)
-    _audited(link=read_document(folder / "trial.json", Trial).links[0])
+    _audited(link=read_document(folder / "trial.json", TrialFile).links[0])
 
 
 def _read_client(case: bytes, folder: Path) -> None:
     (folder / "client.json").write_bytes(case)
-    _audited(facts=read_document(folder / "client.json", Client))
+    _audited(facts=read_document(folder / "client.json", ClientFile))
 
 
 REPORT = Reader("report", _read_report, lambda: sample_files("report.json"))

@@ -5,7 +5,7 @@ from pathlib import Path
 from campaign_files import campaign, sample_files
 from reader import Reader
 
-from h123.documents.trial_files import Trial
+from h123.documents.trial_files import TrialFile
 from h123.measures import disturbance, trial_metrics
 from h123.measures.timeline import timeline
 from h123.store import ingest
@@ -28,7 +28,7 @@ def _read_csv(case: bytes, folder: Path) -> None:
         trial_metrics(folder / "samples.parquet", attempt.report, attempt.parameters)
         machine = attempt.report.machine.model_copy(update={"lab_ns": 1})
         report = attempt.report.model_copy(update={"machine": machine})
-        disturbance(report, Trial(h123="trial/1", links=[attempt.link]), folder / "samples.parquet")
+        disturbance(report, TrialFile(h123="trial/1", links=[attempt.link]), folder / "samples.parquet")
         timeline(Rows.read(folder / "samples.parquet"), timed=True)
 
 

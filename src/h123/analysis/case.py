@@ -13,12 +13,12 @@ from h123.analysis.statistics.remedy import remedy
 from h123.analysis.statistics.rule import Rule
 from h123.analysis.trials import Trials, load_trials, treated
 from h123.base.transport import SETTINGS
-from h123.documents.campaign_file import Origin, SubjectFacts, Width
+from h123.documents.campaign_file import ImportFacts, SubjectFacts, Width
 from h123.documents.events import Event, superseded
 from h123.measures import Attempt
 from h123.measures.quantiles import intervals
 from h123.store import CampaignFolder, connect
-from h123.study import Choosing, Network, Plan, Study, make_plan
+from h123.study import Network, Plan, Study, TransportRoles, make_plan
 
 Result = TypeVar("Result")
 
@@ -30,7 +30,7 @@ class Facts(NamedTuple):
     created: str
     seed: int
     events: Sequence[Event]
-    imported: Origin | None
+    imported: ImportFacts | None
     width: Width | None
     """That its intervals must have."""
     subjects: Mapping[str, SubjectFacts]
@@ -90,7 +90,7 @@ class Case:
         return self.facts.imported["unknown"] if self.facts.imported else []
 
     @property
-    def choosing(self) -> Choosing:
+    def choosing(self) -> TransportRoles:
         """What the subjects declared when the campaign began."""
         subjects = self.facts.subjects.items()
         return {name: {setting: about.get(setting, []) for setting in SETTINGS} for name, about in subjects}

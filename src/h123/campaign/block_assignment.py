@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from h123.base.errors import UserError
-from h123.documents.events import Moved, superseded
+from h123.documents.events import BlockMove, superseded
 from h123.execution import Jobs, Machine, MachineLost
 from h123.execution.retry_policy import Event, disturbed, given_up, settled, usable
 from h123.study import PlannedTrial
@@ -68,7 +68,7 @@ class BlockAssignment:
         name = self._homes.get(block, self.assignees[0].machine.name)
         return next((assignee for assignee in self.assignees if assignee.machine.name == name), None)
 
-    def assign(self, assignee: Assignee) -> tuple[list[int], list[Moved]]:
+    def assign(self, assignee: Assignee) -> tuple[list[int], list[BlockMove]]:
         """The blocks that a machine at rest does next, and which of them have moved there: their trials are all done
         again. A block at a time, so that a fast machine gets more of them; the only one gets all."""
         free = [n for n in self._unassigned if n not in self._homes or self.home(n) in (assignee, None)]
@@ -97,7 +97,7 @@ class BlockAssignment:
             return not all(usable(events) or given_up(events) for events in tried)
         return any(map(disturbed, tried))
 
-    def _moved(self, block: int, assignee: Assignee) -> Moved:
+    def _moved(self, block: int, assignee: Assignee) -> BlockMove:
         before = self._homes[block]
         why = self._lost.get(before, GONE)
         return {"event": "moved", "block": block, "place": assignee.machine.name, "before": before, "why": why}

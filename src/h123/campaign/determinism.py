@@ -11,7 +11,7 @@ from h123.base.paths import real, typed
 from h123.catalogue import own_subjects
 from h123.documents import read_document
 from h123.documents.lab_report import Report
-from h123.documents.trial_files import Trial
+from h123.documents.trial_files import TrialFile
 from h123.execution import Engine, prepare, trial_certificate, write_trial_files
 from h123.measures import Repetition, compare_executions
 from h123.store import CampaignFolder, ingest
@@ -88,7 +88,7 @@ def verify_trial(found: Verifiable, engine: Engine, report: Callable[[str], None
     """
     stored = _stored(found)
     # Its inspection of links comes before all else, and moves it in time.
-    check = stored is None or read_document(stored / "trial.json", Trial).check
+    check = stored is None or read_document(stored / "trial.json", TrialFile).check
     with scratch() as parent:
         folders = [parent / str(number) for number in range(1, EXECUTIONS + 1)]
         for folder in folders:

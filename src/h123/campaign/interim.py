@@ -6,7 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from h123.campaign.campaign import Campaign
-from h123.documents.events import Tried
+from h123.documents.events import AttemptFacts
 from h123.documents.lab_report import Report
 from h123.measures import trial_metrics
 from h123.progress import Estimate
@@ -24,7 +24,7 @@ class Interim:
         self._pairs = [split_pair(pair) for pair in first.pairs or compared.pairs if pair in planned]
         self._values: dict[tuple[str, ...], dict[tuple[str, int], float]] = defaultdict(dict)
 
-    def learn(self, event: Tried, sealed: Path, report: Report) -> None:
+    def learn(self, event: AttemptFacts, sealed: Path, report: Report) -> None:
         """Take an ended attempt into account; `sealed` is its folder."""
         if not event["valid"] or event["twin"]:
             return

@@ -8,7 +8,7 @@ from h123.base.transport import SETTINGS, Setting
 from h123.catalogue import Subject, catalogue, check_metrics, own_subjects, settable
 from h123.documents.campaign_file import VerifiedRole
 from h123.execution import check_trials, prepare, require_kernel
-from h123.study import METRICS, Choosing, Family, Likeness, Parameters, Plan, likenesses, split_pair, unmatched
+from h123.study import METRICS, Family, Likeness, Parameters, Plan, TransportRoles, likenesses, split_pair, unmatched
 
 Cast = list[tuple[VerifiedRole, Subject]]
 """Servers and clients."""
@@ -78,7 +78,7 @@ def _check_essential(plan: Plan, subjects: Mapping[str, Subject], setting: Setti
         )
 
 
-def _choosing(subjects: Mapping[str, Subject]) -> Choosing:
+def _choosing(subjects: Mapping[str, Subject]) -> TransportRoles:
     return {name: settable(subject) for name, subject in subjects.items()}
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         settings,
         spoiler_command,
     )
-    from h123.catalogue.declared import Declared, declared
+    from h123.catalogue.declared import DeclaredConstants, declared
     from h123.catalogue.demand import ALT_SVC, DEFAULT_CONGESTION, FULL, HTTPS_RECORD, Announcement, Demand, Role
     from h123.catalogue.install import (
         MANIFEST,
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
         subjects_folder,
         unknown_subject,
     )
-    from h123.catalogue.rejected import Rejected, rejected
+    from h123.catalogue.rejected import RejectedSubject, rejected
     from h123.catalogue.subject import Subject
     from h123.catalogue.support import check_metrics, check_supported
 
@@ -78,14 +78,14 @@ __all__ = [
     "Announcement",
     "Catalogue",
     "Client",
-    "Declared",
+    "DeclaredConstants",
     "Demand",
     "Installation",
     "Limits",
     "OwnServer",
     "OwnSubject",
     "Reach",
-    "Rejected",
+    "RejectedSubject",
     "Role",
     "Server",
     "Subject",

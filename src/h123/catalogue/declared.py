@@ -13,7 +13,7 @@ Line = Annotated[str, StringConstraints(pattern=r"^[\w./-]+:[1-9][0-9]*$")]
 """`src/cubic.rs:12`"""
 
 
-class _Said(Strict):
+class _SourceConstant(Strict):
     """Of one constant."""
 
     where: OneOrMore[Line]
@@ -21,7 +21,7 @@ class _Said(Strict):
     """Why packets show something else; empty: they show the same."""
 
 
-class InitialWindow(_Said):
+class InitialWindow(_SourceConstant):
     """What may be sent before anything of it is acknowledged."""
 
     packets: int = Field(gt=0)
@@ -29,13 +29,13 @@ class InitialWindow(_Said):
     """Each, as the source counts them; None: as large as it sends them then."""
 
 
-class Decrease(_Said):
+class Decrease(_SourceConstant):
     """What one loss leaves of the window."""
 
     keeps: float = Field(gt=0, lt=1)
 
 
-class Retransmission(_Said):
+class Retransmission(_SourceConstant):
     """How long it waits for an acknowledgement of what it sent last, over a round trip of 2 ms."""
 
     says: str
@@ -47,7 +47,7 @@ class Retransmission(_Said):
     """Whether the formula is that of the first retransmission or of the next one."""
 
 
-class Declared(Strict):
+class DeclaredConstants(Strict):
     """Of one subject as a server over one protocol, with one controller."""
 
     subject: str
@@ -67,16 +67,16 @@ class Declared(Strict):
     retransmission: Retransmission
 
 
-class DeclaredFile(Strict):
+class DeclaredConstantsFile(Strict):
     """All of them."""
 
-    stack: list[Declared] = Field(default=[])
+    stack: list[DeclaredConstants] = Field(default=[])
 
 
-def declared() -> list[Declared]:
+def declared() -> list[DeclaredConstants]:
     """All of them, in the file's order; none without the file. Raises UserError where it is wrong."""
     path = subjects_folder() / "constants.toml"
     if not path.is_file():
         return []
     file = TomlFile(path)
-    return file.validate(DeclaredFile, file.data).stack
+    return file.validate(DeclaredConstantsFile, file.data).stack

@@ -16,8 +16,8 @@ DEFAULT_CONGESTION, TCP_DEFAULT = "default", "cubic"
 """The level of `congestion` that leaves each stack the one it has, and what that is for TCP: Linux's."""
 
 
-class Asked(Protocol):
-    """What a workload needs of who takes part; study.workload.Kind is one."""
+class WorkloadNeeds(Protocol):
+    """What a workload needs of who takes part; study.workload.WorkloadKind is one."""
 
     @property
     def has_headers(self) -> bool: ...
@@ -53,7 +53,7 @@ class Demand(Protocol):
     @property
     def kind(self) -> str: ...
     @property
-    def workload(self) -> Asked: ...
+    def workload(self) -> WorkloadNeeds: ...
     @property
     def congestion(self) -> str: ...
     @property

@@ -7,7 +7,7 @@ from h123.catalogue.registry import subjects_folder
 from h123.catalogue.toml_file import TomlFile
 
 
-class Rejected(Strict):
+class RejectedSubject(Strict):
     """One that is not there."""
 
     name: str
@@ -18,16 +18,16 @@ class Rejected(Strict):
     """Why it is not in the catalogue."""
 
 
-class RejectedFile(Strict):
+class RejectedSubjectsFile(Strict):
     """All of them."""
 
-    tried: list[Rejected] = Field(default=[])
+    tried: list[RejectedSubject] = Field(default=[])
 
 
-def rejected() -> list[Rejected]:
+def rejected() -> list[RejectedSubject]:
     """All of them, in the file's order; none without the file. Raises UserError where it is wrong."""
     path = subjects_folder() / "tried.toml"
     if not path.is_file():
         return []
     file = TomlFile(path)
-    return file.validate(RejectedFile, file.data).tried
+    return file.validate(RejectedSubjectsFile, file.data).tried

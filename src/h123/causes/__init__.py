@@ -10,7 +10,7 @@ from h123.causes.connections.log_matching import match_logs
 from h123.causes.connections.losses import lost, resent
 from h123.causes.spans import Times
 from h123.causes.stretch import SUMS_UP, Stretch
-from h123.causes.trial import Explained, explain
+from h123.causes.trial import ExplainedTrial, explain
 
 __all__ = [
     "CAUSES",
@@ -20,7 +20,7 @@ __all__ = [
     "UNTOLD",
     "Cause",
     "Connection",
-    "Explained",
+    "ExplainedTrial",
     "Sending",
     "Stretch",
     "Times",

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from h123.documents.trial_files import Trial
+from h123.documents.trial_files import TrialFile
 
 _VIRTUAL_NS, _WALL_NS = 50_000, 1_000_000
 
@@ -19,7 +19,7 @@ class Conditions:
     """Whether TCP spaces its packets by a timer, as for BBR."""
 
     @classmethod
-    def of(cls, trial: Trial) -> "Conditions":
+    def of(cls, trial: TrialFile) -> "Conditions":
         asked = trial.tcp.initial_window if trial.tcp else None
         return cls(trial.clock == "virtual", asked or cls.first_window, (trial.congestion or "").startswith("bbr"))
 

@@ -165,7 +165,7 @@ class Explainer:
         time += self._received(marks, course.end)
         return self._own(request, time) if shared else time
 
-    def _course(self, request: Request, shared: bool) -> "_Course | None":
+    def _course(self, request: Request, shared: bool) -> "_RequestPackets | None":
         """Its packets; None where the record does not have them."""
         up, down = self._of.up, self._of.down
         if request.stream:
@@ -179,7 +179,7 @@ class Explainer:
         asked = int(up.left[last])
         if not shared and request.up <= _SMALL:
             begun = min(begun, self._first_answer(request, asked))
-        return _Course(first, last, asked, _answer_begins(down, asked, begun), end)
+        return _RequestPackets(first, last, asked, _answer_begins(down, asked, begun), end)
 
     def _bodies(self) -> tuple[Spans, Spans]:
         """When client and server had something to send: from the first packet of a request, or an answer, to its
@@ -295,7 +295,7 @@ class Explainer:
 
 
 @dataclass(frozen=True)
-class _Course:
+class _RequestPackets:
     """Of a request, in packets."""
 
     first: int
@@ -310,12 +310,12 @@ class _Course:
     """Place of the answer's last packet among the server's."""
 
 
-def _of_stream(stream: Stream, up: Sending, down: Sending) -> _Course:
+def _of_stream(stream: Stream, up: Sending, down: Sending) -> _RequestPackets:
     """The packets that its frames began and ended with; the answer's last one is that with which all of it was
     there."""
     first, last = (int(np.searchsorted(up.at, time)) for time in (stream.opened, stream.sent))
     read = np.searchsorted(down.left[down.arrivals], stream.read, side="right") - 1
-    return _Course(first, last, stream.asked, stream.answered, int(down.arrivals[max(int(read), 0)]))
+    return _RequestPackets(first, last, stream.asked, stream.answered, int(down.arrivals[max(int(read), 0)]))
 
 
 def _with_unread(bodies: Spans, down: Sending, asked: int) -> Spans:

@@ -23,10 +23,10 @@ from h123.causes.request import Request
 from h123.causes.senders.drops import dropped, put_down
 from h123.causes.senders.streams import Streams
 from h123.causes.stretch import SUMS_UP, Stretch, missed
-from h123.causes.visit import Step, middle_visits
+from h123.causes.visit import PathStep, middle_visits
 from h123.documents import read_document
 from h123.documents.lab_report import Report
-from h123.documents.trial_files import Trial
+from h123.documents.trial_files import TrialFile
 from h123.measures import moves_of
 from h123.packets.capture import BLOCKED, UP, Packets, read_packets
 from h123.packets.frames import Frames, read_frames
@@ -37,7 +37,7 @@ from h123.study.workload import AnyWorkloadFile, WorkloadFile
 
 
 @dataclass(frozen=True)
-class Explained:
+class ExplainedTrial:
     """A trial's requests that succeeded and ended within its record of packets, in the order of their start."""
 
     rows: Sequence[Sample]
@@ -74,10 +74,10 @@ class Explained:
         return near
 
 
-def explain(folder: Path, statuses: Sequence[int]) -> Explained:
+def explain(folder: Path, statuses: Sequence[int]) -> ExplainedTrial:
     """Of the trial in a folder, whose resources must be answered with these `statuses`. Raises UserError where it left
     no record of packets."""
-    packets, trial = read_packets(folder), read_document(folder / "trial.json", Trial)
+    packets, trial = read_packets(folder), read_document(folder / "trial.json", TrialFile)
     link, conditions, frames = trial.links[0], Conditions.of(trial), _frames(folder)
     report = read_document(folder / "report.json", Report)
     known_to = int(packets["at_ns"].max()) if _cut(report) and len(packets) else None
@@ -95,7 +95,7 @@ def explain(folder: Path, statuses: Sequence[int]) -> Explained:
     held = np.zeros(len(rows))
     seconds = np.array([spent(UNTOLD, row["start_ns"], row["end_ns"]) for row in rows]).reshape(len(rows), len(CAUSES))
     server, drops = work(report, "server"), dropped(report)
-    parts, sizes = dict[int, _Explaining](), defaultdict[str, list[float]](list)
+    parts, sizes = dict[int, _Explanation](), defaultdict[str, list[float]](list)
     for of, asked, one in zip(places, requests, matched, strict=True):
         if one:
             at_once = asking.at_once if asking else None
@@ -105,16 +105,16 @@ def explain(folder: Path, statuses: Sequence[int]) -> Explained:
             held[of] = np.minimum(explainer.held_back(), seconds[of][:, NUMBER[MENDING]])
             for name, size in explainer.sizes().items():
                 sizes[name].append(size)
-            parts |= {place: _Explaining(explainer, number, one, drops) for number, place in enumerate(of)}
+            parts |= {place: _Explanation(explainer, number, one, drops) for number, place in enumerate(of)}
     medians = {name: float(np.median(of)) for name, of in sizes.items()}
-    told = Explained(rows, seconds / 1e9, held / 1e9, medians, (there[0].round_trip_ns if there else 0) / 1e9)
+    told = ExplainedTrial(rows, seconds / 1e9, held / 1e9, medians, (there[0].round_trip_ns if there else 0) / 1e9)
     if moves:
         told = replace(told, recoveries=_recoveries(middle_recoveries(moves, every), told, parts))
     return told if asking is None else replace(told, visits=_visits(middle_visits(every, asking), told, parts))
 
 
 @dataclass(frozen=True)
-class _Explaining:
+class _Explanation:
     """What a request is explained by."""
 
     explainer: Explainer
@@ -132,7 +132,9 @@ class _Explaining:
         return seconds
 
 
-def _visits(paths: Sequence[Sequence[Step]], told: Explained, parts: Mapping[int, _Explaining]) -> list[Stretch]:
+def _visits(
+    paths: Sequence[Sequence[PathStep]], told: ExplainedTrial, parts: Mapping[int, _Explanation]
+) -> list[Stretch]:
     """None where one has a request that the record of packets does not cover."""
     places = {id(row): place for place, row in enumerate(told.rows)}
     if any(id(step.row) not in places for path in paths for step in path):
@@ -140,7 +142,9 @@ def _visits(paths: Sequence[Sequence[Step]], told: Explained, parts: Mapping[int
     return [_visit(path, [places[id(step.row)] for step in path], told, parts) for path in paths]
 
 
-def _visit(path: Sequence[Step], places: Sequence[int], told: Explained, parts: Mapping[int, _Explaining]) -> Stretch:
+def _visit(
+    path: Sequence[PathStep], places: Sequence[int], told: ExplainedTrial, parts: Mapping[int, _Explanation]
+) -> Stretch:
     seconds, held = np.zeros(len(CAUSES)), 0.0
     for step, place in zip(path, places, strict=True):
         of = told.seconds[place]
@@ -153,7 +157,7 @@ def _visit(path: Sequence[Step], places: Sequence[int], told: Explained, parts: 
     return Stretch(seconds, held, (path[-1].until - path[0].row["start_ns"]) / 1e9)
 
 
-def _recoveries(chosen: Sequence[Recovery], told: Explained, parts: Mapping[int, _Explaining]) -> list[Stretch]:
+def _recoveries(chosen: Sequence[Recovery], told: ExplainedTrial, parts: Mapping[int, _Explanation]) -> list[Stretch]:
     """None where the record of packets does not cover one."""
     places = {id(row): place for place, row in enumerate(told.rows)}
     if any(id(one.answer) not in places for one in chosen):
@@ -161,7 +165,7 @@ def _recoveries(chosen: Sequence[Recovery], told: Explained, parts: Mapping[int,
     return [_stretch(one, parts.get(place), told.held[place]) for one in chosen for place in [places[id(one.answer)]]]
 
 
-def _stretch(one: Recovery, of: _Explaining | None, held: float) -> Stretch:
+def _stretch(one: Recovery, of: _Explanation | None, held: float) -> Stretch:
     end = one.answer["end_ns"]
     if of is None:
         return Stretch(spent(UNTOLD, one.at, end) / 1e9, 0.0, (end - one.at) / 1e9)

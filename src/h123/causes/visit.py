@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from h123.causes.cause import CLIENT_WORK, RUNNING, Nanoseconds, spent
 from h123.causes.stretch import middle
 from h123.store import Sample
-from h123.study.workload import Asking
+from h123.study.workload import VisitOrder
 
 
 @dataclass(frozen=True)
-class Step:
+class PathStep:
     """A resource on the path."""
 
     row: Sample
@@ -25,7 +25,7 @@ class Step:
     """What the time went to between the step before and this one."""
 
 
-def middle_visits(rows: Sequence[Sample], asking: Asking) -> list[list[Step]]:
+def middle_visits(rows: Sequence[Sample], asking: VisitOrder) -> list[list[PathStep]]:
     """Of a trial's samples the path of the warm visit in the middle, of an even number of both that are: their mean is
     the trial's median. None where one of these failed, which is slower than any that did not."""
     visits = defaultdict[tuple[int, int], list[Sample]](list)
@@ -37,7 +37,7 @@ def middle_visits(rows: Sequence[Sample], asking: Asking) -> list[list[Step]]:
     return [] if any(_failed(of, asking) for of in chosen) else [list(_path(of, asking)) for of in chosen]
 
 
-def _failed(visit: Sequence[Sample], asking: Asking) -> bool:
+def _failed(visit: Sequence[Sample], asking: VisitOrder) -> bool:
     """Whether not all of it came."""
     came = {row["resource"] for row in visit if not row["error"]}
     return len(visit) != len(asking.askers) or came != set(range(len(asking.askers)))
@@ -47,7 +47,7 @@ def _took(visit: Sequence[Sample]) -> int:
     return max(row["end_ns"] for row in visit) - min(row["start_ns"] for row in visit)
 
 
-def _path(visit: Sequence[Sample], asking: Asking) -> Iterator[Step]:
+def _path(visit: Sequence[Sample], asking: VisitOrder) -> Iterator[PathStep]:
     """From the document on."""
     of = {row["resource"] or 0: row for row in visit}
     way = [max(of, key=lambda resource: of[resource]["end_ns"])]
@@ -61,5 +61,5 @@ def _path(visit: Sequence[Sample], asking: Asking) -> Iterator[Step]:
         if asked is not None:
             until = max(min(until, of[asked]["start_ns"]), due)
         ran = min(now + runs, due)
-        yield Step(row, until, spent(RUNNING, now, ran) + spent(CLIENT_WORK, ran, due))
+        yield PathStep(row, until, spent(RUNNING, now, ran) + spent(CLIENT_WORK, ran, due))
         now, runs = until, asking.runs_ns[resource]

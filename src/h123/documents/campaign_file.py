@@ -7,7 +7,7 @@ from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from h123.documents.shapes import STRICT, Count, Digest, Document
-from h123.documents.trial_files import Path
+from h123.documents.trial_files import NetworkPath
 from h123.study.networks.network import Resolved
 
 Blocks = Annotated[int, Field(ge=1, le=100_000)]
@@ -18,7 +18,7 @@ VerifiedRole = Literal["server", "client"]
 
 
 @with_config(STRICT)
-class File(TypedDict):
+class SampleFile(TypedDict):
     name: str
     sha256: Digest
 
@@ -32,11 +32,11 @@ class Redirects(TypedDict):
 
 
 @with_config(STRICT)
-class Origin(TypedDict):
+class ImportFacts(TypedDict):
     """Where imported samples come from (docs/contracts/import.md)."""
 
     kind: Literal["imported"]
-    files: list[File]
+    files: list[SampleFile]
     schema: str
     requests: Count
     blocks: bool
@@ -113,12 +113,12 @@ class Width(TypedDict):
     """Blocks."""
 
 
-class Campaign(Document):
+class CampaignFile(Document):
     """campaign.json; study and networks are read by the study room."""
 
     h123: Literal["campaign/1"]
     study: Resolved
-    networks: dict[str, Path]
+    networks: dict[str, NetworkPath]
     seed: Annotated[int, Field(ge=0, lt=2**53)]
     blocks: Blocks
     only: dict[str, list[str]]
@@ -128,7 +128,7 @@ class Campaign(Document):
     created: str
     machine: MachineFacts
     subjects: dict[str, SubjectFacts]
-    origin: Origin | None = None
+    origin: ImportFacts | None = None
     digest: Digest | None = None
 
 

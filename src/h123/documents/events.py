@@ -26,7 +26,7 @@ Values = dict[str, Any]
 
 
 @with_config(STRICT)
-class Judged(TypedDict, total=False):
+class DisturbanceFacts(TypedDict, total=False):
     """What the machine had to do with an attempt. Journals of earlier versions, and of imported samples, lack it."""
 
     disturbed: bool
@@ -37,7 +37,7 @@ class Judged(TypedDict, total=False):
 
 
 @with_config(STRICT)
-class Tried(Judged):
+class AttemptFacts(DisturbanceFacts):
     """What became of an attempt."""
 
     event: Literal["trial"]
@@ -62,12 +62,12 @@ class Tried(Judged):
     seal: NotRequired[Digest | None]
 
 
-class TrialEvent(Tried):
+class TrialEvent(AttemptFacts):
     time: str
     """ISO 8601."""
 
 
-class Entry(Document):
+class EventFile(Document):
     """event.json: what the journal has of the attempt in whose folder it is, but for the seal."""
 
     h123: Literal["event/1"]
@@ -75,7 +75,7 @@ class Entry(Document):
 
 
 @with_config(STRICT)
-class Looked(TypedDict):
+class InterimLook(TypedDict):
     """The campaign was analysed with so many blocks."""
 
     event: Literal["look"]
@@ -84,14 +84,14 @@ class Looked(TypedDict):
 
 
 @with_config(STRICT)
-class Imported(TypedDict):
+class SampleImport(TypedDict):
     event: Literal["import"]
     files: list[str]
     trials: int
 
 
 @with_config(STRICT)
-class Moved(TypedDict):
+class BlockMove(TypedDict):
     """A block is done again, whole, in another place: what of it was executed before counts for nothing."""
 
     event: Literal["moved"]
@@ -102,7 +102,7 @@ class Moved(TypedDict):
 
 
 @with_config(STRICT)
-class Passed(TypedDict):
+class CampaignStep(TypedDict):
     """Of a campaign's course: it began, went on, was interrupted, ended, or was asked to try again."""
 
     event: Literal["campaign", "resume", "retry", "interrupted", "finished"]
@@ -114,13 +114,13 @@ class Passed(TypedDict):
     failed: NotRequired[int]
 
 
-Happening = Tried | Looked | Imported | Moved | Passed
+Happening = AttemptFacts | InterimLook | SampleImport | BlockMove | CampaignStep
 """What is journalled."""
-Event = TrialEvent | Looked | Imported | Moved | Passed
+Event = TrialEvent | InterimLook | SampleImport | BlockMove | CampaignStep
 """What the journal tells: with the time."""
-_HELD: dict[str, TypeAdapter[Any]] = {"trial": TypeAdapter(TrialEvent), "moved": TypeAdapter(Moved)}
-_HELD |= {"look": TypeAdapter(Looked), "import": TypeAdapter(Imported)}
-_HELD |= dict.fromkeys(get_args(Passed.__annotations__["event"]), TypeAdapter(Passed))
+_HELD: dict[str, TypeAdapter[Any]] = {"trial": TypeAdapter(TrialEvent), "moved": TypeAdapter(BlockMove)}
+_HELD |= {"look": TypeAdapter(InterimLook), "import": TypeAdapter(SampleImport)}
+_HELD |= dict.fromkeys(get_args(CampaignStep.__annotations__["event"]), TypeAdapter(CampaignStep))
 """The shape of each event. What a later version adds has none, and is passed over."""
 
 _ANYTHING = {"protocol": "h1", "server": "", "client": "", "network": ""}
@@ -132,7 +132,7 @@ _LATER = {"sessions", "fallback", "announced", "visit"}
 
 
 @dataclass(frozen=True)
-class Possible:
+class EventRange:
     """What events a campaign can have."""
 
     factors: Mapping[str, Mapping[str, object]]
@@ -142,7 +142,7 @@ class Possible:
     """Parameters that imported samples do not tell; None: h123 itself measured."""
 
 
-def check_trials(lines: list[Line], path: Path, possible: Possible) -> list[Event]:
+def check_trials(lines: list[Line], path: Path, possible: EventRange) -> list[Event]:
     """The journal in `path`. Raises UserError for an event that no such campaign can have."""
     tried: set[tuple[str, int]] = set()
     for number, line in enumerate(lines, start=1):
@@ -163,7 +163,7 @@ def check_trials(lines: list[Line], path: Path, possible: Possible) -> list[Even
     return events
 
 
-def supersede(tried: Iterable[Tried], moved: Moved) -> None:
+def supersede(tried: Iterable[AttemptFacts], moved: BlockMove) -> None:
     """Attempts of the block that has moved count for nothing."""
     detail = f"block {moved['block']} was done again in {moved['place']}, because of {moved['before']}: {moved['why']}"
     for event in tried:
@@ -172,7 +172,7 @@ def supersede(tried: Iterable[Tried], moved: Moved) -> None:
             event["reasons"] = [{"code": MOVED, "detail": detail}]
 
 
-def superseded(event: Tried) -> bool:
+def superseded(event: AttemptFacts) -> bool:
     """Whether the attempt's block has moved since."""
     return any(reason["code"] == MOVED for reason in event["reasons"])
 
@@ -185,7 +185,7 @@ def _misshapen(line: Line) -> str | None:
     return None
 
 
-def _odd(event: TrialEvent, possible: Possible) -> str | None:
+def _odd(event: TrialEvent, possible: EventRange) -> str | None:
     """What is wrong with the event's cell, time or parameters."""
     cell, factors, told = event["cell"], possible.factors, event["parameters"]
     if cell.keys() != factors.keys() or any(level not in factors[factor] for factor, level in cell.items()):
@@ -212,7 +212,7 @@ def _odd(event: TrialEvent, possible: Possible) -> str | None:
     return next((f"there is no network {name!r}" for name in _networks(given) if name not in possible.networks), None)
 
 
-def _may_be_null(name: str, possible: Possible) -> bool:
+def _may_be_null(name: str, possible: EventRange) -> bool:
     field = Parameters.model_fields.get(name)
     return field is not None and (field.default is None or name in (possible.unknown or ()))
 

@@ -9,7 +9,7 @@ from h123.documents.shapes import Count, Document, Shape
 NAME = "gateway.json"
 
 
-class Added(Shape):
+class AddedDelay(Shape):
     """A round trip to an echo beside the gateway, ns, median."""
 
     through_ns: Count
@@ -26,8 +26,8 @@ class GatewayFacts(Document):
 
     h123: Literal["gateway/1"]
     to: str
-    tcp: Added
-    udp: Added
+    tcp: AddedDelay
+    udp: AddedDelay
     beyond_ns: Count | None
     """That a TCP connection to the server takes from this machine; None: it takes none."""
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from h123.documents.shapes import Count, Document, Reason, Shape, Spans, Whole
 
-Pair = Annotated[list[Count], Field(min_length=2, max_length=2)]
+NumberPair = Annotated[list[Count], Field(min_length=2, max_length=2)]
 
 
 class Exit(Shape):
@@ -24,10 +24,10 @@ class Cpu(Shape):
     main_wait_ns: Count | None = None
     main_turns: Count | None = None
     """None where the trial ended before the main role did, and of the main role under the virtual clock."""
-    main_over_time: list[Pair] = Field(default=[])
+    main_over_time: list[NumberPair] = Field(default=[])
 
 
-class Role(Shape):
+class RoleReport(Shape):
     name: str
     host: str | None = None
     pid_exit: Exit | None = None
@@ -48,7 +48,7 @@ class Counters(Shape):
         return max((self.after or {}).get(name, 0) - self.before.get(name, 0), 0)
 
 
-class Tcp(Shape):
+class TcpReport(Shape):
     initial_window: Count | None = None
     min_rto_ns: Count | None = None
     max_payload: Count | None = None
@@ -56,10 +56,10 @@ class Tcp(Shape):
     fast_open: bool = False
 
 
-class Host(Shape):
+class HostReport(Shape):
     name: str
     congestion: str | None = None
-    tcp: Tcp | None = None
+    tcp: TcpReport | None = None
     counters: Counters
 
 
@@ -68,17 +68,17 @@ class Lateness(Shape):
     p99: Whole
     p999: Whole | None = None
     max: Whole | None = None
-    histogram: list[Pair] = Field(default=[])
+    histogram: list[NumberPair] = Field(default=[])
 
 
-class Waits(Shape):
+class QueueWaits(Shape):
     """For the link's rate, packets ahead in the queue included."""
 
     mean: Count
     max: Count
 
 
-class Way(Shape):
+class DirectionReport(Shape):
     """A direction of a link."""
 
     packets_in: Count | None = None
@@ -92,12 +92,12 @@ class Way(Shape):
     in_flight: Count | None = None
     drop_set: str | None = None
     """SHA-256 of the lost packets' indices."""
-    queue_ns: Waits | None = None
+    queue_ns: QueueWaits | None = None
     """None in reports of earlier versions."""
     lateness_ns: Lateness
 
 
-class Crossing(Shape):
+class CrossTrafficReport(Shape):
     """The cross traffic that went one way."""
 
     packets_in: Count
@@ -110,25 +110,25 @@ class Crossing(Shape):
     """By programs, during the main role's run."""
 
 
-class Error(Shape):
+class DelayError(Shape):
     p50: Whole
     p99: Whole
     max: Whole | None = None
 
 
-class Delay(Shape):
+class DelayCheck(Shape):
     probes: Count | None = None
     lost: Count | None = None
-    error_ns: Error | None
+    error_ns: DelayError | None
     """None where no probe arrived."""
 
 
-class Rate(Shape):
+class LinkRateCheck(Shape):
     configured_bps: Annotated[int, Field(gt=0, lt=2**62)]
     measured_bps: Count
 
 
-class Loss(Shape):
+class LossCheck(Shape):
     sent: Count
     lost: Count
     expected_lost: Annotated[int | float, Field(ge=0, le=1e18)]
@@ -136,7 +136,7 @@ class Loss(Shape):
     high: Count | None = None
 
 
-class Burst(Shape):
+class BurstCheck(Shape):
     sent: Count
     delivered: Count
     expected: Count
@@ -145,16 +145,16 @@ class Burst(Shape):
 Side = Literal["up", "down"]
 
 
-class Check(Shape):
-    delay: dict[Side, Delay | None] | None = None
-    rate: dict[Side, Rate | None] | None = None
-    loss: dict[Side, Loss | None] | None = None
-    burst: dict[Side, Burst | None] | None = None
+class LinkCheck(Shape):
+    delay: dict[Side, DelayCheck | None] | None = None
+    rate: dict[Side, LinkRateCheck | None] | None = None
+    loss: dict[Side, LossCheck | None] | None = None
+    burst: dict[Side, BurstCheck | None] | None = None
     passed: bool | None = None
     failures: list[str] = Field(default=[])
 
 
-class Unread(Shape):
+class UnreadFrames(Shape):
     """Connections whose frames could not be read, for the same reason."""
 
     why: Literal["no-keys", "cipher", "beginning", "damaged"]
@@ -163,25 +163,25 @@ class Unread(Shape):
     """The client's, of the first of them."""
 
 
-class Link(Shape):
+class LinkReport(Shape):
     name: str | None = None
     kind: Literal["emulated", "veth"] | None = None
     realtime: bool | None = None
     stamps: bool | None = None
     draws: int | None = None
     """The version of the random draws that decided the packets' fates; reports without it are of the first."""
-    check: Check | None = None
-    directions: Mapping[Side, Way | None] | None = None
+    check: LinkCheck | None = None
+    directions: Mapping[Side, DirectionReport | None] | None = None
     """Of the trial's own packets."""
-    cross: Mapping[Side, Crossing] | None = None
+    cross: Mapping[Side, CrossTrafficReport] | None = None
     stalls: Spans | None = None
     packets_left_out: Count | None = None
     """Those that the record of packets had no room for; None where there is none."""
     frames_left_out: Count | None = None
     """Packets whose frames there was no room to read, and frames without room; None where none were asked for."""
-    frames_unread: list[Unread] | None = None
+    frames_unread: list[UnreadFrames] | None = None
 
-    def ways(self) -> list[Way]:
+    def ways(self) -> list[DirectionReport]:
         """What is known of its directions."""
         return [way for way in (self.directions or {}).values() if way]
 
@@ -209,15 +209,15 @@ class Report(Document):
     started_unix_ns: Count
     phases_ns: dict[str, Count]
     main_began_ns: Count = 0
-    links: Sequence[Link]
-    roles: Sequence[Role]
-    hosts: list[Host]
+    links: Sequence[LinkReport]
+    roles: Sequence[RoleReport]
+    hosts: list[HostReport]
     tcp_left_out: Count | None = None
     """Rows that TCP's account had no room for; None where there is none."""
     machine: MachineLoad
 
 
-class Counted(Way):
+class FinishedDirection(DirectionReport):
     packets_in: Count
     delivered: Count
     lost: Count
@@ -226,15 +226,15 @@ class Counted(Way):
     in_flight: Count
 
 
-class FinishedLink(Link):
-    directions: Mapping[Side, Counted | None] | None = None
+class FinishedLink(LinkReport):
+    directions: Mapping[Side, FinishedDirection | None] | None = None
 
-    def counted(self) -> dict[str, Counted]:
+    def counted(self) -> dict[str, FinishedDirection]:
         """The counters of each direction; none for a veth."""
         return {name: way for name, way in (self.directions or {}).items() if way}
 
 
-class FinishedRole(Role):
+class FinishedRole(RoleReport):
     cpu: Cpu
 
 
@@ -244,7 +244,7 @@ class FinishedMachineLoad(MachineLoad):
     busy_ns: Count
 
 
-class Finished(Report):
+class FinishedReport(Report):
     """Of a trial that ran to its end."""
 
     links: Sequence[FinishedLink]
@@ -252,7 +252,7 @@ class Finished(Report):
     machine: FinishedMachineLoad
 
 
-NO_REPORT = Finished(
+NO_REPORT = FinishedReport(
     h123="report/1",
     reasons=[],
     started_unix_ns=0,

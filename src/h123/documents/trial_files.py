@@ -34,22 +34,22 @@ def _possible(rate: Bottleneck) -> bool:
 Way = Annotated[Direction, AfterValidator(_sane)]
 
 
-class Path(Shape):
+class NetworkPath(Shape):
     """What a network does to packets."""
 
     up: Way | None = None
     down: Way | None = None
 
 
-class End(Shape):
+class LinkEnd(Shape):
     host: str
     address: str | None = None
 
 
 class Link(Shape):
     name: str | None = None
-    a: End | None = None
-    b: End | None = None
+    a: LinkEnd | None = None
+    b: LinkEnd | None = None
     kind: Literal["emulated", "veth"] | None = None
     up: Way | None = None
     down: Way | None = None
@@ -63,7 +63,7 @@ class Link(Shape):
     """Whether the frames in these are read."""
 
 
-class Ready(Shape):
+class Readiness(Shape):
     tcp: list[int] = Field(default=[])
     udp: list[int] = Field(default=[])
     address: str | None = None
@@ -91,7 +91,7 @@ class Role(Shape):
     command: list[str]
     """What h123 installs is named below a root."""
     env: dict[str, str] = Field(default={})
-    ready: Ready | None = None
+    ready: Readiness | None = None
     stop_timeout_ns: int | None = None
     """Both of services."""
     timeout_ns: int | None = None
@@ -116,7 +116,7 @@ class Tcp(Shape):
     fast_open: bool = False
 
 
-class Trial(Document):
+class TrialFile(Document):
     """trial.json. Of imported samples it says what the path was; nothing else of it was run."""
 
     h123: Literal["trial/1"]
@@ -189,7 +189,7 @@ class VisitEvents(Shape):
     load_ns: Count | None = None
 
 
-class Client(Document):
+class ClientFile(Document):
     """client.json."""
 
     h123: Literal["client/1"]

@@ -11,9 +11,9 @@ from h123.base.files.tree import drop_specials
 from h123.base.units import format_span
 from h123.catalogue import Subject, fingerprint, own_subjects
 from h123.documents import read_document
-from h123.documents.events import Judged, superseded
+from h123.documents.events import DisturbanceFacts, superseded
 from h123.documents.lab_report import Report
-from h123.documents.trial_files import Trial
+from h123.documents.trial_files import TrialFile
 from h123.execution.disk import require_room
 from h123.execution.engine import Engine
 from h123.execution.files import trial_certificate, write_trial_files
@@ -210,12 +210,12 @@ class BlockRun:
         assert digest  # it has just been written
         return AttemptDone(self._machine.name, event, digest, sealed), trial
 
-    def _judge(self, planned: PlannedTrial, folder: Path, report: Report, *, valid: bool) -> Judged:
+    def _judge(self, planned: PlannedTrial, folder: Path, report: Report, *, valid: bool) -> DisturbanceFacts:
         """What the machine had to do with it: the journal's `disturbed` to `noise`."""
         noise = round(machine_noise(report), 4)
         if not valid:
             return {"disturbed": ruined(report), "disturbance": 1.0, "shares": {}, "crowded": False, "noise": noise}
-        trial, statuses = read_document(folder / "trial.json", Trial), planned.parameters.workload.statuses()
+        trial, statuses = read_document(folder / "trial.json", TrialFile), planned.parameters.workload.statuses()
         found = disturbance(report, trial, folder / "samples.parquet", statuses)
         question = set(self._policy.question)
         worst, waits = found.worst(question), found.worst_wait(question)

@@ -16,7 +16,7 @@ from h123.base.roots import root_options
 from h123.catalogue import files_folder, installations
 from h123.documents import Reason, read_document, write_document
 from h123.documents.lab_report import MachineLoad, Report
-from h123.documents.trial_files import Trial
+from h123.documents.trial_files import TrialFile
 from h123.execution.disk import require_room
 from h123.execution.machine import UnfitMachine
 from h123.execution.orphans import adopt_orphans, wait_for_orphans
@@ -138,12 +138,16 @@ def installed_roots() -> dict[str, Path]:
 
 def _kernel(folder: Path) -> list[str]:
     """Options that name the virtual kernel, if the trial's clock needs it."""
-    return ["--kernel", str(virtual_kernel())] if read_document(folder / "trial.json", Trial).clock == "virtual" else []
+    return (
+        ["--kernel", str(virtual_kernel())]
+        if read_document(folder / "trial.json", TrialFile).clock == "virtual"
+        else []
+    )
 
 
 def _record_crash(folder: Path, status: int, said: str) -> None:
     """A lab that ended without a report is a failed trial like any other: recorded, shown, repeated."""
-    trial = read_document(folder / "trial.json", Trial)
+    trial = read_document(folder / "trial.json", TrialFile)
     report = Report(
         h123="report/1",
         id=trial.id,

@@ -25,7 +25,7 @@ from h123.catalogue import (
     settings,
 )
 from h123.documents import gateway_file, write_document
-from h123.documents.trial_files import SECOND_SERVER, Link, Ready, Role, Tcp, Trial
+from h123.documents.trial_files import SECOND_SERVER, Link, Readiness, Role, Tcp, TrialFile
 from h123.execution.certificate import HOST_NAME, Certificate, campaign_certificate
 from h123.execution.cpu_affinity import seats
 from h123.packets.capture import KEPT
@@ -97,7 +97,7 @@ def _trial(
     certificate: Certificate,
     *,
     check: bool,
-) -> Trial:
+) -> TrialFile:
     p = trial.parameters
     server = subjects[p.server]
     behind = _behind(p, server)
@@ -124,7 +124,7 @@ def _trial(
     for role in roles:
         if chosen := seats(p, role.host, usable_processors()):
             role.processors = chosen
-    written = Trial(
+    written = TrialFile(
         h123="trial/1",
         id=trial.id,
         seed=trial.link_seed,
@@ -279,7 +279,7 @@ def _gateway(address: str, port: int) -> Role:
     to = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
     words = ["--at", f"{SERVER_ADDRESS}:{port}", "--to", to, "--facts", gateway_file.NAME]
     role = _service("gateway", "server", SERVER_ADDRESS, ["/proc/self/exe", "gateway", *words])
-    role.ready = Ready(line=_LISTENS, timeout_ns=READY_TIMEOUT_NS)
+    role.ready = Readiness(line=_LISTENS, timeout_ns=READY_TIMEOUT_NS)
     role.outside = True
     return role
 
@@ -307,7 +307,7 @@ def _service(
         host=host,
         kind="service",
         command=command,
-        ready=Ready(tcp=list(tcp), udp=list(udp), address=address, line=None, timeout_ns=timeout_ns),
+        ready=Readiness(tcp=list(tcp), udp=list(udp), address=address, line=None, timeout_ns=timeout_ns),
         stop_timeout_ns=STOP_TIMEOUT_NS,
     )
 

@@ -23,7 +23,7 @@ from typing import Self
 
 from pydantic import Field
 
-from h123.documents.events import Tried
+from h123.documents.events import AttemptFacts
 from h123.documents.lab_report import Report
 from h123.documents.shapes import Count, Shape
 from h123.execution.machine import Machine
@@ -108,7 +108,7 @@ class Jobs:
         """The rule for `plan` on a machine."""
         return cls.of(plan, given, machine.cpus, machine.memory_bytes)
 
-    def learn(self, event: Tried, report: Report) -> None:
+    def learn(self, event: AttemptFacts, report: Report) -> None:
         """Take a finished trial's report into account: headroom from one that ran long enough to tell; room from one
         that did not run alone, or could not for want of a lane."""
         machine, alone = report.machine, event.get("alone", True)

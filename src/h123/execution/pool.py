@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from h123.documents.events import Tried
+from h123.documents.events import AttemptFacts
 from h123.execution.machine import Machine
 from h123.execution.order import BlockOrder
 
@@ -31,7 +31,7 @@ class AttemptDone:
     """An attempt has ended, and is sealed."""
 
     machine: str
-    event: Tried
+    event: AttemptFacts
     """What the journal is to have of it: trial, attempt, position, validity and reasons, disturbance."""
     seal: str
     """The digest of its seal."""

@@ -9,7 +9,7 @@ disturbed attempt counts.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from h123.documents.events import Tried
+from h123.documents.events import AttemptFacts
 
 MAX_FAULTS = 3
 """Attempts that failed by a fault before a trial is given up."""
@@ -30,7 +30,7 @@ PAUSE_S = 1.0
 """Before a machine that was not calm is watched again."""
 
 
-class Event(Tried, total=False):
+class Event(AttemptFacts, total=False):
     """An attempt's, as long as the campaign runs."""
 
     forgiven: bool

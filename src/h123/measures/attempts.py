@@ -11,9 +11,9 @@ from pydantic import ValidationError
 from h123.base.errors import UserError
 from h123.base.processes import beginning, each
 from h123.documents.events import Values
-from h123.documents.lab_report import NO_REPORT, Finished, Report
+from h123.documents.lab_report import NO_REPORT, FinishedReport, Report
 from h123.documents.reading import fault_of, held, parsed, read_content, read_document
-from h123.documents.trial_files import Client, Link, Tls, Trial
+from h123.documents.trial_files import ClientFile, Link, Tls, TrialFile
 from h123.measures.blocking import Blocking, blocking_of
 from h123.measures.metrics import measure, read_facts
 from h123.measures.opening import Opening, openings_of
@@ -24,7 +24,7 @@ from h123.measures.visits import dialled_of
 from h123.store.folder import CampaignFolder
 from h123.store.rows import Rows
 from h123.store.tables import Row, counting
-from h123.study.workload import Kind, workload_of
+from h123.study.workload import WorkloadKind, workload_of
 
 Content = tuple[Summary, Timeline, list[Opening], list[int]]
 
@@ -51,8 +51,8 @@ class Attempt:
     """The same of each metric that the study asks for, as far as known."""
     link: Link
     """The link between client and server as trial.json has it."""
-    report: Finished
-    facts: Client | None
+    report: FinishedReport
+    facts: ClientFile | None
     """client.json; None if the client wrote none, and where imported samples do not tell of TLS."""
     false_start: bool
     """Whether the client declared that it has TLS 1.2's."""
@@ -65,7 +65,7 @@ class Attempt:
     metrics: dict[str, float | None]
 
     @cached_property
-    def workload(self) -> Kind:
+    def workload(self) -> WorkloadKind:
         """All that can be asked about the requests, out of the parameters."""
         return _workload(json.dumps(self.parameters, sort_keys=True))
 
@@ -154,11 +154,11 @@ def _blocked(pair: tuple[str, str, list[int]]) -> Blocking | None:
     return blocking_of(Path(lost).parent, Path(delivered).parent, statuses)
 
 
-def _documents(kept: Path, *, imported: bool) -> tuple[Link, Finished, Client | None]:
+def _documents(kept: Path, *, imported: bool) -> tuple[Link, FinishedReport, ClientFile | None]:
     """An attempt's link, its report, its client's account. Read here while others read samples: to hand them on from
     one process to another takes longer than to read them."""
     report = NO_REPORT if imported else finished_report(kept / "report.json")
-    return read_document(kept / "trial.json", Trial).links[0], report, read_facts(kept)
+    return read_document(kept / "trial.json", TrialFile).links[0], report, read_facts(kept)
 
 
 def _recoveries(row: Row, breaks: Sequence[Break]) -> list[float]:
@@ -179,18 +179,18 @@ def _read(attempt: tuple[Path, str], *, timed: bool, imported: bool) -> Content:
 
 
 @cache
-def _workload(parameters: str) -> Kind:
+def _workload(parameters: str) -> WorkloadKind:
     """Of parameters as text; the trials of a treatment have the same."""
     return workload_of(json.loads(parameters))
 
 
-def finished_report(path: Path) -> Finished:
+def finished_report(path: Path) -> FinishedReport:
     """The report of a trial that ran to its end."""
-    if report := parsed(path, Finished):
+    if report := parsed(path, FinishedReport):
         return report
     content = read_content(path, Report.form())
     try:
-        return Finished.model_validate(content, strict=True)
+        return FinishedReport.model_validate(content, strict=True)
     except ValidationError as invalid:
         held(content, Report, path)  # or it is no report at all
         said = f"{path} tells of no finished trial, although the journal says that it was valid"

@@ -16,11 +16,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from h123.documents.lab_report import Report
-from h123.documents.trial_files import Trial
+from h123.documents.trial_files import TrialFile
 from h123.measures.processor import TICKS_TELL_NS
 from h123.store.samples import succeeded
 from h123.study import METRICS, Metric
-from h123.study.metrics.observed import FromSend, Spent, Times, Visits
+from h123.study.metrics.observed import PageTime, RequestTime, StageTime, TimeFromSend
 from h123.study.workload import OK
 
 TURNS = 6
@@ -54,12 +54,12 @@ class Disturbance:
 UNDISTURBED = Disturbance({}, {})
 
 
-def disturbance(report: Report, trial: Trial, samples: Path, statuses: Sequence[int] = (OK,)) -> Disturbance:
+def disturbance(report: Report, trial: TrialFile, samples: Path, statuses: Sequence[int] = (OK,)) -> Disturbance:
     """Of the attempt with this report.json, trial.json and samples.parquet, whose resources must have these `statuses`;
     nothing under the virtual clock."""
     if trial.clock == "virtual" or report.machine.lab_ns is None or not samples.is_file():
         return UNDISTURBED
-    known = _Known.of(report, _round_trip_ns(trial))
+    known = _TrialLoad.of(report, _round_trip_ns(trial))
     table = pq.read_table(samples)
     table = table.append_column("ok", succeeded(table, statuses))
     columns = ["start_ns", "connected_ns", "first_byte_ns", "end_ns", "ok"]
@@ -103,7 +103,7 @@ def ruined(report: Report) -> bool:
 
 
 @dataclass(frozen=True)
-class _Known:
+class _TrialLoad:
     """What is known of a trial's waits and stalls. All times are ns."""
 
     link: Any
@@ -119,7 +119,7 @@ class _Known:
     round_trip_ns: float
 
     @classmethod
-    def of(cls, report: Report, round_trip_ns: float) -> "_Known":
+    def of(cls, report: Report, round_trip_ns: float) -> "_TrialLoad":
         machine, run = report.machine, _run(report)
         processors = [_spans(spans) for spans in machine.stalls or []]
         stalled = sum(_within(spans, *run) for spans in processors)
@@ -156,7 +156,7 @@ class _Known:
         return chain
 
 
-_WHOLE = Times("warm", "end_ns")
+_WHOLE = RequestTime("warm", "end_ns")
 
 
 def _shares(rows: Mapping[str, Mapping[str, Any]], added: Any) -> dict[str, float]:
@@ -166,16 +166,16 @@ def _shares(rows: Mapping[str, Mapping[str, Any]], added: Any) -> dict[str, floa
 
 
 def _share_of(metric: Metric, rows: Mapping[str, Mapping[str, Any]], added: Any) -> float | None:
-    if isinstance(metric.of, Times):
+    if isinstance(metric.of, RequestTime):
         return _share(metric.of, rows[metric.of.phase], added)
-    if isinstance(metric.of, FromSend):  # of the time since the send as of the whole
-        return _share(Times("warm", "end_ns", metric.of.share), rows["warm"], added)
-    if isinstance(metric.of, Visits | Spent):  # of a part of a visit as of the whole
+    if isinstance(metric.of, TimeFromSend):  # of the time since the send as of the whole
+        return _share(RequestTime("warm", "end_ns", metric.of.share), rows["warm"], added)
+    if isinstance(metric.of, PageTime | StageTime):  # of a part of a visit as of the whole
         return _share(_WHOLE, rows["visits"], added)
     return _share_of_run(rows["warm"], added)
 
 
-def _share(times: Times, rows: Mapping[str, Any], added: Any) -> float | None:
+def _share(times: RequestTime, rows: Mapping[str, Any], added: Any) -> float | None:
     """Of a quantile of times, over the requests that succeeded."""
     start, end = rows["start_ns"].astype(float), rows[times.until].astype(float)
     good = rows["ok"] & np.isfinite(end)
@@ -214,7 +214,7 @@ def _others_ns(report: Report) -> float:
     return max(0.0, report.machine.busy_ns - own_ns(report))
 
 
-def _round_trip_ns(trial: Trial) -> float:
+def _round_trip_ns(trial: TrialFile) -> float:
     link = trial.links[0]
     return float(sum(way.delay_ns or 0 for way in (link.up, link.down) if way))
 

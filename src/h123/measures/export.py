@@ -17,10 +17,10 @@ from h123.documents.events import Values
 from h123.measures.attempts import Attempt, load_attempts
 from h123.measures.metrics import shown
 from h123.store.folder import CampaignFolder
-from h123.store.foreign.scorecard import Load, card_of
+from h123.store.foreign.scorecard import CardLoad, card_of
 from h123.store.tables import CELL_PREFIX, connect, literal, name
 from h123.study import METRICS
-from h123.study.metrics.observed import Carried
+from h123.study.metrics.observed import BodyRate
 
 _OPTIONS = {
     "csv": "FORMAT csv, HEADER true",
@@ -30,7 +30,7 @@ _OPTIONS = {
 _ASKED = ("method", "size", "users", "requests")
 """Parameters that a scorecard tells apart within itself; every other combination of levels has one of its own."""
 _BITS = 8
-_RATE = next(metric.name for metric in METRICS.values() if isinstance(metric.of, Carried))
+_RATE = next(metric.name for metric in METRICS.values() if isinstance(metric.of, BodyRate))
 """The metric of which a scorecard has the means."""
 
 
@@ -92,18 +92,18 @@ def _asks(levels: Mapping[str, Mapping[str, object]]) -> bool:
     return any(parameter in _ASKED for parameters in levels.values() for parameter in parameters)
 
 
-def _load(parameters: Values) -> Load | None:
+def _load(parameters: Values) -> CardLoad | None:
     """None where the workload is another than so many users' requests of one size."""
     method, size, users, requests = (parameters.get(name) for name in _ASKED)
     if method not in ("GET", "POST") or parameters.get("rate") is not None:
         return None
     if not (isinstance(size, int) and isinstance(users, int) and isinstance(requests, int)):
         return None
-    return Load(method == "POST", size, users, requests)
+    return CardLoad(method == "POST", size, users, requests)
 
 
 def _write_card(folder: CampaignFolder, attempts: Sequence[Attempt], target: Path) -> Path:
-    rates: dict[Load, list[float]] = defaultdict(list)
+    rates: dict[CardLoad, list[float]] = defaultdict(list)
     for attempt in attempts:
         load, goodput = _load(attempt.parameters), attempt.metrics[_RATE]
         if load and goodput:

@@ -9,7 +9,7 @@ from typing import Literal, assert_never
 from h123.documents.events import Values
 from h123.documents.lab_report import Report
 from h123.documents.reading import read_document
-from h123.documents.trial_files import SECOND_SERVER, Client, Trial
+from h123.documents.trial_files import SECOND_SERVER, ClientFile, TrialFile
 from h123.measures.blocking import Blocking
 from h123.measures.opening import Opening, openings_of
 from h123.measures.processor import of_handshake, of_request
@@ -19,28 +19,28 @@ from h123.measures.visits import dialled_of, times_until
 from h123.store.rows import Rows
 from h123.study import METRICS, Metric
 from h123.study.metrics.observed import (
-    Abandoned,
-    Answered,
-    Around,
-    Carried,
-    Crossed,
-    Dialled,
-    FellBack,
-    FromSend,
-    Lost,
-    Memory,
-    Opened,
-    Processor,
-    Queued,
-    Recovered,
-    Retried,
+    AbandonedShare,
+    BodyRate,
+    CrossTrafficRate,
+    FallbackShare,
+    LinkTraffic,
+    LossCost,
+    OpenedConnections,
+    OpeningCost,
+    PageTime,
+    ProcessorTime,
+    ProcessOverhead,
+    QueueDelay,
+    RecoveryTime,
+    RequestRate,
+    RequestTime,
+    ResidentMemory,
+    RetriedShare,
     Role,
-    Sent,
-    Spent,
-    Times,
-    Visits,
+    StageTime,
+    TimeFromSend,
     VisitTime,
-    Wasted,
+    WastedShare,
     Way,
 )
 from h123.study.workload import workload_of
@@ -53,7 +53,7 @@ _PLAYED: Mapping[Role, Sequence[str]] = {"backend": ("backend", "origin")}
 def measure(
     summary: Summary,
     report: Report,
-    facts: Client | None,
+    facts: ClientFile | None,
     clock: str = "wall",
     openings: Sequence[Opening] = (),
     recoveries: Sequence[float] = (),
@@ -80,24 +80,24 @@ def trial_metrics(trial: Path, report: Report, parameters: Values) -> dict[str, 
     """All metrics of one trial by its folder, the content of report.json, and its parameters."""
     rows, work = Rows.read(trial / "samples.parquet"), workload_of(parameters)
     openings = openings_of(trial, rows, work.statuses())
-    link = read_document(trial / "trial.json", Trial).links[0]
+    link = read_document(trial / "trial.json", TrialFile).links[0]
     recoveries = recoveries_of(breaks_of(link, report), rows, work.statuses())
     summary = summarise(rows, work)
     dialled, facts, clock = dialled_of(trial, summary.visits), read_facts(trial), parameters["clock"]
     return measure(summary, report, facts, clock, openings, recoveries, dialled=dialled)
 
 
-def read_facts(trial: Path) -> Client | None:
+def read_facts(trial: Path) -> ClientFile | None:
     """What the client tells of itself, if it does."""
     path = trial / "client.json"
-    return read_document(path, Client) if path.is_file() else None
+    return read_document(path, ClientFile) if path.is_file() else None
 
 
 def metric_value(
     metric: Metric,
     summary: Summary,
     report: Report,
-    facts: Client | None,
+    facts: ClientFile | None,
     openings: Sequence[Opening] = (),
     recoveries: Sequence[float] = (),
     blocking: Blocking | None = None,
@@ -105,49 +105,49 @@ def metric_value(
 ) -> float | None:
     """Seconds, bits a second or bytes, as the metric has it."""
     match metric.of:
-        case Times() as times:
+        case RequestTime() as times:
             return _seconds(_quantile(times, summary))
-        case FromSend() as times:
+        case TimeFromSend() as times:
             return _seconds(_sent_quantile(times, summary))
-        case Visits(until):
+        case PageTime(until):
             return _seconds(_until(until, summary, facts))
-        case Spent(stage):
+        case StageTime(stage):
             return _seconds(summary.stages_ns.get(stage))
-        case Dialled():
+        case OpenedConnections():
             return _dialled(summary, report, dialled)
-        case Carried():
+        case BodyRate():
             return _goodput(summary)
-        case Answered():
+        case RequestRate():
             return _rate(summary)
-        case Processor(roles, "all"):
+        case ProcessorTime(roles, "all"):
             return _cpu(summary, report, roles)
-        case Processor(roles, "open"):
+        case ProcessorTime(roles, "open"):
             return _seconds(of_request(summary, report, roles))
-        case Processor(roles):
+        case ProcessorTime(roles):
             return _seconds(of_handshake(summary, report, roles))
-        case Memory(role):
+        case ResidentMemory(role):
             return _memory(report, role)
-        case Around(part):
+        case ProcessOverhead(part):
             return _seconds(_around(summary, facts, part))
-        case Sent(way, what):
+        case LinkTraffic(way, what):
             return _sent(summary, report, way, what)
-        case Queued(way):
+        case QueueDelay(way):
             return _queued(report, way)
-        case Crossed(way):
+        case CrossTrafficRate(way):
             return _crossed(report, way)
-        case Opened(what):
+        case OpeningCost(what):
             return _median([getattr(one, what) for one in openings])
-        case Recovered():
+        case RecoveryTime():
             return _seconds(_median(recoveries))
-        case Lost(what):
+        case LossCost(what):
             return _lost(blocking, what) if blocking else None
-        case FellBack():
+        case FallbackShare():
             return None if summary.fell_back is None else 100 * summary.fell_back
-        case Abandoned():
+        case AbandonedShare():
             return 100 * summary.abandoned / summary.leaving if summary.leaving else None
-        case Retried():
+        case RetriedShare():
             return 100 * summary.retried / summary.warm if summary.retried is not None and summary.warm else None
-        case Wasted():
+        case WastedShare():
             return _wasted(summary, report) if summary.leaving or summary.retried is not None else None
         case None:
             return None
@@ -159,7 +159,7 @@ def _median(values: Sequence[float]) -> float | None:
     return statistics.median(values) if values else None
 
 
-def _until(until: VisitTime, summary: Summary, facts: Client | None) -> float | None:
+def _until(until: VisitTime, summary: Summary, facts: ClientFile | None) -> float | None:
     """ns."""
     if until == "dom_content_loaded" or until == "load":
         return _median(times_until(until, summary.visits, facts))
@@ -177,7 +177,7 @@ def _lost(found: Blocking, what: Literal["all", "others"]) -> float | None:
     return _seconds(found.others if what == "others" else found.own + found.others)
 
 
-def _quantile(times: Times, s: Summary) -> float | None:
+def _quantile(times: RequestTime, s: Summary) -> float | None:
     """ns; infinite where so many failed."""
     requests, found = {
         ("warm", "end_ns"): (s.warm, s.latency_ns[QUANTILES.index(times.share)] if s.latency_ns else None),
@@ -189,7 +189,7 @@ def _quantile(times: Times, s: Summary) -> float | None:
     return found if requests >= times.requests else None
 
 
-def _sent_quantile(times: FromSend, s: Summary) -> float | None:
+def _sent_quantile(times: TimeFromSend, s: Summary) -> float | None:
     """The same of what was waited for once it was sent."""
     if s.sent_latency_ns is None or s.warm < times.requests:
         return None
@@ -248,7 +248,7 @@ def _memory(report: Report, role: str) -> float | None:
     return float(peaks[0]) if len(peaks) == 1 and peaks[0] else None
 
 
-def _around(summary: Summary, facts: Client | None, part: Literal["start", "end"]) -> float | None:
+def _around(summary: Summary, facts: ClientFile | None, part: Literal["start", "end"]) -> float | None:
     """ns. Of a client that says when the program ran that made its requests."""
     process = facts.process if facts else None
     if process is None:

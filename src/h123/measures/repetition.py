@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from h123.documents.lab_report import Finished
+from h123.documents.lab_report import FinishedReport
 from h123.documents.reading import read_document
-from h123.documents.trial_files import Link, Trial
+from h123.documents.trial_files import Link, TrialFile
 from h123.measures.attempts import finished_report
 from h123.store.samples import TIME_COLUMNS
 
@@ -88,11 +88,11 @@ def compare_executions(first: Path, second: Path) -> Repetition:
         moved=int(np.count_nonzero(moved)),
         furthest_ns=int(moved.max(initial=0)),
         random_bytes=random_bytes,
-        random_ns=_carrying_ns(read_document(first / "trial.json", Trial).links, random_bytes),
+        random_ns=_carrying_ns(read_document(first / "trial.json", TrialFile).links, random_bytes),
     )
 
 
-def _figures(report: Finished) -> dict[str, Any]:
+def _figures(report: FinishedReport) -> dict[str, Any]:
     """Every counter and drop set of the links, by name."""
     return {
         f"{link.name}/{direction} {name}": value

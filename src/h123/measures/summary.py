@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from h123.measures.visits import Visit, Visits
 from h123.store.rows import Mask, Numbers, Rows
 from h123.study import METRICS
-from h123.study.metrics.observed import Arrival, FromSend, Stage, Times
-from h123.study.workload import LEAVING, Kind
+from h123.study.metrics.observed import Arrival, RequestTime, Stage, TimeFromSend
+from h123.study.workload import LEAVING, WorkloadKind
 
-QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, Times)})
+QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, RequestTime)})
 """Of latency: all that a metric asks of any time. Of the other times only the median is known."""
-SEND_QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, FromSend)})
+SEND_QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, TimeFromSend)})
 """Of the times from the send."""
 _IN_ORDER = (
     *(("start_ns", "connected_ns"), ("connected_ns", "sent_ns"), ("start_ns", "sent_ns"), ("sent_ns", "end_ns")),
@@ -134,7 +134,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class _Parts:
+class _PhaseMasks:
     """Which rows are what, and how long they took."""
 
     ok: Mask
@@ -145,12 +145,12 @@ class _Parts:
     to_connected: Numbers
 
 
-def summarise(rows: Rows, work: Kind) -> Summary:
+def summarise(rows: Rows, work: WorkloadKind) -> Summary:
     """The figures of an attempt's samples, which are of this workload."""
     took, to_first_byte = rows["end_ns"] - rows["start_ns"], rows["first_byte_ns"] - rows["start_ns"]
     to_connected = rows["connected_ns"] - rows["start_ns"]
     ok = rows.ok(work.statuses())
-    parts = _Parts(ok, rows.phase("warm"), rows.phase("cold"), took, to_first_byte, to_connected)
+    parts = _PhaseMasks(ok, rows.phase("warm"), rows.phase("cold"), took, to_first_byte, to_connected)
     moving = ok & (took.values > 0)
     sizes = _sizes(rows, ok)
     return Summary(
@@ -168,7 +168,7 @@ def summarise(rows: Rows, work: Kind) -> Summary:
     )
 
 
-def _counts(rows: Rows, parts: _Parts) -> _Fields:
+def _counts(rows: Rows, parts: _PhaseMasks) -> _Fields:
     ok, warm, cold, known = parts.ok, parts.warm, parts.cold, parts.to_first_byte.known
     errors, protocols = rows.texts("error", rows.faulty), rows.texts("protocol", rows.faultless)
     disordered = np.logical_or.reduce([rows[later].after(rows[earlier]) for earlier, later in _IN_ORDER])
@@ -193,20 +193,20 @@ def _counts(rows: Rows, parts: _Parts) -> _Fields:
     }
 
 
-def _retried(rows: Rows, warm: Mask, work: Kind) -> int | None:
+def _retried(rows: Rows, warm: Mask, work: WorkloadKind) -> int | None:
     tries = rows["tries"]
     told = work.retries and tries.known.any()
     return _count(warm & tries.known & (tries.values > 1)) if told else None
 
 
-def _fell_back(rows: Rows, ok: Mask, work: Kind) -> float | None:
+def _fell_back(rows: Rows, ok: Mask, work: WorkloadKind) -> float | None:
     if work.fallback is None:
         return None
     wanted, other = (_count(ok & rows.carried_by(protocol)) for protocol in (work.load.protocol, work.fallback))
     return other / (wanted + other) if wanted + other else None
 
 
-def _opening(rows: Rows, parts: _Parts, work: Kind) -> _Fields:
+def _opening(rows: Rows, parts: _PhaseMasks, work: WorkloadKind) -> _Fields:
     """What is known of connections."""
     reused = rows["reused"]
     opened = reused.known & (reused.values == 0)
@@ -227,7 +227,7 @@ def _opening(rows: Rows, parts: _Parts, work: Kind) -> _Fields:
     }
 
 
-def _times(rows: Rows, parts: _Parts) -> _Fields:
+def _times(rows: Rows, parts: _PhaseMasks) -> _Fields:
     ok, warm, cold, took, to_first_byte = parts.ok, parts.warm, parts.cold, parts.took, parts.to_first_byte
     failed, failed_cold = _count(warm & ~ok), _count(cold & ~ok)
     from_send = (rows["end_ns"] - rows["sent_ns"]).of(warm & ok)
@@ -286,7 +286,7 @@ def _of_resource(resource: int, sizes: _Fields) -> Bodies:
     return Bodies(resource, up, down)
 
 
-def _visits(rows: Rows, parts: _Parts, work: Kind) -> _Fields:
+def _visits(rows: Rows, parts: _PhaseMasks, work: WorkloadKind) -> _Fields:
     visits = Visits.of(rows, parts.ok, work)
     if visits is None:
         return {"visits": [], "visits_ns": {}, "stages_ns": {}}

@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from h123.documents.trial_files import Client
+from h123.documents.trial_files import ClientFile
 from h123.measures.stages import stages_of
 from h123.packets.capture import TCP, UDP, UP, packets_file, read_packets
 from h123.store.rows import Integers, Mask, Numbers, Rows
 from h123.study.metrics.observed import Arrival, PageEvent, Stage
-from h123.study.workload import Kind
+from h123.study.workload import WorkloadKind
 
 
 class Visit(NamedTuple):
@@ -32,7 +32,7 @@ class Visit(NamedTuple):
     """Whether a request of it did."""
 
 
-class Told(NamedTuple):
+class VisitTimes(NamedTuple):
     """Of something that visits took: ns of those that did not fail, and how many failed."""
 
     ns: NDArray[np.float64]
@@ -53,7 +53,7 @@ class Visits:
     """The resource with the largest body."""
 
     @classmethod
-    def of(cls, rows: Rows, ok: Mask, work: Kind) -> "Visits | None":
+    def of(cls, rows: Rows, ok: Mask, work: WorkloadKind) -> "Visits | None":
         """Those of samples of this workload, whose rows that are `ok` did not fail; None where there are none."""
         visit = work.visit()
         if visit is None:
@@ -84,7 +84,7 @@ class Visits:
         rows = zip(*(column.tolist() for column in columns), strict=True)
         return [Visit(user, group, at, None if got < 0 else got, over, bad) for user, group, at, got, over, bad in rows]
 
-    def until(self) -> Mapping[Arrival, Told]:
+    def until(self) -> Mapping[Arrival, VisitTimes]:
         """From a visit's start on."""
         return {
             "complete": self._until("end_ns", self.rows.every, last=True),
@@ -92,7 +92,7 @@ class Visits:
             "largest": self._until("end_ns", self._asking_for(self.largest), last=True),
         }
 
-    def spent(self) -> Mapping[Stage, Told | None]:
+    def spent(self) -> Mapping[Stage, VisitTimes | None]:
         """On each stage by the mean request of a visit; None where the client does not mark it in all."""
         stages = stages_of(self.rows)
         return {
@@ -123,19 +123,19 @@ class Visits:
         reached = (np.maximum if last else np.minimum).reduceat(told, self.begins)
         return Numbers(reached, reached != worst)
 
-    def _until(self, name: str, of: Mask, *, last: bool) -> Told:
+    def _until(self, name: str, of: Mask, *, last: bool) -> VisitTimes:
         reached, failed = self._furthest(self.rows[name], of, last=last), self._failed(of)
         took = reached.values - self._started()
-        return Told(took[reached.known & ~failed].astype(np.float64), int(np.count_nonzero(failed)))
+        return VisitTimes(took[reached.known & ~failed].astype(np.float64), int(np.count_nonzero(failed)))
 
-    def _mean(self, spent: Numbers) -> Told | None:
+    def _mean(self, spent: Numbers) -> VisitTimes | None:
         failed = self._failed(self.rows.every)
         known = np.logical_and.reduceat(spent.known[self.order], self.begins)
         if not known[~failed].all():
             return None
         requests = np.diff(self.begins, append=len(self.order))
         means = np.add.reduceat(spent.values[self.order], self.begins) / requests
-        return Told(means[~failed], int(np.count_nonzero(failed)))
+        return VisitTimes(means[~failed], int(np.count_nonzero(failed)))
 
 
 _COLUMNS = ("at_ns", "source", "way", "protocol")
@@ -165,7 +165,7 @@ def _beginnings(folder: Path) -> Integers:
     return began
 
 
-class Events(NamedTuple):
+class VisitTimings(NamedTuple):
     """Of a visit, on the clock of the samples; None where they never came."""
 
     visit: Visit
@@ -173,15 +173,15 @@ class Events(NamedTuple):
     load: int | None
 
 
-def events_of(visits: Sequence[Visit], facts: Client | None) -> Iterator[Events]:
+def events_of(visits: Sequence[Visit], facts: ClientFile | None) -> Iterator[VisitTimings]:
     """Of those visits that the client tells of, if it does."""
     told = {(one.user, one.group): one for one in facts.visits} if facts else {}
     for visit in visits:
         if one := told.get((visit.user, visit.group)):
-            yield Events(visit, one.dom_content_loaded_ns, one.load_ns)
+            yield VisitTimings(visit, one.dom_content_loaded_ns, one.load_ns)
 
 
-def times_until(event: PageEvent, visits: Sequence[Visit], facts: Client | None) -> list[float]:
+def times_until(event: PageEvent, visits: Sequence[Visit], facts: ClientFile | None) -> list[float]:
     """ns from the start of each visit until then, infinite where it never came or the visit failed; none of a client
     that does not tell."""
     found = [(one.visit, one.load if event == "load" else one.dom_content_loaded) for one in events_of(visits, facts)]

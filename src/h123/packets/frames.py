@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from h123.documents.reading import read_document
-from h123.documents.trial_files import Trial
+from h123.documents.trial_files import TrialFile
 from h123.store.compact import Records, read_compact, read_records, schema_of, write_compact
 
 FRAME = np.dtype(
@@ -41,7 +41,7 @@ _SUFFIX = ".parquet"
 _TIMES = dict.fromkeys(("at_ns", "sent_ns", "left_ns"), "DELTA_BINARY_PACKED")
 
 
-class Kind(IntEnum):
+class FrameKind(IntEnum):
     """What a frame is. Those of HTTP/2 first."""
 
     DATA = 1
@@ -86,7 +86,7 @@ def tabulate_frames(folder: Path) -> None:
             write_frames(frames, source.with_suffix(_SUFFIX))
             source.unlink()
     keys = folder / KEYS
-    if keys.is_file() and not any(link.capture for link in read_document(folder / "trial.json", Trial).links):
+    if keys.is_file() and not any(link.capture for link in read_document(folder / "trial.json", TrialFile).links):
         keys.unlink()
 
 

@@ -18,7 +18,7 @@ _NS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Held:
+class FlowControlStall:
     """A time in which flow control let one end send nothing more; ns."""
 
     begin: int
@@ -28,7 +28,7 @@ class Held:
     own: bool
     """Whether the end that writes the log was held; otherwise it heard that the other one was."""
 
-    def later(self, ns: int) -> "Held":
+    def later(self, ns: int) -> "FlowControlStall":
         return replace(self, begin=self.begin + ns, end=self.end + ns)
 
 
@@ -48,7 +48,7 @@ class StackLog:
     """ns, smoothed."""
     lost: NDArray[np.int64]
     """When it took each packet for lost, but for probes of the path's MTU."""
-    held: tuple[Held, ...]
+    held: tuple[FlowControlStall, ...]
 
     def later(self, ns: int) -> Self:
         """The same, so much later."""
@@ -81,7 +81,7 @@ def read_stack_logs(folder: Path) -> StackLogs:
 
 def read_stack_log(path: Path) -> StackLog:
     """Of one file. Raises ValueError where it is no qlog."""
-    course = _Course()
+    course = _LogReader()
     try:
         for event in events(path):
             course.take(event)
@@ -91,7 +91,7 @@ def read_stack_log(path: Path) -> StackLog:
 
 
 @dataclass
-class _Course:
+class _LogReader:
     """What the events so far tell."""
 
     now: int = 0
@@ -102,7 +102,7 @@ class _Course:
     """The metrics as last told: some stacks write those alone that have changed."""
     open: dict[tuple[bool, str], int] = field(default_factory=dict)
     """Since when whom (the log's writer?) what (a stream's number; empty: the connection) holds up."""
-    held: list[Held] = field(default_factory=list)
+    held: list[FlowControlStall] = field(default_factory=list)
 
     def take(self, event: Event) -> None:
         """Learn from one."""
@@ -139,7 +139,7 @@ class _Course:
     def _release(self, own: bool, of: str) -> None:
         begin = self.open.pop((own, of), None)
         if begin is not None:
-            self.held.append(Held(begin, self.now, stream=bool(of), own=own))
+            self.held.append(FlowControlStall(begin, self.now, stream=bool(of), own=own))
 
     def log(self) -> StackLog:
         """All of it; what is held when it ends was so to the end."""

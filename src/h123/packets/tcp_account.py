@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from h123.documents.reading import read_document
-from h123.documents.trial_files import Trial
+from h123.documents.trial_files import TrialFile
 from h123.store.compact import read_compact, read_records, write_compact
 
 ROW = np.dtype(
@@ -56,7 +56,7 @@ def tabulate_tcp(folder: Path) -> None:
     rows = read_records(source, ROW) if source.is_file() else None
     if rows is None:
         return
-    hosts = pa.array(read_document(folder / "trial.json", Trial).hosts, pa.string())
+    hosts = pa.array(read_document(folder / "trial.json", TrialFile).hosts, pa.string())
     columns = {name: pa.array(np.ascontiguousarray(rows[name])) for name in _COLUMNS}
     columns["host"] = hosts.take(columns["host"])
     write_compact(pa.table(columns), folder / FILE, {"at_ns": "DELTA_BINARY_PACKED"})

@@ -14,7 +14,7 @@ from h123.base.terminal.console import say
 from h123.catalogue import QUIC, OwnServer, catalogue, install, scout_command
 from h123.documents import Reason, read_document, write_document
 from h123.documents.lab_report import Report
-from h123.documents.trial_files import End, Link, Role, Trial
+from h123.documents.trial_files import Link, LinkEnd, Role, TrialFile
 from h123.execution import CLIENT_ADDRESS, SERVER_ADDRESS, Engine, own_role
 from h123.probe.findings import Found
 from h123.probe.patience import impatience
@@ -162,7 +162,7 @@ def _plan(server: OwnServer, inquiry: Inquiry, port: int) -> dict[str, object]:
     }
 
 
-def _trial(server: OwnServer, inquiry: Inquiry, command: list[str], *, udp: bool, port: int) -> Trial:
+def _trial(server: OwnServer, inquiry: Inquiry, command: list[str], *, udp: bool, port: int) -> TrialFile:
     """The server is ready when it listens where it is to; the gateway to one is where it is asked."""
     started = own_role(server, inquiry.site.port if server.command is not None else port)
     ports = [inquiry.site.port]
@@ -171,8 +171,8 @@ def _trial(server: OwnServer, inquiry: Inquiry, command: list[str], *, udp: bool
         started.ready.tcp, started.ready.udp = ([], ports) if udp else (ports, [])
         started.ready.elsewhere_ns = None if server.ready else ELSEWHERE_NS
     scout = Role(name="client", host="client", kind="main", command=command, env={}, timeout_ns=_TIMEOUT_NS)
-    ends = (End(host="client", address=CLIENT_ADDRESS), End(host="server", address=SERVER_ADDRESS))
-    return Trial(
+    ends = (LinkEnd(host="client", address=CLIENT_ADDRESS), LinkEnd(host="server", address=SERVER_ADDRESS))
+    return TrialFile(
         h123="trial/1",
         id="survey",
         seed=1,

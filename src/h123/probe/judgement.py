@@ -12,7 +12,7 @@ from h123.base.units import format_bytes
 from h123.catalogue import QUIC
 from h123.probe.findings import Answer, Certificate, Found, Spoken
 from h123.probe.inquiry import ANSWER_NS, ONLY_IPV6, Inquired, Inquiry
-from h123.study import Served
+from h123.study import RecordedAnswer
 from h123.study.workload import BEYOND_OK, OK
 
 TITLES = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
@@ -58,10 +58,10 @@ def judge(inquired: Inquired, inquiry: Inquiry, asked: Sequence[str] | None = No
     return Known(spoken, remarks, [each.protocol for each in found.spoken()], inquired.http3_port)
 
 
-def served(answers: Sequence[Answer], path: str, inquiry: Inquiry) -> Served:
+def served(answers: Sequence[Answer], path: str, inquiry: Inquiry) -> RecordedAnswer:
     """What a server has of a page, by all its answers for the path."""
     faults = [fault[0] for answer in answers if (fault := _fault(answer, path, inquiry) or _of_page(answer))]
-    return Served(frozenset(answer.bytes for answer in answers), faults[0] if faults else None)
+    return RecordedAnswer(frozenset(answer.bytes for answer in answers), faults[0] if faults else None)
 
 
 def _of_page(answer: Answer) -> tuple[str, str] | None:

@@ -19,8 +19,8 @@ from h123.base.files.tree import check_tree
 from h123.base.paths import real, typed
 from h123.base.processes import each
 from h123.base.terminal.redaction import PRIVATE, holds_secrets
-from h123.documents.campaign_file import Campaign, MachineFacts, Origin, SubjectFacts, Width
-from h123.documents.events import Entry, Event, Happening, Possible, TrialEvent, Tried, check_trials
+from h123.documents.campaign_file import CampaignFile, ImportFacts, MachineFacts, SubjectFacts, Width
+from h123.documents.events import AttemptFacts, Event, EventFile, EventRange, Happening, TrialEvent, check_trials
 from h123.documents.reading import held, read_content, read_document
 from h123.store import seal
 from h123.store.new_folder import check_name, check_new, refuse_occupied
@@ -55,7 +55,7 @@ class CampaignFolder:
         machine: MachineFacts,
         subjects: dict[str, SubjectFacts],
         uploads: Mapping[str, Path] | None = None,
-        imported: Origin | None = None,
+        imported: ImportFacts | None = None,
     ) -> Self:
         """A new, empty campaign in `path`, with copies of the files that its requests upload, by their names there.
 
@@ -65,7 +65,7 @@ class CampaignFolder:
         private = holds_secrets(study)
         _make(path, private=private)
         content = {
-            "h123": Campaign.form(),
+            "h123": CampaignFile.form(),
             "study": study,
             "networks": networks,
             "seed": seed,
@@ -113,8 +113,8 @@ class CampaignFolder:
                 f"{path} is not a campaign: {why}",
                 remedy="give the folder that `h123 run` wrote (by default under campaigns/)",
             )
-        content = read_content(file, Campaign.form())
-        held(content, Campaign, file)
+        content = read_content(file, CampaignFile.form())
+        held(content, CampaignFile, file)
         if content.pop("digest", None) not in (None, _digest(content)):
             raise UserError(f"{file} has changed since h123 wrote it", remedy="restore the file from a copy")
         try:
@@ -151,7 +151,7 @@ class CampaignFolder:
         return machine
 
     @property
-    def imported(self) -> Origin | None:
+    def imported(self) -> ImportFacts | None:
         """Where imported samples come from (docs/contracts/import.md); None for a campaign that h123 ran."""
         return self._content.get("origin")
 
@@ -251,15 +251,15 @@ class CampaignFolder:
             self._events = stamp, check_trials(read_events(path), path, self._possible())
         return [event.copy() for event in self._events[1]]
 
-    def _possible(self) -> Possible:
+    def _possible(self) -> EventRange:
         unknown = self.imported["unknown"] if self.imported else None
-        return Possible(self.study["factors"], self.networks, unknown)
+        return EventRange(self.study["factors"], self.networks, unknown)
 
-    def attempt(self, event: Tried) -> Path:
+    def attempt(self, event: AttemptFacts) -> Path:
         """The files of the attempt that the event tells of."""
         return self.trial(event["trial"], event["attempt"])
 
-    def damage(self, event: Tried) -> str | None:
+    def damage(self, event: AttemptFacts) -> str | None:
         """What has become of the attempt's files since it was sealed, in words; None where nothing is known to.
 
         They are read once, when this is first asked. Of an attempt without a seal (earlier versions made none) it is
@@ -299,7 +299,7 @@ class CampaignFolder:
         partial.mkdir(parents=True)
         return partial
 
-    def seal(self, partial: Path, event: Tried) -> Path:
+    def seal(self, partial: Path, event: AttemptFacts) -> Path:
         """Put an attempt's files, and its journal entry, on the disk; return its final path."""
         return seal.seal_attempt(partial, event)
 
@@ -308,7 +308,7 @@ class CampaignFolder:
         """Where attempts run, and are sealed, before they are the campaign's; deleted when it goes on."""
         return self.trials / f"orders{PARTIAL}"
 
-    def take_in(self, archive: Path, event: Tried, digest: str) -> Path:
+    def take_in(self, archive: Path, event: AttemptFacts, digest: str) -> Path:
         """An attempt that was sealed outside becomes the campaign's (`seal.accept`); its final path."""
         return seal.accept(archive, self.attempt(event), digest)
 
@@ -334,7 +334,7 @@ class CampaignFolder:
         digest = seal.digest_of(attempt) if file.is_file() else None
         fault = seal.broken(attempt, digest) if digest else f"it has no {ENTRY}"
         if not fault:
-            event = read_document(file, Entry).event
+            event = read_document(file, EventFile).event
             check_trials([{**event}], file, self._possible())
             if self.attempt(event) == attempt and event["trial"] in planned:
                 return event
@@ -391,7 +391,7 @@ def _stamp(path: Path) -> tuple[int, int]:
     return (found.st_size, found.st_mtime_ns) if found else (0, 0)
 
 
-def _damage_of(attempt: tuple[Path, Tried]) -> str | None:
+def _damage_of(attempt: tuple[Path, AttemptFacts]) -> str | None:
     return seal.damage(*attempt)
 
 

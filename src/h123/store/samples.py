@@ -16,7 +16,7 @@ from h123.base.files.textfile import csv_fault
 from h123.documents.events import Values
 from h123.documents.shapes import Reason
 from h123.store.compact import LIMIT, column_fault
-from h123.study.workload import BEYOND_OK, LEAVING, OK, Exchange, Kind, workload_of
+from h123.study.workload import BEYOND_OK, LEAVING, OK, Exchange, WorkloadKind, workload_of
 
 TEXT_COLUMNS = {"phase", "protocol", "error"}
 TIME_COLUMNS = ["start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns"]
@@ -190,7 +190,7 @@ def _negotiated(table: pa.Table, allowed: Sequence[str]) -> list[Reason]:
     return [_reason("wrong-protocol", detail)]
 
 
-def _whole(table: pa.Table, work: Kind) -> list[Reason]:
+def _whole(table: pa.Table, work: WorkloadKind) -> list[Reason]:
     """Whoever counts a cut answer as a success is quicker than those who wait for the whole."""
     if fault := _stray(table, len(work.exchanges())):
         return [_reason("samples-malformed", fault)]

@@ -12,7 +12,7 @@ from h123.base.errors import UserError
 from h123.base.files.durable import sync, sync_tree
 from h123.base.files.journal import now
 from h123.documents.campaign_file import Seal
-from h123.documents.events import Entry, Tried
+from h123.documents.events import AttemptFacts, EventFile
 from h123.documents.reading import read_document, write_document
 from h123.store.samples import unreadable
 
@@ -32,10 +32,10 @@ def make(folder: Path) -> None:
     write_document(folder / NAME, Seal(h123="seal/1", files=digests))
 
 
-def seal_attempt(partial: Path, event: Tried) -> Path:
+def seal_attempt(partial: Path, event: AttemptFacts) -> Path:
     """Put an attempt's files, and its journal entry, on the disk; return its final path."""
     finished = partial.with_name(partial.name.removesuffix(PARTIAL))
-    write_document(partial / ENTRY, Entry(h123="event/1", event={**event, "time": now()}))
+    write_document(partial / ENTRY, EventFile(h123="event/1", event={**event, "time": now()}))
     make(partial)
     sync_tree(partial)
     partial.rename(finished)
@@ -62,7 +62,7 @@ def digest_of(folder: Path) -> str | None:
     return _digest(folder / NAME) if (folder / NAME).is_file() else None
 
 
-def damage(folder: Path, event: Tried) -> str | None:
+def damage(folder: Path, event: AttemptFacts) -> str | None:
     """What has become of the attempt in `folder` since it was sealed, by its event in the journal; None: nothing."""
     if not folder.is_dir():
         return "its folder is gone"

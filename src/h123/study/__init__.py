@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from h123.study.claims.printed import PrintedValue, PrintedValues, load_printed, printed_values_of
     from h123.study.confounded import confounded, together
     from h123.study.estimate import Estimate, estimate, estimate_blocks, estimate_check
-    from h123.study.likeness import Choosing, Likeness, Sender, likenesses, unmatched
+    from h123.study.likeness import Likeness, SenderSetting, TransportRoles, likenesses, unmatched
     from h123.study.lost import with_losses
     from h123.study.metrics.condition import Basis, Condition
     from h123.study.metrics.metric_type import Metric
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     )
     from h123.study.respelled import respelled_parameters, respelled_study
     from h123.study.round_trips import handshake_round_trips
-    from h123.study.schema import Samples, Schema, Source, load_schema
-    from h123.study.sites.recorded import RecordedPage, Served, asked_path, recorded_page
+    from h123.study.schema import ColumnSource, Samples, Schema, load_schema
+    from h123.study.sites.recorded import RecordedAnswer, RecordedPage, asked_path, recorded_page
     from h123.study.sites.site import read_site
     from h123.study.sites.site_import import import_site
     from h123.study.study import (
@@ -68,8 +68,8 @@ __all__ = [
     "TAIL",
     "Basis",
     "Chart",
-    "Choosing",
     "Claim",
+    "ColumnSource",
     "Comparison",
     "Condition",
     "Estimate",
@@ -85,13 +85,13 @@ __all__ = [
     "PlannedTrial",
     "PrintedValue",
     "PrintedValues",
+    "RecordedAnswer",
     "RecordedPage",
     "Samples",
     "Schema",
-    "Sender",
-    "Served",
-    "Source",
+    "SenderSetting",
     "Study",
+    "TransportRoles",
     "WordedClaim",
     "asked_path",
     "checks",

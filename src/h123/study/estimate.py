@@ -28,7 +28,7 @@ from h123.study.networks.network import Direction, Network
 from h123.study.parameters import Parameters
 from h123.study.round_trips import INITIAL_WINDOW_BYTES, MSS_BYTES, handshake_round_trips
 from h123.study.trial import PlannedTrial
-from h123.study.workload import Kind
+from h123.study.workload import WorkloadKind
 
 WAYS = ("up", "down")
 WIRE_OVERHEAD = 1.05
@@ -139,7 +139,7 @@ def own_seconds(parameters: Parameters, networks: Mapping[str, Network]) -> floa
     return TRIAL_OVERHEAD_S + seeding + cold + max(warm, storing, _processing_s(parameters))
 
 
-def _passes(work: Kind) -> int:
+def _passes(work: WorkloadKind) -> int:
     """How often all is asked for: before a repeat visit there is another one."""
     return 2 if work.repeats else 1
 

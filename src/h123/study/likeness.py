@@ -21,12 +21,12 @@ STACKS = (
 """What two implementations have of their own, and no study can set."""
 _NAMED = 3
 
-Choosing = Mapping[str, Mapping[Name, Collection[str]]]
+TransportRoles = Mapping[str, Mapping[Name, Collection[str]]]
 """Subject to the roles in which it takes each setting."""
 
 
 @dataclass(frozen=True)
-class Sender:
+class SenderSetting:
     """Whoever sends the bodies of a trial, and what it has of one setting; None: a value of its own."""
 
     setting: Setting
@@ -37,12 +37,12 @@ class Sender:
     value: Value | None
 
     @classmethod
-    def all(cls, p: Parameters, choosing: Choosing, setting: Setting) -> "list[Sender]":
+    def all(cls, p: Parameters, choosing: TransportRoles, setting: Setting) -> "list[SenderSetting]":
         """Of a trial with these parameters, whoever sends most first."""
         return [cls.of(p, role, choosing, setting) for role in p.workload.senders()]
 
     @classmethod
-    def of(cls, p: Parameters, role: str, choosing: Choosing, setting: Setting) -> "Sender":
+    def of(cls, p: Parameters, role: str, choosing: TransportRoles, setting: Setting) -> "SenderSetting":
         """The one in this role."""
         asked = p.setting(setting.name)
         if p.protocol != "h3":
@@ -57,7 +57,7 @@ class Sender:
         """`10 packets`, `go's own`."""
         return f"{self.name or 'Linux'}'s own" if self.value is None else self.setting.said(self.value)
 
-    def is_like(self, other: "Sender") -> bool:
+    def is_like(self, other: "SenderSetting") -> bool:
         """Whether both have the same, as far as that is known."""
         if self.value is None or other.value is None:
             return (self.name, self.value) == (other.name, other.value)
@@ -83,7 +83,7 @@ class Likeness:
         return f"as deployed; not alike, besides what is compared: {listed}" if listed else "as deployed; alike"
 
 
-def likenesses(plan: Plan, choosing: Choosing) -> list[Likeness]:
+def likenesses(plan: Plan, choosing: TransportRoles) -> list[Likeness]:
     """One for each `transport` that the plan's trials have."""
     pairs = list(compared(plan))
     found = dict.fromkeys(p.transport for pair in pairs for p in pair)
@@ -103,15 +103,17 @@ def compared(plan: Plan) -> Iterator[Sides]:
                 yield parameters, other
 
 
-def unmatched(plan: Plan, choosing: Choosing, setting: Setting) -> Iterator[tuple[Sender, Sender]]:
+def unmatched(plan: Plan, choosing: TransportRoles, setting: Setting) -> Iterator[tuple[SenderSetting, SenderSetting]]:
     """Senders that are compared and differ in a setting."""
     return _differing(compared(plan), choosing, setting)
 
 
-def _differing(pairs: Iterable[Sides], choosing: Choosing, setting: Setting) -> Iterator[tuple[Sender, Sender]]:
+def _differing(
+    pairs: Iterable[Sides], choosing: TransportRoles, setting: Setting
+) -> Iterator[tuple[SenderSetting, SenderSetting]]:
     for one, other in pairs:
         # Where one of the two sends from both ends, and the other does not, the ends that send most are compared.
-        both = zip(Sender.all(one, choosing, setting), Sender.all(other, choosing, setting), strict=False)
+        both = zip(SenderSetting.all(one, choosing, setting), SenderSetting.all(other, choosing, setting), strict=False)
         yield from ((a, b) for a, b in both if not a.is_like(b))
 
 
@@ -119,7 +121,7 @@ def _with(cell: tuple[tuple[str, str], ...], factor: str, level: str) -> tuple[t
     return tuple(sorted({**dict(cell), factor: level}.items()))
 
 
-def _unlike(pairs: Sequence[Sides], choosing: Choosing) -> dict[str, str]:
+def _unlike(pairs: Sequence[Sides], choosing: TransportRoles) -> dict[str, str]:
     found = {}
     for setting in SETTINGS.values():
         if senders := [sender for pair in _differing(pairs, choosing, setting) for sender in pair]:

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from h123.study.yaml_document import Document
+from h123.study.yaml_document import YamlDocument
 
 
 def question_of(path: Path) -> str:
     """What the study in this file asks; the rest of it is looked at only if that cannot be told. Raises UserError."""
-    asked = Document(path).data.get("question")
+    asked = YamlDocument(path).data.get("question")
     if isinstance(asked, str) and asked:
         return asked
     from h123.study.reader import load_study

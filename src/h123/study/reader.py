@@ -28,7 +28,7 @@ from h123.study.registry import load_network
 from h123.study.respelled import respelled
 from h123.study.study import MOST_TRIALS, Comparison, Level, Study, rungs, split_pair
 from h123.study.workload import KINDS, WorkloadParameters, own_parameters
-from h123.study.yaml_document import Document, Location
+from h123.study.yaml_document import Location, YamlDocument
 
 FORMAT = "study/1"
 MOST_LOADS = 3000
@@ -60,13 +60,13 @@ class StudyFile(Strict):
 
 def load_study(path: Path) -> Study:
     """A study out of its file. Raises UserError naming file, line and what is allowed there."""
-    return StudyReader(Document.read(path, FORMAT)).study()
+    return StudyReader(YamlDocument.read(path, FORMAT)).study()
 
 
 class StudyReader:
     """Checks a study's parts against one another and against what they name."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: YamlDocument) -> None:
         self.document = document
         self.networks: dict[str, Network] = {}
         self.own: Collection[str] = ()

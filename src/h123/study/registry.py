@@ -48,11 +48,11 @@ def find_study(name: str, beside: Path | None = None) -> Path:
 
 def is_study(name: str) -> bool:
     """Whether `name` is that of a study, or the path of a file that says it is one. Raises UserError."""
-    from h123.study.yaml_document import Document
+    from h123.study.yaml_document import YamlDocument
 
     path = Path(name)
     if path.suffix in (".yaml", ".yml"):
-        return str(Document(path).data.get("h123")).startswith("study/")
+        return str(YamlDocument(path).data.get("h123")).startswith("study/")
     return name in _names("studies")
 
 

@@ -19,7 +19,7 @@ from h123.study.parameters import PARAMETER_NAMES
 from h123.study.reader import StudyReader
 from h123.study.registry import find_schema
 from h123.study.study import Level, Study
-from h123.study.yaml_document import Document, Location
+from h123.study.yaml_document import Location, YamlDocument
 
 FORMAT = "import/1"
 UNKNOWN = "unknown"
@@ -31,7 +31,7 @@ Format = Literal["csv", "tsv", "jsonl", "scorecard", "autocannon", "locust", "ni
 Redirects = Literal["failed", "left-out"]
 
 
-class Source(Strict):
+class ColumnSource(Strict):
     """Where one value of a sample comes from: a column, or the same value for all."""
 
     column: str | None = None
@@ -41,7 +41,7 @@ class Source(Strict):
     """What is written in the column, to what is meant."""
 
     @model_validator(mode="after")
-    def _one_origin(self) -> "Source":
+    def _one_origin(self) -> "ColumnSource":
         if (self.column is None) == (self.value is None):
             raise ValueError("write either `column` or `value`")
         return self
@@ -63,25 +63,25 @@ class Samples(Strict):
     """Only rows with these values are requests."""
     file_name: list[str] = Field(default=[])
     """Patterns of the file's name without its ending, as `{protocol}-{block}`: each name in braces is a column."""
-    start: Source | None = None
-    end: Source | None = None
-    latency: Source | None = None
-    ttfb: Source | None = None
-    status: Source
-    bytes_up: Source | None = None
-    bytes_down: Source | None = None
-    protocol: Source | None = None
-    error: Source | None = None
-    succeeded: Source | None = None
+    start: ColumnSource | None = None
+    end: ColumnSource | None = None
+    latency: ColumnSource | None = None
+    ttfb: ColumnSource | None = None
+    status: ColumnSource
+    bytes_up: ColumnSource | None = None
+    bytes_down: ColumnSource | None = None
+    protocol: ColumnSource | None = None
+    error: ColumnSource | None = None
+    succeeded: ColumnSource | None = None
     """Whether the tool took the request for a success."""
-    phase: Source | None = None
-    tls: Source | None = None
-    resumed: Source | None = None
+    phase: ColumnSource | None = None
+    tls: ColumnSource | None = None
+    resumed: ColumnSource | None = None
     """Whether the request's connection resumed an earlier session: yes or no."""
-    levels: dict[str, Source] = Field(default={})
+    levels: dict[str, ColumnSource] = Field(default={})
     """Factor to the source of its level."""
-    run: Source | None = None
-    block: Source | None = None
+    run: ColumnSource | None = None
+    block: ColumnSource | None = None
 
     @field_validator("file_name")
     @classmethod
@@ -101,7 +101,7 @@ class Samples(Strict):
         if self.latency is None and (self.start is None or self.end is None):
             raise ValueError("`latency` is missing: write it, or both `start` and `end`")
         for name in ("start", "end", "latency", "ttfb"):
-            source: Source | None = getattr(self, name)
+            source: ColumnSource | None = getattr(self, name)
             if source and source.unit is None:
                 raise ValueError(f"`{name}` needs a `unit`: one of {', '.join(get_args(Unit))}")
             if source and name in ("latency", "ttfb") and source.unit not in ("ns", "us", "ms", "s"):
@@ -138,7 +138,7 @@ def load_schema(name: str, redirects: Redirects | None = None) -> Schema:
     """A schema by its name (`oha`) or its file; `redirects` instead of its own. Raises UserError naming file, line and
     what is allowed there."""
     path = find_schema(name)
-    document = Document.read(path, FORMAT)
+    document = YamlDocument.read(path, FORMAT)
     samples = _samples(document)
     if redirects is not None:
         samples = samples.model_copy(update={"redirects": redirects})
@@ -169,7 +169,7 @@ def load_schema(name: str, redirects: Redirects | None = None) -> Schema:
     return Schema(path, document.text, study, samples, unknown)
 
 
-def _samples(document: Document) -> Samples:
+def _samples(document: YamlDocument) -> Samples:
     """The part `samples`, completed by the schema that it `reads`."""
     given = document.data.pop("samples", None)
     if not isinstance(given, dict):
@@ -177,7 +177,7 @@ def _samples(document: Document) -> Samples:
     base: dict[str, Any] = {}
     if isinstance(given.get("reads"), str):
         try:
-            base = Document.read(find_schema(given["reads"]), FORMAT).data["samples"]
+            base = YamlDocument.read(find_schema(given["reads"]), FORMAT).data["samples"]
         except UserError as error:
             raise document.error(["samples", "reads"], error.message) from None
         base = {key: value for key, value in base.items() if key not in ("levels", "file_name", "run", "block")}

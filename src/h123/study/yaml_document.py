@@ -122,7 +122,7 @@ def _unfit(node: yaml.Node, message: str) -> ConstructorError:
     return ConstructorError(None, None, message, node.start_mark)
 
 
-class Document:
+class YamlDocument:
     """The data of one YAML file, and the line on which each part of it stands."""
 
     def __init__(self, path: Path) -> None:
@@ -135,7 +135,7 @@ class Document:
         self.data: dict[str, Any] = data
 
     @classmethod
-    def read(cls, path: Path, format_line: str) -> "Document":
+    def read(cls, path: Path, format_line: str) -> "YamlDocument":
         """Reads a file whose `h123` key must name `format_line` (such as `study/1`). Raises UserError."""
         document = cls(path)
         found = document.data.pop("h123", None)

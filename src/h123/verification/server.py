@@ -136,7 +136,7 @@ def _asking(asked: Question, folder: Path, probe: Subject) -> list[str]:
 def _change_trial(folder: Path, command: list[str]) -> None:
     """This in the client's place, and no more time to stop than the contract gives."""
     path = folder / "trial.json"
-    trial = read_document(path, trial_files.Trial)
+    trial = read_document(path, trial_files.TrialFile)
     for role in trial.roles:
         if role.name == "client":
             role.command = command

@@ -20,7 +20,7 @@ from h123.base.files.textfile import kept
 from h123.base.paths import cache_folder
 from h123.base.processes import usable_processors
 from h123.base.terminal.steps import Steps
-from h123.virtual.source import OLDEST_FAST, SUITES, TRIED, Archive, Source, choose, mirror
+from h123.virtual.source import OLDEST_FAST, SUITES, TRIED, Archive, KernelSource, choose, mirror
 
 NAME = "virtual-kernel"
 FORMAT = "virtual-kernel/1"
@@ -72,7 +72,7 @@ class Kernel:
     """An installed kernel."""
 
     path: Path
-    source: Source
+    source: KernelSource
     sha256: str
     """Of the binary."""
 
@@ -103,7 +103,7 @@ def installed_kernel() -> Kernel | None:
         return None
     if (stamp.get("h123"), stamp.get("recipe")) != (FORMAT, recipe()) or not (folder / _BINARY).exists():
         return None
-    return Kernel(folder / _BINARY, Source(stamp["package"], stamp["version"]), stamp["sha256"])
+    return Kernel(folder / _BINARY, KernelSource(stamp["package"], stamp["version"]), stamp["sha256"])
 
 
 def recipe() -> str:
@@ -199,7 +199,7 @@ class _Job:
     log: Path
     steps: Steps
 
-    def fetch(self) -> Source:
+    def fetch(self) -> KernelSource:
         """Brings the package of the release that is wanted into the work folder."""
         self.steps.begin("virtual kernel: looking for kernel sources on the Debian mirror")
         offers = self._offers()
@@ -214,9 +214,9 @@ class _Job:
         self._run(download, lambda: self.steps.move(f"{_size(self.work.rglob('*.deb*')) / 1e6:.0f} MB"))
         return source
 
-    def _offers(self) -> dict[Source, Archive]:
+    def _offers(self) -> dict[KernelSource, Archive]:
         """Kernel sources and where they are: suite after suite until the release that was tried is among them."""
-        address, offers = mirror(), dict[Source, Archive]()
+        address, offers = mirror(), dict[KernelSource, Archive]()
         for suite in SUITES:
             archive = Archive(self.work / f"apt-{suite}", address, suite)
             try:
@@ -228,7 +228,7 @@ class _Job:
                 break
         return offers
 
-    def compile(self, source: Source) -> Path:
+    def compile(self, source: KernelSource) -> Path:
         """Unpacks, configures and compiles; returns the binary."""
         self.steps.begin("virtual kernel: unpacking")
         (package,) = self.work.glob("*.deb")

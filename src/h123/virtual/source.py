@@ -21,7 +21,7 @@ _KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
 
 @dataclass(frozen=True)
-class Source:
+class KernelSource:
     """A package that holds the sources of a release."""
 
     package: str
@@ -35,7 +35,7 @@ class Source:
         return tuple(int(part) for part in self.package.removeprefix(PACKAGE).split("."))
 
 
-def choose(sources: list[Source]) -> Source:
+def choose(sources: list[KernelSource]) -> KernelSource:
     """The release that was tried if it is there, else the newest. Raises UserError if all are too old."""
     usable = [source for source in sources if source.release >= OLDEST]
     if not usable:
@@ -87,7 +87,7 @@ class Archive:
         """`apt-get` or `apt-cache` on this archive instead of the machine's own."""
         return [program, *(f"-o{option}" for option in self._options), *arguments]
 
-    def sources(self) -> list[Source]:
+    def sources(self) -> list[KernelSource]:
         """Its kernel sources, each release in its newest version. The lists must have been fetched (`update`)."""
         names = _apt(*self.command("apt-cache", "pkgnames", PACKAGE)).stdout.split()
         releases = [name for name in names if name.removeprefix(PACKAGE).replace(".", "").isdigit()]
@@ -96,12 +96,12 @@ class Archive:
         return parse_madison(_apt(*self.command("apt-cache", "madison", *releases)).stdout)
 
 
-def parse_madison(text: str) -> list[Source]:
+def parse_madison(text: str) -> list[KernelSource]:
     """`package | version | origin` a line, of each package the newest version first."""
-    newest: dict[str, Source] = {}
+    newest: dict[str, KernelSource] = {}
     for line in text.splitlines():
         package, version, _ = (field.strip() for field in line.split("|"))
-        newest.setdefault(package, Source(package, version))
+        newest.setdefault(package, KernelSource(package, version))
     return list(newest.values())
 
 

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from h123.analysis.comparisons.comparison import Comparison
 from h123.measures import Attempt
 from h123.study import METRICS, Plan
-from h123.study.metrics.observed import Times
+from h123.study.metrics.observed import RequestTime
 
 
 class AuditRow(TypedDict):
@@ -34,7 +34,9 @@ class AuditCount(TypedDict):
 
 
 ALL = frozenset(METRICS)
-COLD = frozenset(name for name, metric in METRICS.items() if isinstance(metric.of, Times) and metric.of.phase == "cold")
+COLD = frozenset(
+    name for name, metric in METRICS.items() if isinstance(metric.of, RequestTime) and metric.of.phase == "cold"
+)
 UNENCRYPTED = "none"
 """In the place of a version of TLS."""
 

@@ -7,7 +7,7 @@ from scipy.special import bdtr, bdtrik
 from h123.analysis.audits.finding import ALL, Audit, Finding, none_of
 from h123.analysis.audits.path import direction
 from h123.catalogue import DEFAULT_CONGESTION, kernel_controller
-from h123.documents.lab_report import Counted, Finished
+from h123.documents.lab_report import FinishedDirection, FinishedReport
 from h123.measures import SHARES_TELL_NS, Attempt, longest_waiting
 from h123.study.networks.network import Direction, Loss
 
@@ -65,7 +65,7 @@ def loss_mismatch(attempt: Attempt) -> Finding | None:
     return _worst(findings)
 
 
-def _loss(name: str, configured: Direction, counted: Counted) -> Finding | None:
+def _loss(name: str, configured: Direction, counted: FinishedDirection) -> Finding | None:
     share, lost = (configured.loss or Loss(random=0.0)).random, counted.lost
     if share is None or configured.blackouts or configured.changes:
         return None
@@ -141,7 +141,7 @@ def lab_warned(attempt: Attempt) -> Finding | None:
     return none_of(len(told), "; ".join(f"{warning['code']}: {warning['detail']}" for warning in told) or "nothing")
 
 
-def _counted(report: Finished) -> dict[str, Counted]:
+def _counted(report: FinishedReport) -> dict[str, FinishedDirection]:
     """The counters of each direction of the first link; none for a veth."""
     return report.links[0].counted() if report.links else {}
 

@@ -30,7 +30,7 @@ from h123.analysis.comparisons.judged import Cell
 from h123.analysis.section import Section
 from h123.measures import Attempt, quantiles
 from h123.study import METRICS, Plan, split_pair
-from h123.study.metrics.observed import Answered, FromSend, Observed, Times
+from h123.study.metrics.observed import Quantity, RequestRate, RequestTime, TimeFromSend
 
 Bound = Literal["at most", "at least"]
 
@@ -107,14 +107,14 @@ KEPT_UP = 0.95
 """Of the rate that was asked for: what is answered of less is a backlog."""
 
 
-def _named(of: Observed) -> str:
+def _named(of: Quantity) -> str:
     return next(name for name, metric in METRICS.items() if metric.of == of)
 
 
-RATE = _named(Answered())
-MEDIAN = _named(Times("warm", "end_ns"))
-TAIL = _named(Times("warm", "end_ns", 0.99, requests=300))
-SENT_TAIL = _named(FromSend(0.99, requests=300))
+RATE = _named(RequestRate())
+MEDIAN = _named(RequestTime("warm", "end_ns"))
+TAIL = _named(RequestTime("warm", "end_ns", 0.99, requests=300))
+SENT_TAIL = _named(TimeFromSend(0.99, requests=300))
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from h123.analysis.section import Section
 from h123.measures import Attempt
 from h123.measures.quantiles import ranks
 from h123.study import METRICS, Plan
-from h123.study.metrics.observed import Times
+from h123.study.metrics.observed import RequestTime
 
 
 class TailRow(TypedDict):
@@ -36,7 +36,9 @@ class TailRow(TypedDict):
 
 
 MEDIAN = 0.5
-TAILS = {name: of.share for name, metric in METRICS.items() if isinstance(of := metric.of, Times) and of.share > MEDIAN}
+TAILS = {
+    name: of.share for name, metric in METRICS.items() if isinstance(of := metric.of, RequestTime) and of.share > MEDIAN
+}
 """Quantiles of latency far out, by metric."""
 
 

@@ -19,10 +19,10 @@ from h123.analysis.section import Section
 from h123.analysis.statistics.signedrank import SignedRank
 from h123.analysis.verdicts.judgement import comparisons
 from h123.base.errors import UserError
-from h123.causes import CAUSES, NUMBER, UNTOLD, Explained, Stretch, explain
+from h123.causes import CAUSES, NUMBER, UNTOLD, ExplainedTrial, Stretch, explain
 from h123.measures import Attempt
 from h123.study import METRICS
-from h123.study.metrics.observed import Recovered, Times, Visits
+from h123.study.metrics.observed import PageTime, RecoveryTime, RequestTime
 
 
 class SecondsBetween(TypedDict):
@@ -131,11 +131,11 @@ def _asked(judged: Sequence[Judged]) -> Iterator[Judged]:
 def explained_phase(metric: str) -> str | None:
     """Under which a trial tells what the time of a metric was spent on; None of a metric that is not taken apart."""
     match METRICS[metric].of:
-        case Times(phase, "end_ns"):
+        case RequestTime(phase, "end_ns"):
             return phase
-        case Visits("complete"):
+        case PageTime("complete"):
             return VISIT
-        case Recovered():
+        case RecoveryTime():
             return RECOVERY
         case _:
             return None
@@ -181,7 +181,7 @@ class Told:
         self._kept.keep()
 
 
-def means(told: Explained) -> dict[str, Means]:
+def means(told: ExplainedTrial) -> dict[str, Means]:
     """Of each phase of a trial, and of its visits."""
     phases, near = np.array(told.phases), told.sums_up
     of = {phase: phases == phase for phase in dict.fromkeys(told.phases)}
@@ -199,7 +199,7 @@ def means(told: Explained) -> dict[str, Means]:
     return found | {name: _mean(of, told) for name, of in stretches.items() if of}
 
 
-def _mean(of: Sequence[Stretch], told: Explained) -> Means:
+def _mean(of: Sequence[Stretch], told: ExplainedTrial) -> Means:
     return Means(
         seconds=tuple(np.mean([one.seconds for one in of], axis=0).tolist()),
         sums_up=float(np.mean([one.sums_up for one in of])),

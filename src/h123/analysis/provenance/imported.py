@@ -10,16 +10,16 @@ from h123.analysis.comparisons.judged import Judged
 from h123.analysis.section import Section
 from h123.analysis.statistics.families import blocks_needed
 from h123.analysis.verdicts.judgement import comparisons
-from h123.documents.campaign_file import Origin
+from h123.documents.campaign_file import ImportFacts
 from h123.measures import Attempt
 
 
-class OriginCosts(Origin):
+class OriginCosts(ImportFacts):
     costs: Sequence[str]
     """What it costs that the samples were imported, in words."""
 
 
-def costs(imported: Origin, case: Case, judged: Sequence[Judged]) -> list[str]:
+def costs(imported: ImportFacts, case: Case, judged: Sequence[Judged]) -> list[str]:
     """Sentences about an imported campaign; `judged` are the comparisons of verdicts.json."""
     attempts = case.trials.attempts
     files = ", ".join(file["name"] for file in imported["files"])
@@ -43,7 +43,7 @@ def costs(imported: Origin, case: Case, judged: Sequence[Judged]) -> list[str]:
     return lines
 
 
-def _redirects(imported: Origin) -> list[str]:
+def _redirects(imported: ImportFacts) -> list[str]:
     found = imported.get("redirects")
     if not found or not found["answers"]:
         return []
@@ -56,7 +56,7 @@ def _redirects(imported: Origin) -> list[str]:
 _WORTH_KNOWING = ("server", "client", "network", "method", "size", "users", "requests", "connections")
 
 
-def _without_blocks(imported: Origin, attempts: Sequence[Attempt], judged: Sequence[Judged], alpha: float) -> str:
+def _without_blocks(imported: ImportFacts, attempts: Sequence[Attempt], judged: Sequence[Judged], alpha: float) -> str:
     treatments = len({tuple(sorted(attempt.cell.items())) for attempt in attempts})
     runs = f" ({imported['runs']} runs of {treatments} treatments; each treatment counts with the median of its runs)"
     said = "no blocks: nothing says which runs were measured side by side" + (

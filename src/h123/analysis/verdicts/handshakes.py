@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 from h123.analysis.comparisons.judged import Cell, Judged
 from h123.measures import Attempt
 from h123.study import METRICS
-from h123.study.metrics.observed import Processor
+from h123.study.metrics.observed import ProcessorTime
 
 
 class HandshakesRow(TypedDict):
@@ -27,7 +27,7 @@ class HandshakesRow(TypedDict):
     requests: int
 
 
-_MIXED = [name for name, metric in METRICS.items() if isinstance(metric.of, Processor) and metric.of.part == "all"]
+_MIXED = [name for name, metric in METRICS.items() if isinstance(metric.of, ProcessorTime) and metric.of.part == "all"]
 NOTABLE = 0.01
 """Difference of the shares of two levels: with fewer, handshakes weigh alike in both."""
 

@@ -14,7 +14,7 @@ from h123.causes.cause import CONNECTION_LIMIT, STREAM_LIMIT
 from h123.causes.connections.connection import NEVER
 from h123.causes.spans import Limits, Spans
 from h123.packets.capture import DOWN, TCP, UP
-from h123.packets.frames import Frames, Kind
+from h123.packets.frames import FrameKind, Frames
 
 _EMPTY = 64
 """Bytes of a window below which its sender may rather wait for more."""
@@ -27,8 +27,8 @@ _MAX_DATA, _OWN_STREAMS, _OTHERS_STREAMS, _MAX_STREAMS_BIDI = 4, 5, 6, 8
 does."""
 _UNLIKELY_NS = 10**12
 """A stream that cannot be a request's."""
-_CONTENT = (Kind.DATA, Kind.HEADERS, Kind.STREAM)
-_BODY = (Kind.DATA, Kind.STREAM)
+_CONTENT = (FrameKind.DATA, FrameKind.HEADERS, FrameKind.STREAM)
+_BODY = (FrameKind.DATA, FrameKind.STREAM)
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Streams:
         return found
 
     def _setting(self, way: int, number: int) -> int | None:
-        said = self.frames[(self.frames["kind"] == Kind.SETTING) & (self.frames["way"] == way)]
+        said = self.frames[(self.frames["kind"] == FrameKind.SETTING) & (self.frames["way"] == way)]
         found = said["value"][said["id"] == number]
         return int(found[0]) if len(found) else None
 
@@ -189,7 +189,7 @@ class _Windows:
             self.edges.append((time, now))
 
     def _send(self, kind: int, stream: int, frame: np.void) -> None:
-        if kind in (Kind.RESET, Kind.CLOSE):
+        if kind in (FrameKind.RESET, FrameKind.CLOSE):
             self.open.discard(stream)
         if kind not in _CONTENT:
             return
@@ -202,18 +202,18 @@ class _Windows:
             (self.open.discard if frame["fin"] else self.open.add)(stream)
 
     def _grant(self, kind: int, stream: int, value: int, number: int) -> None:
-        if kind == Kind.SETTING and not self.quic and number == _INITIAL_WINDOW:
+        if kind == FrameKind.SETTING and not self.quic and number == _INITIAL_WINDOW:
             self.grants = {of: grant + value - self.stream for of, grant in self.grants.items()}
             self.stream = value
-        elif kind == Kind.WINDOW_UPDATE and stream:
+        elif kind == FrameKind.WINDOW_UPDATE and stream:
             self.grants[stream] = self.grants.get(stream, self.stream) + value
-        elif kind == Kind.WINDOW_UPDATE:
+        elif kind == FrameKind.WINDOW_UPDATE:
             self.whole += value
-        elif kind == Kind.MAX_DATA:
+        elif kind == FrameKind.MAX_DATA:
             self.whole = max(self.whole, value)
-        elif kind == Kind.MAX_STREAM_DATA:
+        elif kind == FrameKind.MAX_STREAM_DATA:
             self.grants[stream] = max(self.grants.get(stream, self.stream), value)
-        elif kind in (Kind.RESET, Kind.STOP_SENDING):
+        elif kind in (FrameKind.RESET, FrameKind.STOP_SENDING):
             self.open.discard(stream)
 
     def _held(self) -> int:
@@ -240,7 +240,7 @@ def _columns(spans: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
 def _events(frames: Frames, way: int) -> Iterator[tuple[int, np.void]]:
     """Own frames when they were sent, the other end's when they could be read."""
     own = frames["way"] == way
-    counts = np.isin(frames["kind"], [*_CONTENT, Kind.RESET, Kind.CLOSE]) & own
+    counts = np.isin(frames["kind"], [*_CONTENT, FrameKind.RESET, FrameKind.CLOSE]) & own
     heard = ~np.isin(frames["kind"], _CONTENT) & ~own & (frames["left_ns"] > 0)
     chosen = np.flatnonzero(counts | heard)
     times = np.where(own, frames["sent_ns"], frames["left_ns"])[chosen]
@@ -250,7 +250,7 @@ def _events(frames: Frames, way: int) -> Iterator[tuple[int, np.void]]:
 
 def _granted_at_first(frames: Frames, way: int) -> int:
     """Bytes by which HTTP/2's receiver opens the connection's window before anything of a body was sent to it."""
-    body = frames[(frames["way"] == way) & (frames["kind"] == Kind.DATA)]
+    body = frames[(frames["way"] == way) & (frames["kind"] == FrameKind.DATA)]
     until = int(body["at_ns"][0]) if len(body) else NEVER
-    said = frames[(frames["way"] != way) & (frames["kind"] == Kind.WINDOW_UPDATE) & (frames["stream"] == 0)]
+    said = frames[(frames["way"] != way) & (frames["kind"] == FrameKind.WINDOW_UPDATE) & (frames["stream"] == 0)]
     return int(said["value"][said["at_ns"] < until].sum())

@@ -11,7 +11,7 @@ from h123.base.units import format_bytes, format_seconds, format_span
 from h123.catalogue import (
     Client,
     Limits,
-    Rejected,
+    RejectedSubject,
     Subject,
     catalogue,
     rejected,
@@ -54,7 +54,7 @@ def write_catalogue() -> Path:
 
 
 def catalogue_page(
-    subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord], missing: Sequence[Rejected]
+    subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord], missing: Sequence[RejectedSubject]
 ) -> str:
     """The whole page, in Markdown."""
     parts = [
@@ -241,7 +241,7 @@ def _shortcomings(subjects: Mapping[str, Subject], known: Mapping[str, PublicRec
     return ["## What did not come out", "", *table(rows)] if rows else []
 
 
-def _missing(missing: Sequence[Rejected]) -> list[str]:
+def _missing(missing: Sequence[RejectedSubject]) -> list[str]:
     rows = [
         {"name": one.name, "QUIC stack": one.stack, "what was tried": one.what, "why it is not here": one.why}
         for one in missing

@@ -7,7 +7,7 @@ from pathlib import Path
 from h123.base.files.durable import write_atomically
 from h123.base.paths import project_root
 from h123.base.terminal.markdown import NOTHING, table
-from h123.catalogue import QUIC, Declared, Subject, catalogue, declared
+from h123.catalogue import QUIC, DeclaredConstants, Subject, catalogue, declared
 from h123.verification import PublicRecord, public_records
 from h123.verification.constants import Comparison, compared
 
@@ -36,7 +36,7 @@ What counts as the same:
 class Held:
     """What is stated of one stack, against what its subject's packets show."""
 
-    said: Declared
+    said: DeclaredConstants
     comparisons: Sequence[Comparison]
     """Empty: there is no valid measurement."""
 
@@ -59,13 +59,13 @@ def write_constants() -> Path:
 
 
 def held(
-    every: Sequence[Declared], subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]
+    every: Sequence[DeclaredConstants], subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]
 ) -> Sequence[Held]:
     """Each against the record of its subject's files as they are now."""
     return [Held(said, _comparisons(said, subjects.get(said.subject), known.get(said.subject))) for said in every]
 
 
-def _comparisons(said: Declared, subject: Subject | None, told: PublicRecord | None) -> list[Comparison]:
+def _comparisons(said: DeclaredConstants, subject: Subject | None, told: PublicRecord | None) -> list[Comparison]:
     if subject is None or told is None or not told.holds_for(subject):
         return []
     wanted = ("server", said.protocol, said.congestion)

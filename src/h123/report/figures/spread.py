@@ -11,12 +11,12 @@ from h123.report.figures.axes import CHARACTER, RowNames, header, row_names
 from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
 from h123.report.text.words import cell_name, level, listed
 from h123.study import METRICS, metric
-from h123.study.metrics.observed import Processor
+from h123.study.metrics.observed import ProcessorTime
 
 _CPU_ROLES = {
     name: role
     for name, metric in METRICS.items()
-    if metric.by_role and isinstance(metric.of, Processor)
+    if metric.by_role and isinstance(metric.of, ProcessorTime)
     for role in metric.of.roles
 }
 _CPU_LOOKS = {"server": ("dot", "circle"), "client": ("other-dot", "diamond"), "backend": ("queue", "square")}

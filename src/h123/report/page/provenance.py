@@ -6,7 +6,7 @@ from statistics import median
 
 from h123.base.units import format_rate
 from h123.documents.events import Event, TrialEvent, superseded
-from h123.documents.lab_report import Link, Side
+from h123.documents.lab_report import LinkReport, Side
 from h123.measures import Attempt
 from h123.report.figures.spread import treatment
 from h123.report.text.trust.places import machine
@@ -67,7 +67,9 @@ def _cross(attempts: Sequence[Attempt], direction: Side) -> str:
     return f"{format_rate(goodput)}, {dropped / max(came, 1):.2%} dropped"
 
 
-def _link_row(network: str, direction: Side, profile: Direction | None, links: Sequence[Link], cross: str) -> LinkRow:
+def _link_row(
+    network: str, direction: Side, profile: Direction | None, links: Sequence[LinkReport], cross: str
+) -> LinkRow:
     checks = [link.check for link in links if link.check]
     rates = [rate for check in checks if (rate := (check.rate or {}).get(direction))]
     losses = [loss for check in checks if (loss := (check.loss or {}).get(direction))]

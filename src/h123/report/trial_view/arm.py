@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from h123.base.errors import UserError
-from h123.causes import Connection, Explained, connections, explain, match_logs
+from h123.causes import Connection, ExplainedTrial, connections, explain, match_logs
 from h123.documents import read_document
 from h123.documents.lab_report import Report
-from h123.documents.trial_files import Link, Trial
+from h123.documents.trial_files import Link, TrialFile
 from h123.packets.capture import DOWN, PACKET, UDP, Packets, read_packets
 from h123.packets.stack_log import StackLog, StackLogs, read_stack_logs
 from h123.packets.tcp_account import read_tcp_account
@@ -32,9 +32,9 @@ class Arm:
     name: str
 
     @cached_property
-    def trial(self) -> Trial:
+    def trial(self) -> TrialFile:
         """What was to be run."""
-        return read_document(self.chosen.folder / "trial.json", Trial)
+        return read_document(self.chosen.folder / "trial.json", TrialFile)
 
     @property
     def link(self) -> Link:
@@ -110,7 +110,7 @@ class Arm:
         return read_samples(file, self.chosen.statuses, measured=bool(self.report)) if file.is_file() else []
 
     @cached_property
-    def explained(self) -> Explained | None:
+    def explained(self) -> ExplainedTrial | None:
         """What the time of its requests was spent on, if packets tell."""
         told = self.packets is not None and self.requests and self.report
         return _if_there(lambda: explain(self.chosen.folder, self.chosen.statuses)) if told else None

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from h123.base.units import figures, format_seconds
-from h123.documents.lab_report import Counters, Role
+from h123.documents.lab_report import Counters, RoleReport
 from h123.packets.capture import DOWN, UDP, UP
 from h123.report.trial_view.arm import Arm
 
@@ -66,7 +66,7 @@ def unread(arm: Arm) -> Iterator[str]:
         yield "its server's qlog fits none of the connections on the link, so it is not shown."
 
 
-def _role(arm: Arm, name: str) -> Role | None:
+def _role(arm: Arm, name: str) -> RoleReport | None:
     return next((role for role in arm.report.roles if role.name == name), None) if arm.report else None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from h123.base.units import format_seconds
-from h123.causes import CAUSES, Explained
+from h123.causes import CAUSES, ExplainedTrial
 from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
 from h123.report.figures.visits import AWAITING, CONNECTING, FAILED, RECEIVING, STAGES, WAITING, stages
 from h123.report.trial_view.arm import Arm
@@ -104,7 +104,7 @@ def _bars(arm: Arm) -> Iterator[tuple[Sample, int, Parts]]:
         yield row, row["start_ns"] - arm.began, told.get(_key(row)) or marked
 
 
-def _told(explained: Explained | None) -> dict[tuple[int, ...], Parts]:
+def _told(explained: ExplainedTrial | None) -> dict[tuple[int, ...], Parts]:
     """The parts of each request that packets explain."""
     found: dict[tuple[int, ...], Parts] = {}
     if explained is not None:

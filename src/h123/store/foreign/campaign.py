@@ -15,17 +15,17 @@ from h123.base.files import sizes
 from h123.base.files.durable import sync
 from h123.base.files.lock import sole_user
 from h123.base.files.textfile import opened
-from h123.documents.events import Tried
+from h123.documents.events import AttemptFacts
 from h123.documents.reading import write_document
-from h123.documents.trial_files import Client, Link, Tls, Trial
+from h123.documents.trial_files import ClientFile, Link, Tls, TrialFile
 from h123.store import seal
 from h123.store.folder import CampaignFolder
-from h123.store.foreign.samples import Place, Request, read_requests
+from h123.store.foreign.samples import ForeignRequest, TrialLabels, read_requests
 from h123.store.new_folder import check_new
 from h123.store.samples import SCHEMA, write_samples
 from h123.study import Schema
 
-Groups = dict[Place, list[Request]]
+Groups = dict[TrialLabels, list[ForeignRequest]]
 
 
 def import_samples(files: Sequence[Path], schema: Schema, out: Path) -> CampaignFolder:
@@ -116,7 +116,7 @@ def _write(path: Path, files: Sequence[Path], schema: Schema, groups: Groups, re
     folder.append({"event": "finished", "valid": len(groups), "failed": 0})
 
 
-def _ordered(files: Sequence[Path], schema: Schema, groups: Groups) -> list[Place] | None:
+def _ordered(files: Sequence[Path], schema: Schema, groups: Groups) -> list[TrialLabels] | None:
     """The runs in the order in which they began; None where that is not known, as of two in the same second."""
     if not schema.samples.ordered:
         return None
@@ -129,7 +129,7 @@ def _ordered(files: Sequence[Path], schema: Schema, groups: Groups) -> list[Plac
     return sorted(groups, key=first.__getitem__)
 
 
-def _blocks(groups: Groups) -> dict[Place, int]:
+def _blocks(groups: Groups) -> dict[TrialLabels, int]:
     """Block numbers from 1, in the order of the labels' first appearance; one block where none is declared."""
     labels = list(dict.fromkeys(place.block for place in groups))
     return {place: labels.index(place.block) + 1 for place in groups}
@@ -156,8 +156,8 @@ def _only(schema: Schema, groups: Groups) -> dict[str, list[str]]:
 def _trial(
     folder: CampaignFolder,
     schema: Schema,
-    place: Place,
-    requests: list[Request],
+    place: TrialLabels,
+    requests: list[ForeignRequest],
     block: int,
     number: int,
     ordered: bool,
@@ -176,14 +176,14 @@ def _trial(
     network = schema.study.networks[known["network"]]
     link = Link.model_validate({"name": "access", **network.link()})
     # What the schema says of the path: nothing here was run by a lab.
-    described = Trial(h123="trial/1", id=name, origin="imported", links=[link])
+    described = TrialFile(h123="trial/1", id=name, origin="imported", links=[link])
     write_document(partial / "trial.json", described)
     if told := Counter(request.tls for request in requests if request.tls):
         kinds = [Tls(**kind._asdict(), requests=count) for kind, count in told.items()]
-        write_document(partial / "client.json", Client(h123="client/1", tls=kinds))
+        write_document(partial / "client.json", ClientFile(h123="client/1", tls=kinds))
     ends = [end for request in requests if (end := request.sample["end_ns"]) is not None]
     span = max(ends) - min(request.sample["start_ns"] for request in requests) if ends else None
-    event: Tried = {
+    event: AttemptFacts = {
         "event": "trial",
         "trial": name,
         "attempt": 1,

@@ -10,7 +10,7 @@ from h123.base.errors import UserError
 from h123.store.foreign.distribution import COUNT
 from h123.store.foreign.file import Fields, from_name, read_rows, stem
 from h123.store.foreign.values import (
-    Wrong,
+    WrongValue,
     absent,
     coarse,
     one_of,
@@ -21,7 +21,7 @@ from h123.store.foreign.values import (
     whole,
 )
 from h123.store.samples import PHASES
-from h123.study import Samples, Schema, Source
+from h123.study import ColumnSource, Samples, Schema
 
 TLS = ("1.0", "1.1", "1.2", "1.3", "none")
 RESUMED = {"yes": True, "no": False, "1": True, "0": False}
@@ -37,7 +37,7 @@ _NO_COLUMN = "correct the name in the schema, or name the schema of the tool tha
 
 
 @dataclass(frozen=True)
-class Place:
+class TrialLabels:
     """Which trial a request belongs to; labels as the file has them."""
 
     block: str | None
@@ -46,7 +46,7 @@ class Place:
     """In the order of the study's factors."""
 
 
-class Tls(NamedTuple):
+class ForeignTls(NamedTuple):
     """What is known of a request's connection."""
 
     version: str | None
@@ -70,12 +70,12 @@ class ForeignSample(TypedDict):
 
 
 @dataclass(frozen=True)
-class Request:
+class ForeignRequest:
     """One row."""
 
-    place: Place
+    place: TrialLabels
     sample: ForeignSample
-    tls: Tls | None
+    tls: ForeignTls | None
     began_ns: int | None
     """By a clock that all runs have in common, if only to the second; None: not known."""
     timed: bool
@@ -85,21 +85,21 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Foreign:
+class ForeignFile:
     """What one file says."""
 
-    requests: list[Request]
+    requests: list[ForeignRequest]
     redirects: int
     """Answers that sent the client elsewhere, among the requests or left out."""
 
 
-def read_requests(path: Path, schema: Schema) -> Foreign:
+def read_requests(path: Path, schema: Schema) -> ForeignFile:
     """The requests in one file, in its order. Raises UserError naming file, line and reason."""
     rows = list(_rows(path, schema))
     levels = _levels(path, schema, rows)
     redirects = sum(row.redirect for row in rows)
     drop = schema.samples.redirects == "left-out"
-    return Foreign([row.request(levels) for row in rows if not (drop and row.redirect)], redirects)
+    return ForeignFile([row.request(levels) for row in rows if not (drop and row.redirect)], redirects)
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class _Row:
     run: str
     levels: tuple[str | None, ...]
     sample: ForeignSample
-    tls: Tls | None
+    tls: ForeignTls | None
     began_ns: int | None
     timed: bool
     count: int
@@ -121,11 +121,11 @@ class _Row:
         code = self.sample["status"]
         return code in _REDIRECTS and code != _NOT_MODIFIED
 
-    def request(self, known: tuple[str, ...]) -> Request:
+    def request(self, known: tuple[str, ...]) -> ForeignRequest:
         """`known`: levels that the file has throughout."""
         levels = tuple(found or other for found, other in zip(self.levels, known, strict=True))
-        place = Place(self.block, self.run, levels)
-        return Request(place, self.sample, self.tls, self.began_ns, self.timed, self.count)
+        place = TrialLabels(self.block, self.run, levels)
+        return ForeignRequest(place, self.sample, self.tls, self.began_ns, self.timed, self.count)
 
 
 def _rows(path: Path, schema: Schema) -> Iterator[_Row]:
@@ -140,9 +140,9 @@ def _rows(path: Path, schema: Schema) -> Iterator[_Row]:
                 # A request that failed has no protocol, and some tools then leave out its key.
                 row = {**{source.column: "" for source in samples.levels.values() if source.column}, **row}
             if lacking := [name for name in columns if name not in row]:
-                raise Wrong(f"there is no column {lacking[0]!r}; {choose(lacking[0], row)}", _NO_COLUMN)
+                raise WrongValue(f"there is no column {lacking[0]!r}; {choose(lacking[0], row)}", _NO_COLUMN)
             yield _row(row, schema, stem(path), line)
-        except Wrong as fault:
+        except WrongValue as fault:
             raise UserError(f"{path}:{line}: {fault}", remedy=fault.remedy) from None
 
 
@@ -185,7 +185,7 @@ def _level(row: Fields, schema: Schema, factor: str, sample: ForeignSample) -> s
         return level
     if sample["error"] and absent(level):
         return None
-    raise Wrong(
+    raise WrongValue(
         f"{level[:_LONGEST_LEVEL]!r} is not a level of factor {factor!r}; {choose(level, known)}",
         f"if it means one of them, say so in the schema's `levels`: `values: {{{quoted(level)}: {next(iter(known))}}}`",
     )
@@ -211,23 +211,23 @@ def _levels(path: Path, schema: Schema, rows: list[_Row]) -> tuple[str, ...]:
 def _columns(samples: Samples) -> list[str]:
     """The columns that a row must have."""
     needed = [name for name in Samples.model_fields if name not in OPTIONAL]
-    given = [source for name in needed if isinstance(source := getattr(samples, name), Source)]
+    given = [source for name in needed if isinstance(source := getattr(samples, name), ColumnSource)]
     sources = [*given, *samples.levels.values()]
     return [source.column for source in sources if source.column]
 
 
-def _label(row: Fields, source: Source | None) -> str | None:
+def _label(row: Fields, source: ColumnSource | None) -> str | None:
     if source is None or (source.column is not None and source.column not in row):
         return None
     return _text(row, source)
 
 
-def _text(row: Fields, source: Source) -> str:
+def _text(row: Fields, source: ColumnSource) -> str:
     if source.column is None:
         return str(source.value)
     written = row[source.column]
     if not written.isascii() and any("\ud800" <= character <= "\udfff" for character in written):
-        raise Wrong(f"{source.column} is {quoted(written)}, which is not Unicode text", "correct the row")
+        raise WrongValue(f"{source.column} is {quoted(written)}, which is not Unicode text", "correct the row")
     meant = {str(name): str(value) for name, value in source.values.items()}
     return meant.get(written, written)
 
@@ -252,7 +252,7 @@ def _sample(row: Fields, samples: Samples) -> ForeignSample:
     }
 
 
-def _tls(row: Fields, samples: Samples) -> Tls | None:
+def _tls(row: Fields, samples: Samples) -> ForeignTls | None:
     """None where neither is known; an empty field says nothing."""
     version = _text(row, samples.tls) if samples.tls else ""
     resumed = _text(row, samples.resumed) if samples.resumed else ""
@@ -260,7 +260,7 @@ def _tls(row: Fields, samples: Samples) -> Tls | None:
         one_of("tls", version, TLS)
     if resumed:
         one_of("resumed", resumed, RESUMED)
-    return Tls(version or None, RESUMED.get(resumed, False)) if version or resumed else None
+    return ForeignTls(version or None, RESUMED.get(resumed, False)) if version or resumed else None
 
 
 def _times(row: Fields, samples: Samples, *, failed: bool) -> tuple[int, int | None, str]:
@@ -271,7 +271,7 @@ def _times(row: Fields, samples: Samples, *, failed: bool) -> tuple[int, int | N
         if start is None or end is None:
             return start or 0, None, "" if failed else "other: no time"
         if end < start and not failed:
-            raise Wrong("the request ends before it starts", "correct `start` and `end` in the schema, or the row")
+            raise WrongValue("the request ends before it starts", "correct `start` and `end` in the schema, or the row")
         return start, max(start, end), ""
     latency = _duration(row, "latency", samples.latency, failed=failed)
     if latency is None:
@@ -289,14 +289,14 @@ def _times(row: Fields, samples: Samples, *, failed: bool) -> tuple[int, int | N
 
 
 def _moment(row: Fields, name: str, samples: Samples, *, failed: bool) -> int | None:
-    source: Source | None = getattr(samples, name)
+    source: ColumnSource | None = getattr(samples, name)
     known = source is not None and not absent(_text(row, source))
     if source is None or (not known and (failed or samples.latency is not None)):
         return None
     return time_ns(name, _text(row, source), str(source.unit))
 
 
-def _duration(row: Fields, name: str, source: Source, *, failed: bool) -> int | None:
+def _duration(row: Fields, name: str, source: ColumnSource, *, failed: bool) -> int | None:
     """None where none is written, as of requests that failed."""
     written = _text(row, source)
     if absent(written):
@@ -304,20 +304,20 @@ def _duration(row: Fields, name: str, source: Source, *, failed: bool) -> int | 
     try:
         took = time_ns(name, written, str(source.unit))
         if took < 0:
-            raise Wrong(f"{name} is negative", "a clock was set back: leave out that run")
-    except Wrong:
+            raise WrongValue(f"{name} is negative", "a clock was set back: leave out that run")
+    except WrongValue:
         if failed:
             return None
         raise
     return took
 
 
-def _bytes(row: Fields, name: str, source: Source | None, *, failed: bool) -> int | None:
+def _bytes(row: Fields, name: str, source: ColumnSource | None, *, failed: bool) -> int | None:
     if source is None or absent(_text(row, source)):
         return None
     try:
         return whole(name, _text(row, source))
-    except Wrong:
+    except WrongValue:
         if failed:
             return None
         raise

@@ -27,7 +27,7 @@ _NO_VALUE = -1
 
 
 @dataclass(frozen=True)
-class Run:
+class CardRun:
     """What one cell says: so many transfers took that long. Of several runs, the mean rate's."""
 
     where: str
@@ -35,7 +35,7 @@ class Run:
     columns: dict[str, str]
 
 
-def read_card(path: Path) -> Iterator[Run]:
+def read_card(path: Path) -> Iterator[CardRun]:
     """The cells of a card that have a value. Raises UserError where the file is no card."""
     card = _card(path)
     try:
@@ -69,7 +69,7 @@ def _no_card(path: Path, why: str) -> UserError:
     )
 
 
-def _runs(table: str, content: Mapping[str, Any], meta: Mapping[str, str]) -> Iterator[Run]:
+def _runs(table: str, content: Mapping[str, Any], meta: Mapping[str, str]) -> Iterator[CardRun]:
     names = content["cols"]
     for row in content["rows"]:
         size = int(row[0]["val"])
@@ -80,7 +80,7 @@ def _runs(table: str, content: Mapping[str, Any], meta: Mapping[str, str]) -> It
             count = int(content["meta"]["count"]) if table == "requests" else int(found["count"] or 1)
             load = f"requests-{found[1]}" if table == "requests" else f"{found['kind']}-{_binary(size)}"
             rate = cell["val"] / size if table != "requests" else cell["val"]
-            yield Run(
+            yield CardRun(
                 f"{table}, {name}, {row[0]['sval']}",
                 {
                     **meta,
@@ -106,7 +106,7 @@ def _sized(size: float) -> str:
 
 
 @dataclass(frozen=True)
-class Load:
+class CardLoad:
     """What one cell of a card asks for."""
 
     upload: bool
@@ -122,7 +122,7 @@ class Load:
         return self.users * self.requests
 
 
-Rates = Mapping[Load, Sequence[float]]
+Rates = Mapping[CardLoad, Sequence[float]]
 """Bytes a second of each trial."""
 
 
@@ -140,7 +140,7 @@ def card_of(meta: Mapping[str, object], rates: Rates) -> _Json:
     return card
 
 
-def _requests(rates: Rates) -> list[Load]:
+def _requests(rates: Rates) -> list[CardLoad]:
     """The downloads that repeat one request at several parallelisms, and so are its `requests`."""
     repeated = [load for load in rates if not load.upload and load.users > 1 and load.requests > 1]
     sizes = {load.size for load in repeated}
@@ -174,7 +174,7 @@ def _kind(users: int, count: int) -> str:
     return f"serial({count})" if count > 1 else "single"
 
 
-def _table_of_requests(title: str, loads: Sequence[Load], rates: Rates) -> _Json:
+def _table_of_requests(title: str, loads: Sequence[CardLoad], rates: Rates) -> _Json:
     size, count = loads[0].size, min(load.count for load in loads)
     cells = [_mean([rate / size for rate in rates[load]], lambda rate: f"{rate:.0f} r/s") for load in loads]
     return {

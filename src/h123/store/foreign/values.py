@@ -19,7 +19,7 @@ _MOST_DIGITS = 40
 """Of a number; `1e999999` would take minutes to write out."""
 
 
-class Wrong(ValueError):
+class WrongValue(ValueError):
     """A value that cannot be, and what to do about it."""
 
     def __init__(self, message: str, remedy: str) -> None:
@@ -48,10 +48,10 @@ def time_ns(name: str, written: str, unit: str) -> int:
         whole = _scaled(name, written, unit)
     if unit.startswith(("unix", "rfc3339")) and not _EPOCH_NS[0] <= whole <= _EPOCH_NS[1]:
         message = f"{name} is {quoted(written)}, which is not a date for the unit {unit}"
-        raise Wrong(message, f"write the file's unit into the schema: {name} {{column: ..., unit: unix}} fits any")
+        raise WrongValue(message, f"write the file's unit into the schema: {name} {{column: ..., unit: unix}} fits any")
     if abs(whole) >= LIMIT:
         message = f"{name} is {quoted(written)}: too large for a time in {unit}"
-        raise Wrong(message, f"write the file's unit into the schema's `{name}`, or correct the row")
+        raise WrongValue(message, f"write the file's unit into the schema's `{name}`, or correct the row")
     return whole
 
 
@@ -71,7 +71,7 @@ def _scaled(name: str, written: str, unit: str) -> int:
         value *= factor
         return int(value.to_integral_value()) if value.adjusted() < _MOST_DIGITS else LIMIT
     except (ArithmeticError, ValueError):
-        raise Wrong(f"{name} is {quoted(written)}, not a number", _not_a_number(name, written)) from None
+        raise WrongValue(f"{name} is {quoted(written)}, not a number", _not_a_number(name, written)) from None
 
 
 def _not_a_number(name: str, written: str) -> str:
@@ -89,7 +89,7 @@ def _rfc3339(written: str) -> int:
     except (ValueError, OverflowError):
         pass  # no such day
     message = f"{quoted(written)} is not a time such as 2017-05-09T14:34:45.625742514+02:00"
-    raise Wrong(message, "write the file's unit into the schema, or correct the row")
+    raise WrongValue(message, "write the file's unit into the schema, or correct the row")
 
 
 def whole(name: str, written: str) -> int:
@@ -97,9 +97,9 @@ def whole(name: str, written: str) -> int:
     try:
         value = int(written)
     except ValueError:
-        raise Wrong(f"{name} is {quoted(written)}, not a whole number", _not_a_number(name, written)) from None
+        raise WrongValue(f"{name} is {quoted(written)}, not a whole number", _not_a_number(name, written)) from None
     if abs(value) >= LIMIT:
-        raise Wrong(f"{name} is {quoted(written)}: too large", "correct the row")
+        raise WrongValue(f"{name} is {quoted(written)}: too large", "correct the row")
     return value
 
 
@@ -108,7 +108,7 @@ def one_of(name: str, written: str, allowed: Iterable[str]) -> str:
     if written in allowed:
         return written
     message = f"{name} is {quoted(written)}, not one of {', '.join(allowed)}"
-    raise Wrong(message, f"add what it means to the schema's `{name}`: `values: {{{quoted(written)}: ...}}`")
+    raise WrongValue(message, f"add what it means to the schema's `{name}`: `values: {{{quoted(written)}: ...}}`")
 
 
 def status(written: str) -> int | None:

@@ -45,7 +45,7 @@ ARITHMETIC = "arithmetic"
 """The rule of a claim that its checks decide, and nothing else."""
 
 
-class Known(Strict):
+class DocumentEvidence(Strict):
     """What a document that anybody can read makes of a claim: no campaign is needed."""
 
     verdict: Literal["confirmed", "refuted"]
@@ -61,7 +61,7 @@ class WordedClaim(Claim):
     size: str | None = None
     rule: Annotated[str, Field(min_length=1)] | None = None
     """How it is decided, or what would decide it."""
-    known: Known | None = None
+    known: DocumentEvidence | None = None
     untestable: Annotated[str, Field(min_length=1)] | None = None
     """Why nobody but its authors could decide it."""
 

@@ -16,12 +16,12 @@ from h123.study.quantities import Levels
 from h123.study.reader import load_study
 from h123.study.registry import find_study, is_study, list_claims, list_studies
 from h123.study.study import Study
-from h123.study.yaml_document import MOST_BYTES, Document, Location
+from h123.study.yaml_document import MOST_BYTES, Location, YamlDocument
 
 FORMAT = "claims/1"
 
 
-class Origin(Strict):
+class Publication(Strict):
     """The work that a file of claims is about."""
 
     title: str
@@ -32,7 +32,7 @@ class Origin(Strict):
 class Ledger(Strict):
     """One file of claims."""
 
-    source: Origin
+    source: Publication
     study: str | None = None
     """The study whose campaigns can decide these claims: in the file its name or its file, here its name."""
     claims: list[AnyClaim] = Field(min_length=1)
@@ -40,7 +40,7 @@ class Ledger(Strict):
 
 def load_ledger(path: Path) -> Ledger:
     """A file of claims. Raises UserError naming file, line and what is allowed there."""
-    document = Document.read(path, FORMAT)
+    document = YamlDocument.read(path, FORMAT)
     ledger = document.validate(Ledger, document.data)
     names = [claim.id for claim in ledger.claims]
     for index, name in enumerate(names):
@@ -52,7 +52,7 @@ def load_ledger(path: Path) -> Ledger:
 class _LedgerReader:
     """Checks measurable claims against the study that they are about."""
 
-    def __init__(self, document: Document, ledger: Ledger) -> None:
+    def __init__(self, document: YamlDocument, ledger: Ledger) -> None:
         self.document = document
         self.ledger = ledger
 

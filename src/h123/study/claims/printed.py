@@ -12,12 +12,12 @@ from h123.base.complaints import choose
 from h123.base.errors import UserError
 from h123.base.strict import Strict
 from h123.base.units import parse_change, parse_duration, parse_size
-from h123.study.claims.ledger import Origin
+from h123.study.claims.ledger import Publication
 from h123.study.metrics.table import PRINTED, PrintedName
 from h123.study.quantities import BitRate, Duration, Size
 from h123.study.registry import list_published
 from h123.study.study import split_pair
-from h123.study.yaml_document import Document
+from h123.study.yaml_document import YamlDocument
 
 FORMAT = "published/1"
 
@@ -80,7 +80,7 @@ class PrintedValue:
 class PrintedValues(Strict):
     """One file."""
 
-    source: Origin
+    source: Publication
     compared: str
     """The compared factor."""
     factors: dict[str, dict[str, LevelFacts]]
@@ -106,7 +106,7 @@ class PrintedValues(Strict):
 
 def load_printed(path: Path) -> PrintedValues:
     """A file of printed values. Raises UserError naming file, line and what is allowed there."""
-    document = Document.read(path, FORMAT)
+    document = YamlDocument.read(path, FORMAT)
     values = document.validate(PrintedValues, document.data)
     if values.compared not in values.factors:
         raise document.error(
@@ -134,7 +134,7 @@ def _figures(one: Statement) -> Iterator[tuple[Kind, str]]:
         yield from ((kind, of) for of in figures)
 
 
-def _check(document: Document, values: PrintedValues, at: list[str | int], one: Statement) -> None:
+def _check(document: YamlDocument, values: PrintedValues, at: list[str | int], one: Statement) -> None:
     """Raises UserError for a level or a figure that cannot be."""
     others = {name: levels for name, levels in values.factors.items() if name != values.compared}
     _choose(document, [*at, "cell"], one.cell, others, "factor")
@@ -151,7 +151,11 @@ def _check(document: Document, values: PrintedValues, at: list[str | int], one: 
 
 
 def _choose(
-    document: Document, at: list[str | int], names: Mapping[str, Any] | list[str], allowed: Mapping[str, Any], kind: str
+    document: YamlDocument,
+    at: list[str | int],
+    names: Mapping[str, Any] | list[str],
+    allowed: Mapping[str, Any],
+    kind: str,
 ) -> None:
     for name in names:
         if name not in allowed:

@@ -41,7 +41,7 @@ _EXAMPLES: dict[Unit, str] = {
 }
 
 
-class _Parts(NamedTuple):
+class _ConditionParts(NamedTuple):
     metric: str
     a: str
     b: str | None
@@ -54,7 +54,7 @@ class _Parts(NamedTuple):
         return f"{self.metric} {self.a if self.b is None else f'{self.a}/{self.b}'} {self.sign} {self.written}"
 
 
-def _parts(text: str, example: str) -> _Parts:
+def _parts(text: str, example: str) -> _ConditionParts:
     """Raises ValueError."""
     form = (
         f"write a metric, two levels, one of {', '.join(_SIGNS)}, and a ratio or a change, as in {example!r} or "
@@ -67,13 +67,13 @@ def _parts(text: str, example: str) -> _Parts:
     if metric not in METRICS:
         raise ValueError(f"{shown(text)}: there is no metric {metric!r}; {choose(metric, METRICS)}")
     if b is None:
-        return _Parts(metric, a, None, sign, *_value(text, written, metric))
+        return _ConditionParts(metric, a, None, sign, *_value(text, written, metric))
     bound = _ratio(text, written, form)
     if not 1 / _LARGEST <= bound <= _LARGEST:
         raise ValueError(
             f"{shown(text)}: {written} is no bound for a ratio; it must be {1 / _LARGEST:g} to {_LARGEST:g}"
         )
-    return _Parts(metric, a, b, sign, f"{bound:.12g}", bound)
+    return _ConditionParts(metric, a, b, sign, f"{bound:.12g}", bound)
 
 
 def _ratio(text: str, written: str, form: str) -> float:
@@ -151,7 +151,7 @@ class Condition(Strict):
         return cls(holds=str(parts._replace(sign=_OPPOSITE[parts.sign])), by=by)
 
     @property
-    def _read(self) -> _Parts:
+    def _read(self) -> _ConditionParts:
         return _parts(self.holds, REQUIRED)
 
     @property

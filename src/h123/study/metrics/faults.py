@@ -1,14 +1,14 @@
 """Metrics of what goes wrong on purpose: moves, fallbacks, abandoned and repeated requests, lost packets."""
 
 from h123.study.metrics.metric_type import SPEED, TAIL, TURNS, Metric
-from h123.study.metrics.observed import Abandoned, FellBack, Lost, Recovered, Retried, Wasted
+from h123.study.metrics.observed import AbandonedShare, FallbackShare, LossCost, RecoveryTime, RetriedShare, WastedShare
 
 ROWS = (
     Metric(
         "recovery",
         title="Recovery",
         unit="s",
-        of=Recovered(),
+        of=RecoveryTime(),
         words=SPEED,
         noun="recovery",
         meaning="from the moment at which the client is seen from another port or address, or at which the network "
@@ -18,7 +18,7 @@ ROWS = (
         "fell_back",
         title="Answers over HTTP/2 instead",
         unit="%",
-        of=FellBack(),
+        of=FallbackShare(),
         words=TAIL,
         noun="share of answers over HTTP/2",
         meaning="of the answers that a client got which would rather have had HTTP/3",
@@ -28,7 +28,7 @@ ROWS = (
         "abandonment",
         title="Requests abandoned",
         unit="%",
-        of=Abandoned(),
+        of=AbandonedShare(),
         words=TURNS,
         noun="share of requests abandoned",
         meaning="of the requests whose user leaves after a while, those whose answer had not come whole by then",
@@ -38,7 +38,7 @@ ROWS = (
         "retried",
         title="Requests made again",
         unit="%",
-        of=Retried(),
+        of=RetriedShare(),
         words=TAIL,
         noun="share of requests made again",
         meaning="of the requests that are made again where they have no answer in time, those that were",
@@ -48,7 +48,7 @@ ROWS = (
         "wasted",
         title="Bytes wasted",
         unit="%",
-        of=Wasted(),
+        of=WastedShare(),
         words=TURNS,
         noun="share of bytes wasted",
         meaning="of all that came down the link, what was not the body of a whole answer",
@@ -57,7 +57,7 @@ ROWS = (
         "lost_packet",
         title="What a lost packet costs",
         unit="s",
-        of=Lost("all"),
+        of=LossCost("all"),
         words=TAIL,
         noun="cost of a lost packet",
         meaning="by how much all requests together took longer than in the trial of the block that lost nothing",
@@ -67,7 +67,7 @@ ROWS = (
         "lost_packet_others",
         title="What it costs other requests",
         unit="s",
-        of=Lost("others"),
+        of=LossCost("others"),
         words=TAIL,
         noun="cost of a lost packet to other requests",
         meaning="the same, without the request that it cost most, which is taken to be the lost packet's own",

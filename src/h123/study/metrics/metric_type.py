@@ -6,18 +6,18 @@ from typing import Literal
 
 from h123.base.units import Unit, format_value
 from h123.study.metrics.observed import (
-    Answered,
-    Carried,
+    BodyRate,
     Clock,
-    Dialled,
-    FromSend,
-    Memory,
     Needs,
-    Observed,
-    Processor,
-    Spent,
-    Times,
-    Visits,
+    OpenedConnections,
+    PageTime,
+    ProcessorTime,
+    Quantity,
+    RequestRate,
+    RequestTime,
+    ResidentMemory,
+    StageTime,
+    TimeFromSend,
 )
 
 
@@ -48,7 +48,7 @@ class Metric:
     name: str
     title: str
     unit: Unit = ""
-    of: Observed | None = None
+    of: Quantity | None = None
     """None of what nobody here measures."""
     words: Words = Words("better", "worse", "best", "lower", "higher")
     noun: str = ""
@@ -80,20 +80,20 @@ class Metric:
     def of_requests(self) -> bool:
         """Whether it is of the requests' times: so that requests that fail, and a machine that stalls, make it worse,
         and the two clocks split it. What a processor or memory did for failed ones is as real as for others."""
-        return isinstance(self.of, Times | FromSend | Visits | Spent | Carried | Answered)
+        return isinstance(self.of, RequestTime | TimeFromSend | PageTime | StageTime | BodyRate | RequestRate)
 
     @property
     def of_visits(self) -> bool:
         """Whether it is of visits of a page, so that other workloads have none."""
-        return isinstance(self.of, Visits | Spent | Dialled)
+        return isinstance(self.of, PageTime | StageTime | OpenedConnections)
 
     @property
     def of_the_server(self) -> bool:
         """Whether it takes a look at the server's process: there is none of a server that runs elsewhere."""
         match self.of:
-            case Processor(roles):
+            case ProcessorTime(roles):
                 return "server" in roles
-            case Memory(role):
+            case ResidentMemory(role):
                 return role == "server"
         return False
 

@@ -40,7 +40,7 @@ class Needs:
 
 
 @dataclass(frozen=True)
-class Times:
+class RequestTime:
     """A quantile of the time that requests of a phase took, from their start `until` something of them."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
@@ -57,7 +57,7 @@ class Times:
 
 
 @dataclass(frozen=True)
-class FromSend:
+class TimeFromSend:
     """A quantile of the time that warm requests took once they were sent: without what they waited for before, which a
     client that sends no faster than it is answered never sees (coordinated omission)."""
 
@@ -71,7 +71,7 @@ class FromSend:
 
 
 @dataclass(frozen=True)
-class Visits:
+class PageTime:
     """The median of the time that warm visits of a page took, from their start until something of them."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
@@ -93,7 +93,7 @@ class Visits:
 
 
 @dataclass(frozen=True)
-class Spent:
+class StageTime:
     """The median over warm visits of what a visit's mean request spent on a stage."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
@@ -113,7 +113,7 @@ class Spent:
 
 
 @dataclass(frozen=True)
-class Dialled:
+class OpenedConnections:
     """The median over warm visits of the connections that a visit opened, by the packets of the client's link.
 
     Browsers open connections that they then do not need, and no sample tells of those: the column `connection` counts
@@ -127,7 +127,7 @@ class Dialled:
 
 
 @dataclass(frozen=True)
-class Carried:
+class BodyRate:
     """Body bytes over the time that they took: of all warm requests together, or of each by itself."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
@@ -139,7 +139,7 @@ class Carried:
 
 
 @dataclass(frozen=True)
-class Answered:
+class RequestRate:
     """Warm requests over the time that all of them took together."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
@@ -147,7 +147,7 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class Processor:
+class ProcessorTime:
     """Processor time of roles together: a request's share of all, of what came once all connections were open, or a
     connection's share of what came before."""
 
@@ -164,7 +164,7 @@ class Processor:
 
 
 @dataclass(frozen=True)
-class Memory:
+class ResidentMemory:
     """The largest resident set that a role ever had."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
@@ -176,7 +176,7 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class Around:
+class ProcessOverhead:
     """What the program that makes the requests takes before the first one, or after the last."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
@@ -188,7 +188,7 @@ class Around:
 
 
 @dataclass(frozen=True)
-class Sent:
+class LinkTraffic:
     """All packets that came to the client's link to go this way, or their bytes, over all requests: connecting,
     headers, acknowledgements and what was sent again included."""
 
@@ -202,7 +202,7 @@ class Sent:
 
 
 @dataclass(frozen=True)
-class Queued:
+class QueueDelay:
     """The mean time that packets which went this way waited for the rate of the client's link: behind others, in its
     queue, and to be sent themselves. A link without a rate has none."""
 
@@ -212,7 +212,7 @@ class Queued:
 
 
 @dataclass(frozen=True)
-class Crossed:
+class CrossTrafficRate:
     """What came to the programs of the cross traffic that went this way, over the time that the client ran."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
@@ -221,7 +221,7 @@ class Crossed:
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpeningCost:
     """The median, over connections with a cold request, of what crossed the link from a connection's first packet to
     the first byte of the answer."""
 
@@ -231,7 +231,7 @@ class Opened:
 
 
 @dataclass(frozen=True)
-class Recovered:
+class RecoveryTime:
     """The median, over a client's moves to another place and the times at which UDP is stopped, of the time until the
     first answer after it."""
 
@@ -240,7 +240,7 @@ class Recovered:
 
 
 @dataclass(frozen=True)
-class FellBack:
+class FallbackShare:
     """The share of answers that another protocol carried than the client would rather have."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
@@ -248,7 +248,7 @@ class FellBack:
 
 
 @dataclass(frozen=True)
-class Abandoned:
+class AbandonedShare:
     """The share of the requests that were to be abandoned whose answer had not come whole by then."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
@@ -256,7 +256,7 @@ class Abandoned:
 
 
 @dataclass(frozen=True)
-class Retried:
+class RetriedShare:
     """The share of the warm requests that were made more than once, where such as have no answer are made again."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
@@ -264,7 +264,7 @@ class Retried:
 
 
 @dataclass(frozen=True)
-class Wasted:
+class WastedShare:
     """The share of what came down the client's link that was not the body of a whole answer: where requests are
     abandoned or made again, what came for those that were given up, before and after."""
 
@@ -273,7 +273,7 @@ class Wasted:
 
 
 @dataclass(frozen=True)
-class Lost:
+class LossCost:
     """What one lost packet cost requests, beside the trial of the block that lost none and is the same otherwise."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("virtual",)
@@ -283,25 +283,25 @@ class Lost:
     """Requests: all, or those but the lost packet's own."""
 
 
-Observed = (
-    Times
-    | FromSend
-    | Visits
-    | Spent
-    | Dialled
-    | Carried
-    | Answered
-    | Processor
-    | Memory
-    | Around
-    | Sent
-    | Queued
-    | Crossed
-    | Opened
-    | Recovered
-    | FellBack
-    | Abandoned
-    | Retried
-    | Wasted
-    | Lost
+Quantity = (
+    RequestTime
+    | TimeFromSend
+    | PageTime
+    | StageTime
+    | OpenedConnections
+    | BodyRate
+    | RequestRate
+    | ProcessorTime
+    | ResidentMemory
+    | ProcessOverhead
+    | LinkTraffic
+    | QueueDelay
+    | CrossTrafficRate
+    | OpeningCost
+    | RecoveryTime
+    | FallbackShare
+    | AbandonedShare
+    | RetriedShare
+    | WastedShare
+    | LossCost
 )

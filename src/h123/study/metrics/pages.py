@@ -1,14 +1,14 @@
 """Metrics of visits of pages."""
 
 from h123.study.metrics.metric_type import SPEED, TURNS, Metric
-from h123.study.metrics.observed import Dialled, Spent, Visits
+from h123.study.metrics.observed import OpenedConnections, PageTime, StageTime
 
 ROWS = (
     Metric(
         "page_complete",
         title="Page complete",
         unit="s",
-        of=Visits("complete"),
+        of=PageTime("complete"),
         words=SPEED,
         noun="page",
         meaning="median over a trial's warm visits, from the request for the document to the last byte of the page",
@@ -17,7 +17,7 @@ ROWS = (
         "page_first_byte",
         title="Document, first byte",
         unit="s",
-        of=Visits("document"),
+        of=PageTime("document"),
         words=SPEED,
         noun="first byte of the document",
         meaning="median over a trial's warm visits, from the request for the document to its first byte",
@@ -26,7 +26,7 @@ ROWS = (
         "page_largest",
         title="Largest resource complete",
         unit="s",
-        of=Visits("largest"),
+        of=PageTime("largest"),
         words=SPEED,
         noun="largest resource",
         meaning="median over a trial's warm visits, from the request for the document to the last byte of its largest "
@@ -36,7 +36,7 @@ ROWS = (
         "page_dom_content_loaded",
         title="DOMContentLoaded",
         unit="s",
-        of=Visits("dom_content_loaded"),
+        of=PageTime("dom_content_loaded"),
         words=SPEED,
         noun="DOMContentLoaded",
         meaning="median over a trial's warm visits, from the request for the document to the browser's event "
@@ -46,7 +46,7 @@ ROWS = (
         "page_onload",
         title="Page loaded (onload)",
         unit="s",
-        of=Visits("load"),
+        of=PageTime("load"),
         words=SPEED,
         noun="onload",
         meaning="median over a trial's warm visits, from the request for the document to the browser's event load",
@@ -55,7 +55,7 @@ ROWS = (
         "page_queued",
         title="A page's request, waiting to start",
         unit="s",
-        of=Spent("queued"),
+        of=StageTime("queued"),
         words=SPEED,
         noun="wait of a page's requests for a place on a connection",
         meaning="median over a trial's warm visits of what the mean request of a visit waited in the client for a "
@@ -66,7 +66,7 @@ ROWS = (
         "page_connecting",
         title="A page's request, connecting",
         unit="s",
-        of=Spent("connecting"),
+        of=StageTime("connecting"),
         words=SPEED,
         noun="wait of a page's requests for new connections",
         meaning="median over a trial's warm visits of what the mean request of a visit waited for a new connection",
@@ -76,7 +76,7 @@ ROWS = (
         "page_waiting",
         title="A page's request, until its first byte",
         unit="s",
-        of=Spent("waiting"),
+        of=StageTime("waiting"),
         words=SPEED,
         noun="wait of a page's requests for their first byte",
         meaning="median over a trial's warm visits of what the mean request of a visit waited for its first byte, once "
@@ -86,7 +86,7 @@ ROWS = (
         "page_receiving",
         title="A page's request, receiving",
         unit="s",
-        of=Spent("receiving"),
+        of=StageTime("receiving"),
         words=SPEED,
         noun="receiving of a page's answers",
         meaning="median over a trial's warm visits of what the mean request of a visit took from its first byte to its "
@@ -97,7 +97,7 @@ ROWS = (
         "page_connections",
         title="Connections opened by a visit",
         unit="connections",
-        of=Dialled(),
+        of=OpenedConnections(),
         words=TURNS,
         noun="number of connections that a visit opens",
         meaning="median over a trial's warm visits of the connections that a visit opened, those included that it "

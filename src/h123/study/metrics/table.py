@@ -11,7 +11,7 @@ from pydantic import BeforeValidator
 from h123.base.complaints import choose, shown
 from h123.study.metrics import costs, faults, pages, requests
 from h123.study.metrics.metric_type import AMOUNT, Metric
-from h123.study.metrics.observed import Carried
+from h123.study.metrics.observed import BodyRate
 
 
 def _table(*rows: Metric) -> dict[str, Metric]:
@@ -26,7 +26,7 @@ PRINTED = _table(
         "throughput",
         title="Throughput per request",
         unit="B/s",
-        of=Carried("request"),
+        of=BodyRate("request"),
         words=AMOUNT,
         noun="throughput per request",
         meaning="payload size over latency, request by request",

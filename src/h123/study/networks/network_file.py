@@ -24,7 +24,7 @@ from h123.base.strict import Strict, fault_at
 from h123.base.units import parse_delay, parse_size
 from h123.study.networks import network as resolved
 from h123.study.quantities import BitRate, Delay, Duration, Share
-from h123.study.yaml_document import Document
+from h123.study.yaml_document import YamlDocument
 
 Positive = Field(gt=0)
 POLICIES = ("pass", "drop", "reject")
@@ -372,5 +372,5 @@ class NetworkFile(Strict):
 
 def read_network(path: Path) -> resolved.Network:
     """The network that a file describes. Raises UserError naming file and line."""
-    document = Document.read(path, "network/1")
+    document = YamlDocument.read(path, "network/1")
     return document.validate(NetworkFile, document.data, context=path.parent).resolve()

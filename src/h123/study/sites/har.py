@@ -11,10 +11,10 @@ from h123.base.complaints import shown
 from h123.base.errors import UserError
 from h123.base.files.textfile import read_text
 from h123.base.units import format_seconds, format_span
-from h123.study.sites.har_entry import NO_ANSWER, Entry, Written
-from h123.study.sites.har_page import Page, Paged, paged, plain
-from h123.study.sites.har_part import Part
-from h123.study.sites.page_load import IDLE_S, QUIET_S, Asked, Load, page_load
+from h123.study.sites.har_entry import NO_ANSWER, HarEntry, WrittenHarEntry
+from h123.study.sites.har_page import HarPage, RequestsByPage, paged, plain
+from h123.study.sites.har_part import HarPart
+from h123.study.sites.page_load import IDLE_S, QUIET_S, PageLoad, RecordedRequest, page_load
 
 MOST_BYTES = 500_000_000
 """Of a recording: those with bodies have tens of megabytes."""
@@ -31,7 +31,7 @@ class Recording:
 
     title: str
     source: str
-    entries: list[Entry]
+    entries: list[HarEntry]
     """In the order in which they were asked for."""
     document: int
     """Its index; before it come the redirects that led to it."""
@@ -50,12 +50,12 @@ def read_har(path: Path, page: int | None = None) -> Recording:
     chosen = pages.chosen(path, page)
     recording = Recording(pages.pages[chosen].title, _source(path, log), [], 0)
     recording.notes += _of_several(pages, chosen)
-    failed = list[Written]()
+    failed = list[WrittenHarEntry]()
     for index, part in enumerate(every):
         if pages.of[index] != chosen:
             recording.left_out["of other pages"] += 1
             continue
-        written = Written(part)
+        written = WrittenHarEntry(part)
         if reason := written.unusable():
             recording.left_out[reason] += 1
             if reason == NO_ANSWER and written.may_be_document():
@@ -83,24 +83,24 @@ def _json(path: Path) -> Any:
         raise UserError(f"{path}: not a HAR: a number with too many digits") from None
 
 
-def _log(path: Path, whole: object) -> Part:
+def _log(path: Path, whole: object) -> HarPart:
     log = whole.get("log") if isinstance(whole, dict) else None
     if not isinstance(log, dict):
         found = f"keys {', '.join(map(shown, list(whole)[:5]))}" if isinstance(whole, dict) else shown(whole)
         raise UserError(f"{path}: not a HAR: expected an object with `log` at the top, found {found}", remedy=_AGAIN)
-    return Part(f"{path}: log", log)
+    return HarPart(f"{path}: log", log)
 
 
-def _entries(path: Path, log: Part) -> list[Part]:
+def _entries(path: Path, log: HarPart) -> list[HarPart]:
     every = log.values.get("entries")
     if not isinstance(every, list):
         raise UserError(f"{path}: log.entries: expected a list of requests, found {shown(every)}", remedy=_AGAIN)
     if not every:
         raise UserError(f"{path}: log.entries is empty: nothing was recorded", remedy=_AGAIN)
-    return [Part.of(f"{path}: log.entries[{index}]", value) for index, value in enumerate(every)]
+    return [HarPart.of(f"{path}: log.entries[{index}]", value) for index, value in enumerate(every)]
 
 
-def _source(path: Path, log: Part) -> str:
+def _source(path: Path, log: HarPart) -> str:
     """By which programs, and when."""
     programs = []
     for part in (log.part("creator"), log.part("browser")):
@@ -113,7 +113,7 @@ def _source(path: Path, log: Part) -> str:
     return f"{path.name}, recorded by {', '.join(programs) or 'an unnamed program'}{when}"
 
 
-def _of_several(pages: Paged, chosen: int) -> list[str]:
+def _of_several(pages: RequestsByPage, chosen: int) -> list[str]:
     if len(pages.pages) == 1:
         return []
     return [f"This is page {chosen + 1} of {len(pages.pages)}; --page N chooses another: {pages.listed()}."]
@@ -125,7 +125,7 @@ def _check_some(path: Path, count: int, recording: Recording) -> None:
         raise UserError(f"{path}: none of its {count} requests can be part of a page: {why}", remedy=_AGAIN)
 
 
-def _start_at_document(path: Path, recording: Recording, failed: Sequence[Written]) -> None:
+def _start_at_document(path: Path, recording: Recording, failed: Sequence[WrittenHarEntry]) -> None:
     """Leaves out what came before the page's document; refuses a document that failed."""
     entries = recording.entries
     first = _first_document(entries)
@@ -152,7 +152,7 @@ def _start_at_document(path: Path, recording: Recording, failed: Sequence[Writte
     recording.document = document
 
 
-def _first_document(entries: Sequence[Entry]) -> int | None:
+def _first_document(entries: Sequence[HarEntry]) -> int | None:
     """Of the page, or what redirects to it. A program that does not name types calls frames of other pages HTML too:
     unless the file begins with a document, it is the one that most requests refer to."""
     candidates = [index for index, entry in enumerate(entries) if entry.get and (entry.type == "document")]
@@ -165,7 +165,7 @@ def _first_document(entries: Sequence[Entry]) -> int | None:
     return found if refer[entries[found].url] or found <= len(entries) // 2 else None
 
 
-def _after_redirects(path: Path, entries: Sequence[Entry]) -> int:
+def _after_redirects(path: Path, entries: Sequence[HarEntry]) -> int:
     at = 0
     while (target := entries[at].redirect) is not None:
         later = range(at + 1, len(entries))
@@ -183,7 +183,7 @@ def _after_redirects(path: Path, entries: Sequence[Entry]) -> int:
     return at
 
 
-def _end_with_load(recording: Recording, page: Page) -> None:
+def _end_with_load(recording: Recording, page: HarPage) -> None:
     """Leaves out what was asked for once the page had loaded."""
     entries, begun = recording.entries, recording.entries[0].start
     if begun is None:
@@ -204,11 +204,11 @@ def _end_with_load(recording: Recording, page: Page) -> None:
     recording.entries = [entry for index, entry in enumerate(entries) if index not in out]
 
 
-def _asked(entry: Entry, start: float) -> Asked:
-    return Asked(start, start + (entry.time or 0.0), entry.what, entry.type in ("data", "other", "image"))
+def _asked(entry: HarEntry, start: float) -> RecordedRequest:
+    return RecordedRequest(start, start + (entry.time or 0.0), entry.what, entry.type in ("data", "other", "image"))
 
 
-def _on_load(recording: Recording, page: Page, begun: float) -> float | None:
+def _on_load(recording: Recording, page: HarPage, begun: float) -> float | None:
     """When the browser's load event was; None where there is none that its document could have come before."""
     if page.on_load_s is None:
         return None
@@ -218,13 +218,13 @@ def _on_load(recording: Recording, page: Page, begun: float) -> float | None:
     return event if event >= (document.start or begun) + (document.time or 0.0) else None
 
 
-def _late(one: Asked, after_s: float, load_s: float | None) -> str:
+def _late(one: RecordedRequest, after_s: float, load_s: float | None) -> str:
     loaded = f"{format_seconds(QUIET_S)} without a request" if load_s is None else f"the load event at {_s(load_s)}"
     idle = "" if load_s is None else f" and {format_seconds(IDLE_S)} without a request"
     return f"after the page had loaded ({loaded}{idle}; the first, {plain(one.what)}, at {_s(after_s)})"
 
 
-def _polled(asked: Sequence[Asked], load: Load) -> str:
+def _polled(asked: Sequence[RecordedRequest], load: PageLoad) -> str:
     return ", ".join(plain(what) for what in dict.fromkeys(asked[index].what for index in sorted(load.polls)))
 
 

@@ -10,7 +10,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 from h123.base.complaints import shown
 from h123.base.errors import UserError
 from h123.study.sites.freshness import CACHEABLE, fresh_s
-from h123.study.sites.har_part import Part
+from h123.study.sites.har_part import HarPart
 from h123.study.sites.site import Type
 
 NO_BODY = {204, 205, 304}
@@ -52,7 +52,7 @@ MIME: tuple[tuple[str, Type], ...] = (
 
 
 @dataclass(frozen=True)
-class Entry:
+class HarEntry:
     """A request that went over the network, or would have with an empty cache."""
 
     url: str
@@ -97,10 +97,10 @@ class Entry:
         return f"{self.method} {self.url.partition('?')[0]}"
 
 
-class Written:
+class WrittenHarEntry:
     """One entry as a file has it."""
 
-    def __init__(self, whole: Part) -> None:
+    def __init__(self, whole: HarPart) -> None:
         self.whole = whole
         self.request = whole.required("request")
         self.response = whole.required("response")
@@ -139,12 +139,12 @@ class Written:
             return self.kind == "document"
         return "text/html" in _headers(self.request).get("accept", "text/html") and self.method == "GET"
 
-    def entry(self) -> Entry:
+    def entry(self) -> HarEntry:
         size, unpacked, with_head = self._size()
         headers = _headers(self.request)
         target = self.response.text("redirectURL") or self.headers.get("location")
         redirects = 300 <= self.status < 400 and self.status != 304 and bool(target)
-        return Entry(
+        return HarEntry(
             url=urldefrag(self.url).url,
             start=self.whole.moment("startedDateTime"),
             time=self.whole.seconds("time"),
@@ -206,7 +206,7 @@ class Written:
         written = self.headers.get("content-length", "").strip()
         if self.status == 304 or not (written.isascii() and written.isdigit()):
             return None
-        return Part(self.response.at("headers"), {"content-length": written}).count("content-length")
+        return HarPart(self.response.at("headers"), {"content-length": written}).count("content-length")
 
     def _measured(self) -> tuple[int | None, bool]:
         """What the program counted, less the head if its size is known; and whether the head is still in it.
@@ -239,18 +239,18 @@ def _askers(initiator: object) -> Iterator[str]:
         yield initiator
     if not isinstance(initiator, dict):
         return
-    whole = Part("_initiator", initiator)
+    whole = HarPart("_initiator", initiator)
     if whole.text("url"):
         yield whole.text("url")
     stack = whole.part("stack")
     while stack.values:
         for frame in stack.items("callFrames"):
-            if isinstance(frame, dict) and (url := Part("", frame).text("url")):
+            if isinstance(frame, dict) and (url := HarPart("", frame).text("url")):
                 yield url
         stack = stack.part("parent")
 
 
-def _headers(part: Part) -> dict[str, str]:
+def _headers(part: HarPart) -> dict[str, str]:
     """By name in small letters; HTTP/2 and some tools write them so. Of a list that is in several lines, all."""
     found = dict[str, str]()
     for pair in (pair for pair in part.items("headers") if isinstance(pair, dict)):

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from h123.base.errors import UserError
 from h123.base.files.textfile import unprintable
-from h123.study.sites.har_part import Part
+from h123.study.sites.har_part import HarPart
 
 _MOST_SHOWN = 20
 _LONGEST = 80
 
 
 @dataclass(frozen=True)
-class Page:
+class HarPage:
     """One that the browser opened, as the file lists it."""
 
     key: str | None
@@ -26,10 +26,10 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Paged:
+class RequestsByPage:
     """Requests by page."""
 
-    pages: Sequence[Page]
+    pages: Sequence[HarPage]
     of: Sequence[int]
     """For each request the index of its page."""
 
@@ -58,32 +58,32 @@ class Paged:
         return ", ".join([*shown, "..."] if len(self.pages) > _MOST_SHOWN else shown)
 
 
-def paged(log: Part, entries: Sequence[Part]) -> Paged:
+def paged(log: HarPart, entries: Sequence[HarPart]) -> RequestsByPage:
     """Requests that name a page belong to it; the others, to the one that was open when they began."""
     pages = [_page(log, index, value) for index, value in enumerate(log.items("pages"))]
     refs = [entry.text("pageref") for entry in entries]
     # A file may list no page and name some all the same.
     listed = {page.key for page in pages}
-    pages += [Page(ref, "", None, None) for ref in dict.fromkeys(filter(None, refs)) if ref not in listed]
-    pages = pages or [Page(None, "", None, None)]
+    pages += [HarPage(ref, "", None, None) for ref in dict.fromkeys(filter(None, refs)) if ref not in listed]
+    pages = pages or [HarPage(None, "", None, None)]
     places = {page.key: index for index, page in reversed(list(enumerate(pages)))}
     first = next((places[ref] for ref in refs if ref in places), 0)
     of = [
         places[ref] if ref in places else _open_at(entry, pages, first)
         for entry, ref in zip(entries, refs, strict=True)
     ]
-    return Paged(pages, of)
+    return RequestsByPage(pages, of)
 
 
-def _page(log: Part, index: int, value: object) -> Page:
-    page = Part.of(f"{log.place}.pages[{index}]", value)
+def _page(log: HarPart, index: int, value: object) -> HarPage:
+    page = HarPart.of(f"{log.place}.pages[{index}]", value)
     timings = page.part("pageTimings")
-    return Page(
+    return HarPage(
         page.text("id") or None, plain(page.text("title")), page.moment("startedDateTime"), timings.seconds("onLoad")
     )
 
 
-def _open_at(entry: Part, pages: Sequence[Page], first: int) -> int:
+def _open_at(entry: HarPart, pages: Sequence[HarPage], first: int) -> int:
     if len(pages) == 1:
         return 0
     when = entry.moment("startedDateTime")

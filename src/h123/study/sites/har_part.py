@@ -15,7 +15,7 @@ MOST_MS = 86_400_000.0
 FIRST_YEAR, LAST_YEAR = 1970, 2200
 
 
-class Part:
+class HarPart:
     """Its values by key. What is missing, null or empty is not known; what is of a wrong kind is refused."""
 
     def __init__(self, place: str, values: Mapping[str, Any]) -> None:
@@ -23,18 +23,18 @@ class Part:
         self.values = values
 
     @classmethod
-    def of(cls, place: str, value: object) -> "Part":
+    def of(cls, place: str, value: object) -> "HarPart":
         if not isinstance(value, dict):
             raise UserError(f"{place}: expected an object, found {shown(value)}")
         return cls(place, value)
 
-    def required(self, key: str) -> "Part":
-        return Part.of(self.at(key), self.values.get(key))
+    def required(self, key: str) -> "HarPart":
+        return HarPart.of(self.at(key), self.values.get(key))
 
-    def part(self, key: str) -> "Part":
+    def part(self, key: str) -> "HarPart":
         """Without values where the file has none."""
         value = self.values.get(key)
-        return Part(self.at(key), value if isinstance(value, dict) else {})
+        return HarPart(self.at(key), value if isinstance(value, dict) else {})
 
     def at(self, key: str) -> str:
         return f"{self.place}.{key}"

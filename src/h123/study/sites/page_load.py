@@ -18,7 +18,7 @@ _UNEVEN = 1.5
 
 
 @dataclass(frozen=True)
-class Asked:
+class RecordedRequest:
     """One request of a page."""
 
     start: float
@@ -30,14 +30,14 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Load:
+class PageLoad:
     """By index of the requests."""
 
     polls: frozenset[int]
     late: frozenset[int]
 
 
-def page_load(asked: Sequence[Asked], on_load: float | None) -> Load:
+def page_load(asked: Sequence[RecordedRequest], on_load: float | None) -> PageLoad:
     """What is no part of the load, of requests in the order of their starts. `on_load`: when the browser said so."""
     polls = _polls(asked, on_load)
     idle = QUIET_S if on_load is None else IDLE_S
@@ -46,12 +46,12 @@ def page_load(asked: Sequence[Asked], on_load: float | None) -> Load:
         if index in polls:
             continue
         if one.start > busy_until + idle:
-            return Load(polls, frozenset(range(index, len(asked))) - polls)
+            return PageLoad(polls, frozenset(range(index, len(asked))) - polls)
         busy_until = max(busy_until, min(one.end, one.start + LONGEST_DATA_S) if one.data else one.end)
-    return Load(polls, frozenset())
+    return PageLoad(polls, frozenset())
 
 
-def _polls(asked: Sequence[Asked], on_load: float | None) -> frozenset[int]:
+def _polls(asked: Sequence[RecordedRequest], on_load: float | None) -> frozenset[int]:
     """Those after the load event; without one, all but the first of their kind."""
     alike = defaultdict[str, list[int]](list)
     for index, one in enumerate(asked):

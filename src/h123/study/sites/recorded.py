@@ -9,7 +9,7 @@ from h123.base.errors import UserError
 from h123.base.units import format_bytes, format_share
 from h123.study.quantities import RESOLVED
 from h123.study.sites.har import Recording, read_har
-from h123.study.sites.har_entry import Entry
+from h123.study.sites.har_entry import HarEntry
 from h123.study.sites.site import URGENCIES, Resource, Site
 from h123.study.sites.site_import import Graph, graph_of, host_shares, names
 from h123.study.yaml_document import MOST_BYTES
@@ -23,7 +23,7 @@ _KEPT = "/?%:@!$&'()*+,;=-._~[]"
 
 
 @dataclass(frozen=True)
-class Served:
+class RecordedAnswer:
     """What a server answered for a path; the sizes of all bodies that were seen."""
 
     sizes: frozenset[int]
@@ -47,7 +47,7 @@ class RecordedPage:
         """Each once."""
         return tuple(dict.fromkeys(path_of(one) for one in self.resources))
 
-    def as_served(self, served: Mapping[str, Served]) -> "RecordedPage":
+    def as_served(self, served: Mapping[str, RecordedAnswer]) -> "RecordedPage":
         """With the sizes that its server has now, without what it does not answer. Raises UserError where that is more
         than a study's file can list."""
         kept = [one for one in self.resources if not served[path_of(one)].fault]
@@ -74,7 +74,7 @@ def path_of(one: Resource) -> str:
     return one.path
 
 
-def _settled(one: Resource, served: Served, gone: Mapping[str, str | None]) -> Resource:
+def _settled(one: Resource, served: RecordedAnswer, gone: Mapping[str, str | None]) -> Resource:
     asker = one.by
     while asker is not None and asker in gone:
         asker = gone[asker]
@@ -96,7 +96,7 @@ def recorded_page(path: Path, name: str = "page", *, page: int | None = None, ev
     return RecordedPage(name, entries[document].url, resources, list(_notes(recording, why)))
 
 
-def _why_not(entry: Entry, document: Entry, before: bool, every_host: bool) -> str | None:
+def _why_not(entry: HarEntry, document: HarEntry, before: bool, every_host: bool) -> str | None:
     if before or entry.redirect:
         return "that led elsewhere"
     if not every_host and entry.host != document.host:
@@ -111,7 +111,7 @@ def asked_path(url: SplitResult) -> str:
     return quote((url.path or "/") + (f"?{url.query}" if url.query else ""), safe=_KEPT, errors="replace")
 
 
-def _resources(entries: Sequence[Entry], graph: Graph, kept: Sequence[int], document: int) -> Iterator[Resource]:
+def _resources(entries: Sequence[HarEntry], graph: Graph, kept: Sequence[int], document: int) -> Iterator[Resource]:
     called = dict(zip(kept, names([entries[index] for index in kept]), strict=True))
     runs = graph.runs()
     for index in kept:

@@ -11,7 +11,7 @@ from h123.base.complaints import choose
 from h123.base.strict import Strict, fault_at
 from h123.study.quantities import Duration, Size, check_name
 from h123.study.registry import find_site
-from h123.study.yaml_document import Document
+from h123.study.yaml_document import YamlDocument
 
 FORMAT = "site/1"
 MOST_RESOURCES = 10_000
@@ -192,7 +192,7 @@ class SiteFile(Strict):
 
 def read_site(path: Path) -> tuple[SiteFile, Site]:
     """A site out of its file. Raises UserError naming file and line."""
-    document = Document.read(path, FORMAT)
+    document = YamlDocument.read(path, FORMAT)
     shape = document.validate(SiteFile, document.data)
     try:
         check_name(shape.name, "site")

@@ -13,7 +13,7 @@ from h123.base.files.textfile import unprintable
 from h123.base.units import format_bytes, format_seconds, format_share
 from h123.study.quantities import RESOLVED, check_name
 from h123.study.sites.har import Recording, read_har
-from h123.study.sites.har_entry import Entry
+from h123.study.sites.har_entry import HarEntry
 from h123.study.sites.har_page import plain
 from h123.study.sites.site import FORMAT, MOST_RESOURCES, URGENCIES, Resource, Site
 from h123.study.yaml_document import MOST_BYTES
@@ -77,7 +77,7 @@ def graph_of(path: Path, recording: Recording) -> "Graph":
 class Graph:
     """Which entry asked for which: always an earlier one, so that there is no circle."""
 
-    entries: Sequence[Entry]
+    entries: Sequence[HarEntry]
     document: int = 0
     """The index of the one that all others hang on; before it come the redirects that led to it."""
     asker: list[int] = field(default_factory=list)
@@ -183,7 +183,7 @@ def _notes(recording: Recording, apart: Mapping[str, str]) -> list[str]:
     return words + [f"{count} {what}." for count, what in counts if count]
 
 
-def host_shares(entries: Sequence[Entry], whole: int | None = None) -> str:
+def host_shares(entries: Sequence[HarEntry], whole: int | None = None) -> str:
     """Hosts with their requests and their share of the bytes, the largest first; `whole`: of how many bytes."""
     counts, sizes = Counter(entry.host for entry in entries), Counter[str]()
     for entry in entries:
@@ -197,7 +197,7 @@ def host_shares(entries: Sequence[Entry], whole: int | None = None) -> str:
     return ", ".join([*words[:MOST_HOSTS], f"and {len(words) - MOST_HOSTS} more"] if len(words) > MOST_HOSTS else words)
 
 
-def labels(entries: Sequence[Entry]) -> dict[str, str]:
+def labels(entries: Sequence[HarEntry]) -> dict[str, str]:
     """Of each host but the first request's, which is the page's own: its name with a hyphen for what is neither letter
     nor digit, cut to a label's length; what is there twice is numbered."""
     found = dict[str, str]()
@@ -211,7 +211,7 @@ def labels(entries: Sequence[Entry]) -> dict[str, str]:
     return found
 
 
-def names(entries: Sequence[Entry]) -> list[str]:
+def names(entries: Sequence[HarEntry]) -> list[str]:
     """Paths, with the host where it is another than the document's; what is there twice is numbered."""
     home = urlsplit(entries[0].url).netloc
     seen, found = Counter[str](), []

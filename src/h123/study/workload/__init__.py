@@ -9,9 +9,9 @@ from h123.study.quantities import RESOLVED
 from h123.study.workload import mix, page
 from h123.study.workload.abandon import ABANDONED, LEAVING, Abandon
 from h123.study.workload.arrivals import Arrivals
-from h123.study.workload.client_file import FORMAT, Asking, Target, WorkloadFile
-from h123.study.workload.kind import Kind
-from h123.study.workload.load import BEYOND_OK, OK, Connections, Exchange, Load, Upload, Visit
+from h123.study.workload.client_file import FORMAT, Target, VisitOrder, WorkloadFile
+from h123.study.workload.kind import WorkloadKind
+from h123.study.workload.load import BEYOND_OK, OK, Connections, Exchange, Load, Upload, VisitShape
 from h123.study.workload.mix import Mix, MixFile, MixParameters
 from h123.study.workload.page import Page, PageFile, PageParameters
 from h123.study.workload.requests import Requests, RequestsFile, RequestsParameters
@@ -28,16 +28,16 @@ __all__ = [
     "Abandon",
     "AnyWorkloadFile",
     "Arrivals",
-    "Asking",
     "Connections",
     "Exchange",
-    "Kind",
     "Load",
     "Retry",
     "Target",
     "Upload",
-    "Visit",
+    "VisitOrder",
+    "VisitShape",
     "WorkloadFile",
+    "WorkloadKind",
     "WorkloadParameters",
     "own_parameters",
     "workload_of",
@@ -46,20 +46,20 @@ __all__ = [
 DEFAULT = "requests"
 
 
-class Parts(NamedTuple):
+class KindParts(NamedTuple):
     """What a kind is made of."""
 
     parameters: type[Load]
-    answers: Callable[[Any], Kind]
+    answers: Callable[[Any], WorkloadKind]
     example: Callable[[Collection[str], bool], Mapping[str, object]]
     """Its own parameters for a small workload of these methods, by which a client is tried; its pages are real
     documents or not."""
 
 
-KINDS: Mapping[str, Parts] = {
-    "requests": Parts(RequestsParameters, Requests, lambda _methods, _documents: {}),
-    "mix": Parts(MixParameters, Mix, mix.example),
-    "page": Parts(PageParameters, Page, page.example),
+KINDS: Mapping[str, KindParts] = {
+    "requests": KindParts(RequestsParameters, Requests, lambda _methods, _documents: {}),
+    "mix": KindParts(MixParameters, Mix, mix.example),
+    "page": KindParts(PageParameters, Page, page.example),
 }
 """By the name that a study has for it."""
 
@@ -78,7 +78,7 @@ class WorkloadParameters(RequestsParameters, MixParameters, PageParameters):
     kind: Literal["requests", "mix", "page"] = "requests"
 
     @property
-    def workload(self) -> Kind:
+    def workload(self) -> WorkloadKind:
         """All that others ask of it."""
         return KINDS[self.kind].answers(self)
 
@@ -86,7 +86,7 @@ class WorkloadParameters(RequestsParameters, MixParameters, PageParameters):
 _ANYTHING = {"protocol": "h1"}
 
 
-def workload_of(values: Mapping[str, object]) -> Kind:
+def workload_of(values: Mapping[str, object]) -> WorkloadKind:
     """Of parameters as JSON has them. Those that imported samples do not tell, null, are None in the load; those that
     were not written yet in an earlier version have their defaults."""
     fields = WorkloadParameters.model_fields.keys() & values.keys()

@@ -30,7 +30,7 @@ _RARE = 0.01
 Rate = Annotated[float, Field(ge=0, le=_MOST_RATE, strict=True, allow_inf_nan=False)]
 
 
-class Step(Strict):
+class RateStep(Strict):
     """`{rate: 500, lasts: 2s}`, a ramp `{rate: [500, 2000], lasts: 5s}`, or `{burst: 50, lasts: 100ms}`: so many at
     once as it begins, then none."""
 
@@ -40,7 +40,7 @@ class Step(Strict):
     lasts: Annotated[Duration, Field(gt=0)]
 
     @model_validator(mode="after")
-    def _one_of_them(self) -> "Step":
+    def _one_of_them(self) -> "RateStep":
         if (self.rate is None) == (self.burst is None):
             raise ValueError("write either `rate`, requests a second, or `burst`, requests at once")
         return self
@@ -73,7 +73,7 @@ class Arrivals(Strict):
     """poisson: at random, and independent of one another; constant: evenly."""
     per: Literal["all", "connection"] = "all"
     """all: the steps are of all users together; connection: of each connection, whose requests are its own."""
-    steps: Annotated[tuple[Step, ...], Field(min_length=1, max_length=MOST_STEPS, strict=False)]
+    steps: Annotated[tuple[RateStep, ...], Field(min_length=1, max_length=MOST_STEPS, strict=False)]
 
     @model_validator(mode="after")
     def _asks_for_something(self) -> "Arrivals":

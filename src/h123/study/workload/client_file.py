@@ -52,13 +52,13 @@ class WorkloadFile(BaseModel):
     retries: int | None = None
     """How often at most, the first time not counted."""
 
-    def asking(self) -> "Asking | None":
+    def asking(self) -> "VisitOrder | None":
         """How requests follow one another; None: none asks for another."""
         return None
 
 
 @dataclass(frozen=True)
-class Asking:
+class VisitOrder:
     """How a visit's resources are asked for."""
 
     askers: Sequence[int | None]

@@ -1,8 +1,9 @@
 """What a workload of any kind answers to those who plan, run, check or show it.
 
-A kind is a module in this package. It has its parameters, a subclass of `Load`; its answers, a subclass of `Kind`; and
-what it tells a client in workload.json, a subclass of `WorkloadFile`. Nothing outside of this package knows kinds by
-their names. What a load may ask for besides has a module each: arrivals, abandonment, retries, headers.
+A kind is a module in this package. It has its parameters, a subclass of `Load`; its answers, a subclass of
+`WorkloadKind`; and what it writes for a client in workload.json, a subclass of `WorkloadFile`. Nothing outside of this
+package knows kinds by their names. What a load may ask for besides has a module each: arrivals, abandonment, retries,
+headers.
 """
 
 import math
@@ -15,14 +16,14 @@ from h123.catalogue import FULL, Announcement
 from h123.study.sites.documents import Documents
 from h123.study.workload.abandon import LEAVING
 from h123.study.workload.client_file import Target, WorkloadFile, common_fields
-from h123.study.workload.load import SENDERS, Exchange, Load, Sender, Upload, Visit
+from h123.study.workload.load import SENDERS, Exchange, Load, Sender, Upload, VisitShape
 
 RARE = 0.01
 """Of trials: those in which chance may have made something longer than is reckoned with."""
 
 
 @dataclass(frozen=True)
-class Kind(ABC):
+class WorkloadKind(ABC):
     """The answers of a workload. Those that are alike for all kinds so far are given here."""
 
     load: Load
@@ -94,7 +95,7 @@ class Kind(ABC):
         """What a request is for, of those of all users, counted one user after another."""
         return 0
 
-    def visit(self) -> Visit | None:
+    def visit(self) -> VisitShape | None:
         """What its requests make up; None: each is by itself."""
         return None
 

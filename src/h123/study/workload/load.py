@@ -82,7 +82,7 @@ class Exchange:
 
 
 @dataclass(frozen=True)
-class Visit:
+class VisitShape:
     """Requests that belong together, as a page's do; in samples those of a user with the same `group`."""
 
     requests: int

@@ -22,7 +22,7 @@ from h123.base.units import format_bytes, format_share
 from h123.study.quantities import RESOLVED, Duration, Size
 from h123.study.workload.client_file import Target, WorkloadFile
 from h123.study.workload.headers import MOST_HEADERS, Header, WrittenHeader, once_each, written
-from h123.study.workload.kind import Kind
+from h123.study.workload.kind import WorkloadKind
 from h123.study.workload.load import OK, Count, Exchange, Load, Method, Upload
 
 MOST_ENTRIES = 100
@@ -37,7 +37,7 @@ LONGEST_NAME = 255
 _UPLOAD, _BYTES = "/upload", re.compile(r"/bytes/([0-9]{1,12})")
 
 
-class Entry(Strict):
+class MixEntry(Strict):
     """`{method: GET, size: 2kB, weight: 90, think: 50ms}`, `{method: POST, path: /orders, body: 20kB, status: 201}`."""
 
     method: Method = "GET"
@@ -82,7 +82,7 @@ class Entry(Strict):
         return {**given, "body": path.stat().st_size}
 
     @model_validator(mode="after")
-    def _makes_sense(self) -> "Entry":
+    def _makes_sense(self) -> "MixEntry":
         if self.method == "GET":
             if self.body is not None:
                 raise fault_at(["body" if self.file is None else "file"], "a GET has no body; write `method: POST`")
@@ -123,13 +123,13 @@ class Entry(Strict):
         return " ".join(word for word in (self.method, path, format_bytes(size) if size else None) if word)
 
 
-def _of_measure(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+def _of_measure(entries: tuple[MixEntry, ...]) -> tuple[MixEntry, ...]:
     if sum(_parts(entries)) > MOST_WEIGHT:
         raise ValueError(f"the weights add up to more than {MOST_WEIGHT}; write smaller ones")
     return entries
 
 
-def _parts(entries: Sequence[Entry]) -> list[int]:
+def _parts(entries: Sequence[MixEntry]) -> list[int]:
     """How often each is made in a turn: the weights, made as small as they can be."""
     common = math.gcd(*(entry.weight for entry in entries))
     return [entry.weight // common for entry in entries]
@@ -138,11 +138,11 @@ def _parts(entries: Sequence[Entry]) -> list[int]:
 class MixParameters(Load):
     """What a study says of it."""
 
-    mix: Annotated[tuple[Entry, ...], Field(max_length=MOST_ENTRIES), AfterValidator(_of_measure)] = ()
+    mix: Annotated[tuple[MixEntry, ...], Field(max_length=MOST_ENTRIES), AfterValidator(_of_measure)] = ()
     """Its requests; there is at least one if the workload is of this kind."""
 
 
-class WrittenEntry(BaseModel):
+class WrittenMixEntry(BaseModel):
     """One of the requests in workload.json."""
 
     model_config = ConfigDict(strict=True, defer_build=True)
@@ -161,13 +161,13 @@ class MixFile(WorkloadFile):
     """workload.json."""
 
     kind: Literal["mix"]
-    mix: list[WrittenEntry]
+    mix: list[WrittenMixEntry]
     order: list[int]
     """Whose turn it is, over and over."""
 
 
 @dataclass(frozen=True)
-class Mix(Kind):
+class Mix(WorkloadKind):
     """What it answers."""
 
     load: MixParameters
@@ -221,9 +221,9 @@ class Mix(Kind):
             order=order(_parts(self.load.mix), target.seed),
         )
 
-    def _written(self, entry: Entry) -> WrittenEntry:
+    def _written(self, entry: MixEntry) -> WrittenMixEntry:
         named: Mapping[str, Header] = {header.name: header for header in (*self.load.headers, *entry.headers)}
-        return WrittenEntry(
+        return WrittenMixEntry(
             method=entry.method,
             path=entry.target,
             headers=list(written(named.values())),

@@ -22,10 +22,10 @@ from h123.study.round_trips import INITIAL_WINDOW_BYTES, handshake_round_trips
 from h123.study.sites.documents import Documents
 from h123.study.sites.site import Resource, Site, load_site
 from h123.study.workload.abandon import LEAVING
-from h123.study.workload.client_file import Asking, Target, WorkloadFile
+from h123.study.workload.client_file import Target, VisitOrder, WorkloadFile
 from h123.study.workload.headers import Header, WrittenHeader, written
-from h123.study.workload.kind import Kind
-from h123.study.workload.load import Exchange, Load, Visit
+from h123.study.workload.kind import WorkloadKind
+from h123.study.workload.load import Exchange, Load, VisitShape
 
 BROWSER_CONNECTIONS = 6
 """To a host over HTTP/1.1, in Chromium, Firefox and Safari alike."""
@@ -95,13 +95,13 @@ class PageFile(WorkloadFile):
     pause_ns: int | None = None
     """Only where there is one: between the end of a user's visit and the beginning of its next."""
 
-    def asking(self) -> Asking:
+    def asking(self) -> VisitOrder:
         askers, runs = [one.initiator for one in self.page], [one.run_ns for one in self.page]
-        return Asking(askers, runs, self.at_once)
+        return VisitOrder(askers, runs, self.at_once)
 
 
 @dataclass(frozen=True)
-class Page(Kind):
+class Page(WorkloadKind):
     """What it answers."""
 
     load: PageParameters
@@ -212,9 +212,9 @@ class Page(Kind):
     def resource(self, number: int, _: int) -> int:
         return number % len(self.site.loads())
 
-    def visit(self) -> Visit:
+    def visit(self) -> VisitShape:
         sizes = [one.size for one, _ in self.site.loads()]
-        return Visit(len(sizes), max(range(len(sizes)), key=sizes.__getitem__))
+        return VisitShape(len(sizes), max(range(len(sizes)), key=sizes.__getitem__))
 
     # How much there is of it
 

@@ -10,7 +10,7 @@ from h123.base.units import format_bytes
 from h123.catalogue import FULL, QUIC
 from h123.study.quantities import Size
 from h123.study.workload.client_file import Target, WorkloadFile
-from h123.study.workload.kind import Kind
+from h123.study.workload.kind import WorkloadKind
 from h123.study.workload.load import Exchange, Load, Method
 
 
@@ -40,7 +40,7 @@ class RequestsFile(WorkloadFile):
 
 
 @dataclass(frozen=True)
-class Requests(Kind):
+class Requests(WorkloadKind):
     """What it answers."""
 
     load: RequestsParameters

@@ -160,7 +160,7 @@ def carry_out(asked: Assignment, trials: Trials, folder: Path) -> Carried:
 
 def _spoil(asked: Assignment, trials: Trials, path: Path) -> None:
     """The server that sends the wrong body in the server's place."""
-    trial, tls = read_document(path, trial_files.Trial), trials.certificate
+    trial, tls = read_document(path, trial_files.TrialFile), trials.certificate
     [server] = [role for role in trial.roles if role.name == "server"]
     server.command = spoiler_command(
         trials.subjects[WITNESS],

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from h123.base.units import format_bytes
-from h123.catalogue import QUIC, Declared
+from h123.catalogue import QUIC, DeclaredConstants
 from h123.verification.constants import words
 from h123.verification.constants.found import Constants
 
@@ -27,13 +27,13 @@ class Comparison:
     """Why, as far as that is stated."""
 
 
-def compared(said: Declared, seen: Constants) -> list[Comparison]:
+def compared(said: DeclaredConstants, seen: Constants) -> list[Comparison]:
     """All constants of which the source says something, in a fixed order."""
     decrease = [_decrease(said, seen)] if said.decrease else []
     return [_initial_window(said, seen), *decrease, _retransmission(said, seen)]
 
 
-def _initial_window(said: Declared, seen: Constants) -> Comparison:
+def _initial_window(said: DeclaredConstants, seen: Constants) -> Comparison:
     """TCP counts packets. QUIC counts bytes: its full packets fill the window to within one, as a sender may ask before
     sending whether there is room for anything; others are small, or look for larger packets and count as much."""
     window, flight = said.initial_window, seen.first_flight
@@ -51,7 +51,7 @@ def _initial_window(said: Declared, seen: Constants) -> Comparison:
     return Comparison("initial window", says, tuple(window.where), shows, agrees, window.differs)
 
 
-def _decrease(said: Declared, seen: Constants) -> Comparison:
+def _decrease(said: DeclaredConstants, seen: Constants) -> Comparison:
     loss, shown = said.decrease, seen.decrease
     assert loss is not None
     less, more = GROWN
@@ -60,7 +60,7 @@ def _decrease(said: Declared, seen: Constants) -> Comparison:
     return Comparison("a loss leaves", f"{loss.keeps:g}", tuple(loss.where), shows, agrees, loss.differs)
 
 
-def _retransmission(said: Declared, seen: Constants) -> Comparison:
+def _retransmission(said: DeclaredConstants, seen: Constants) -> Comparison:
     wait, tail = said.retransmission, seen.tail_near
     waited = (tail.first_ms if wait.attempt == 1 else tail.second_ms) if tail else None
     agrees = waited is not None and wait.least_ms <= waited <= wait.most_ms + TIMERS_MS

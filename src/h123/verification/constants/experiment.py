@@ -13,7 +13,7 @@ from h123.base.transport import Value
 from h123.catalogue import Subject, check_supported
 from h123.documents import read_document, write_document
 from h123.documents.campaign_file import VerifiedRole
-from h123.documents.trial_files import Trial
+from h123.documents.trial_files import TrialFile
 from h123.packets.capture import MOST, Packets, read_packets
 from h123.study import Network, Parameters
 from h123.study.networks.network import Direction, Loss
@@ -190,7 +190,7 @@ class Laboratory:
 def record_packets(folder: Path) -> None:
     """The link shall keep a record of all; an open loop's pauses shall be those that are known."""
     path = folder / "trial.json"
-    trial = read_document(path, Trial)
+    trial = read_document(path, TrialFile)
     for link in trial.links:
         link.packets = MOST
     write_document(path, trial)

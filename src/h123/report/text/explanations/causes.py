@@ -12,7 +12,7 @@ from h123.base.errors import UserError
 from h123.base.units import figures, format_bytes, format_seconds
 from h123.report.text.words import cell_name, level, listed, opened, place, unbroken
 from h123.study import metric
-from h123.study.metrics.observed import Recovered, Times, Visits
+from h123.study.metrics.observed import PageTime, RecoveryTime, RequestTime
 
 Row = Mapping[str, Any]
 """One element of `causes` in verdicts.json (docs/contracts/verdicts.md)."""
@@ -190,9 +190,9 @@ _RECOVERY = Observation(
 
 def observation(row: Row) -> Observation:
     match metric(row["metric"]).of:
-        case Visits():
+        case PageTime():
             return VISIT
-        case Recovered():
+        case RecoveryTime():
             return _RECOVERY
         case _:
             return _REQUEST
@@ -201,7 +201,7 @@ def observation(row: Row) -> Observation:
 def _kind(row: Row) -> str:
     """`request`, `cold request`, `visit`, `recovery`."""
     match metric(row["metric"]).of:
-        case Times(phase="cold"):
+        case RequestTime(phase="cold"):
             return f"cold {observation(row).one}"
         case _:
             return observation(row).one
@@ -256,7 +256,7 @@ def nothing_told(verdicts: Verdicts) -> UserError:
             f"campaign's question is of another: {names}",
             remedy="see a trial's packets, windows and requests with h123 show DIR TRIAL",
         )
-    if any(isinstance(metric(name).of, Recovered) for name in asked):
+    if any(isinstance(metric(name).of, RecoveryTime) for name in asked):
         return UserError(
             "this campaign does not tell what its recoveries were spent on: there is no block in which requests of "
             "both sides were answered after the move, and which recorded their packets",
