@@ -3,7 +3,7 @@
     PYTHONPATH=src .venv/bin/python bench/ladder_saved.py CAMPAIGN...
 
 A Markdown table: a row for each size and network, the whole's factor and those of the steps, with their intervals.
-Bold: a verdict, faster or slower. Below it the furthest that a product of factors is off its whole.
+Bold: a verdict of a difference. Below it the furthest that a product of factors is off its whole.
 """
 
 import json
@@ -40,7 +40,7 @@ def _cell(step: dict[str, Any]) -> str:
     if step["factor"] is None:
         return "no factor: a side failed in a block"
     factor = f"{step['factor']:.2f}"
-    factor = f"**{factor}**" if step["verdict"] in ("faster", "slower") else factor
+    factor = f"**{factor}**" if step["verdict"] not in ("equivalent", "inconclusive") else factor
     return f"{factor} ({step['low']:.2f}–{step['high']:.2f})"
 
 

@@ -63,7 +63,7 @@ def test_the_table_has_a_column_for_each_level_and_says_what_it_means(campaign: 
 
 def test_packets_tell_the_largest_group_of_causes(campaign: CampaignFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     names = [cause.name for cause in CAUSES]
-    spent = {"slow-start": 0.2, "cut": 0.25, "rate": 0.3, "trip": 0.1, "untold": 0.15}
+    spent = {"slow-start": 0.2, "cut": 0.25, "rate": 0.3, "trip": 0.1, "unattributed": 0.15}
     seconds = tuple(spent.get(name, 0.0) for name in names)
     told = {"warm": Means(seconds=seconds, sums_up=1.0, held=0.0)}
     monkeypatch.setattr(Told, "of", lambda _, attempt: told if attempt.cell["protocol"] == "h2" else {})

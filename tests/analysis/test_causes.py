@@ -6,22 +6,22 @@ from typing import cast
 import numpy as np
 import pytest
 
-from h123.analysis.explanations.causes import UNTOLD_AT_MOST, VISIT, between, explained_phase, means
-from h123.causes import CAUSES, NUMBER, UNTOLD, ExplainedTrial, Stretch
+from h123.analysis.explanations.causes import UNATTRIBUTED_AT_MOST, VISIT, between, explained_phase, means
+from h123.causes import CAUSES, NUMBER, UNATTRIBUTED, ExplainedTrial, Stretch
 from h123.causes.cause import CUT, MENDING
 from h123.store import Sample
 
 LATENCY_S = 0.1
 
 
-def _trial(*untold: float, counted_twice: float = 0.0) -> ExplainedTrial:
-    """Requests of which such shares are untold, and such a share of the first one's time has two causes."""
-    rows = [cast(Sample, {"phase": "warm", "start_ns": 0, "end_ns": round(LATENCY_S * 1e9)}) for _ in untold]
-    seconds = np.zeros((len(untold), len(CAUSES)))
-    seconds[:, NUMBER[UNTOLD]] = np.array(untold) * LATENCY_S
-    seconds[:, 0] = LATENCY_S - seconds[:, NUMBER[UNTOLD]]
+def _trial(*unattributed: float, counted_twice: float = 0.0) -> ExplainedTrial:
+    """Requests of which such shares are unattributed, and such a share of the first one's time has two causes."""
+    rows = [cast(Sample, {"phase": "warm", "start_ns": 0, "end_ns": round(LATENCY_S * 1e9)}) for _ in unattributed]
+    seconds = np.zeros((len(unattributed), len(CAUSES)))
+    seconds[:, NUMBER[UNATTRIBUTED]] = np.array(unattributed) * LATENCY_S
+    seconds[:, 0] = LATENCY_S - seconds[:, NUMBER[UNATTRIBUTED]]
     seconds[0, 1] += counted_twice * LATENCY_S
-    return ExplainedTrial(rows, seconds, np.zeros(len(untold)))
+    return ExplainedTrial(rows, seconds, np.zeros(len(unattributed)))
 
 
 def test_requests_sum_up_that_are_told_but_for_two_percent() -> None:
@@ -35,12 +35,14 @@ def test_what_is_told_twice_does_not_sum_up() -> None:
 def test_the_shares_of_both_sides_are_kept() -> None:
     mine, others = _trial(0.0, 0.04), _trial(0.0, 0.0)
     row = between([means(mine)["warm"]], [means(others)["warm"]])
-    assert row["sums"] == pytest.approx({"a_requests": 0.5, "b_requests": 1, "a_untold": 0.02, "b_untold": 0})
+    assert row["sums"] == pytest.approx(
+        {"a_requests": 0.5, "b_requests": 1, "a_unattributed": 0.02, "b_unattributed": 0}
+    )
     assert row["told"]
 
 
-def test_where_much_of_one_side_is_untold_the_cause_is_not_told() -> None:
-    whole, dark = _trial(0.0, 0.0), _trial(0.0, 2.2 * UNTOLD_AT_MOST)
+def test_where_much_of_one_side_is_unattributed_the_cause_is_not_told() -> None:
+    whole, dark = _trial(0.0, 0.0), _trial(0.0, 2.2 * UNATTRIBUTED_AT_MOST)
     assert not between([means(whole)["warm"]], [means(dark)["warm"]])["told"]
     assert not between([means(dark)["warm"]], [means(whole)["warm"]])["told"]
 

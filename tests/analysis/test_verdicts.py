@@ -47,6 +47,8 @@ WIDE = [0.5, 2.0, 0.7, 1.4, 1.1, 0.9]
         ([1 / ratio for ratio in BELOW], "latency", "slower"),
         (BELOW, "goodput", "slower"),
         ([1 / ratio for ratio in BELOW], "goodput", "faster"),
+        (BELOW, "cpu", "lower"),
+        ([1 / ratio for ratio in BELOW], "sent_down", "higher"),
         (SAME, "latency", "equivalent"),
         # A difference that is there, and too small to matter.
         ([1.01, 1.012, 1.009, 1.011, 1.013, 1.008], "latency", "equivalent"),

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from h123.causes.cause import CAUSES, LIMIT, NUMBER, RATE, UNTOLD
+from h123.causes.cause import CAUSES, LIMIT, NUMBER, RATE, UNATTRIBUTED
 from h123.causes.connections.bottleneck import wire
 from h123.causes.intervals import Course
 from h123.causes.spans import Spans
@@ -32,16 +32,16 @@ def test_the_parts_of_a_course_sum_up(edges: list[int], begin: int, length: int,
     assert (parts >= 0).all()
     moments = np.arange(begin, begin + length)
     told = moments[(moments >= min(edges)) & (moments < max(edges))]
-    assert parts[NUMBER[UNTOLD]] >= length - len(told)
+    assert parts[NUMBER[UNATTRIBUTED]] >= length - len(told)
 
 
 def test_a_course_tells_each_cause_between_its_edges() -> None:
     course = Course.cut(np.array([10, 20, 40]), lambda moments: np.where(moments < 20, NUMBER[RATE], NUMBER[LIMIT]))
     parts = course.between(15, 50)
-    assert {cause.name: parts[NUMBER[cause]] for cause in (RATE, LIMIT, UNTOLD)} == {
+    assert {cause.name: parts[NUMBER[cause]] for cause in (RATE, LIMIT, UNATTRIBUTED)} == {
         "rate": 5,
         "limit": 20,
-        "untold": 10,
+        "unattributed": 10,
     }
 
 

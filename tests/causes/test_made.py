@@ -12,7 +12,7 @@ from causes.judged import judged, shares, verdict
 from causes.made import CLIENTS, EVERY, KINDS, LOADS, Truth, drawn
 from causes.scene import COMMON, Bench, Scene, network
 from h123.catalogue import catalogue, install
-from h123.causes import CAUSES, NUMBER, UNTOLD, explain
+from h123.causes import CAUSES, NUMBER, UNATTRIBUTED, explain
 from h123.causes.cause import LIMIT
 from h123.execution import SERVER_ADDRESS, LocalPool, campaign_certificate
 from h123.study.workload import OK
@@ -139,5 +139,5 @@ def test_what_the_record_of_packets_does_not_cover_is_left_out(bench: Bench) -> 
     explained = explain(folder, [OK])
     asked = len(pq.read_table(folder / "samples.parquet"))
     assert 0 < len(explained.phases) < asked
-    assert explained.seconds[:, NUMBER[UNTOLD]].max() == 0
+    assert explained.seconds[:, NUMBER[UNATTRIBUTED]].max() == 0
     assert not explain(folder, [201]).rows  # which no answer has

@@ -213,7 +213,7 @@ def test_a_real_recovery_is_taken_apart(trials: Trials, tmp_path: Path, protocol
     assert recovery.sums_up
     seconds = {cause.name: part for cause, part in zip(CAUSES, recovery.seconds.tolist(), strict=True) if part > 1e-4}
     assert parts <= seconds.keys()
-    assert not {"untold", "gone", "validating", "anew"} - parts & seconds.keys()
+    assert not {"unattributed", "gone", "validating", "anew"} - parts & seconds.keys()
     # Other eyes see a full packet when it has come; over QUIC that may be a challenge, a round trip before.
     _, flowed = after_move(read_packets(folder), report.main_began_ns + 500 * MS, UDP if protocol == "h3" else TCP)
     assert flowed

@@ -26,7 +26,7 @@ def compared(*said: str) -> list[dict[str, Any]]:
     for one in said:
         sign = next(sign for sign in ORDER if sign in one)
         a, b = one.split(sign)
-        found.append({"a": a, "b": b, "twin": False, "verdict": ORDER[sign]})
+        found.append({"metric": "latency", "a": a, "b": b, "twin": False, "verdict": ORDER[sign]})
     return found
 
 
@@ -59,7 +59,7 @@ def test_a_level_that_failed_in_every_block_is_no_rival() -> None:
 
 
 def test_a_twin_is_no_rival() -> None:
-    twin = {"a": "h2", "b": "h2", "twin": True, "verdict": "slower"}
+    twin = {"metric": "latency", "a": "h2", "b": "h2", "twin": True, "verdict": "slower"}
     assert best(["h1", "h2"], [twin, *compared("h2<h1")]).said == "HTTP/2"
 
 

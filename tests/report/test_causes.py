@@ -162,7 +162,7 @@ def test_parts_that_make_up_for_one_another_are_told() -> None:
     assert "20 ms less for queueing" in said
 
 
-SUMS = {"a_requests": 0.9995, "b_requests": 0.5, "a_untold": 0.0, "b_untold": 0.231}
+SUMS = {"a_requests": 0.9995, "b_requests": 0.5, "a_unattributed": 0.0, "b_unattributed": 0.231}
 
 
 def test_the_page_asks_for_what_there_is() -> None:
@@ -186,7 +186,7 @@ def test_a_recovery_from_a_move_is_the_one_in_the_middle() -> None:
     assert "What the mean request or median recovery of" in causes_figure([ROW, row]).caption
 
 
-def test_where_much_is_untold_no_part_is_named() -> None:
+def test_where_much_is_unattributed_no_part_is_named() -> None:
     assert _plain(sentence({**ROW, "told": False, "sums": SUMS})) == (
         "On medium, a mean cold request of HTTP/3 takes 67.4 ms less than one of HTTP/2. What for is not told: packets "
         "do not tell 23.1 % of the time of HTTP/2."
@@ -196,7 +196,7 @@ def test_where_much_is_untold_no_part_is_named() -> None:
 def test_how_far_the_parts_sum_up_is_said() -> None:
     assert _plain(sums({**ROW, "sums": SUMS})) == (
         "The parts sum up to a request's latency within 2 % in over 99.9 % for HTTP/3 and 50 % for HTTP/2 of the "
-        "requests; untold is 0 % for HTTP/3 and 23.1 % for HTTP/2."
+        "requests; unattributed is 0 % for HTTP/3 and 23.1 % for HTTP/2."
     )
     assert sums(ROW) == ""  # of an earlier version
 

@@ -23,8 +23,8 @@ def test_few_answers_speak_for_themselves() -> None:
 
 def test_each_verdict_is_counted_and_placed() -> None:
     assert headline_sentences(ANSWERS) == [
-        ("slower", "Latency, HTTP/3 v HTTP/2: slower in 4 of 12 (by 50\u00a0%): all with network lan."),
-        ("faster", "Latency, HTTP/3 v HTTP/2: faster in 4 of 12 (by 50\u00a0%): all with network poor."),
+        ("worse", "Latency, HTTP/3 v HTTP/2: slower in 4 of 12 (by 50\u00a0%): all with network lan."),
+        ("better", "Latency, HTTP/3 v HTTP/2: faster in 4 of 12 (by 50\u00a0%): all with network poor."),
         ("inconclusive", "Latency, HTTP/3 v HTTP/2: cannot tell yet in 4 of 12: all with network home."),
     ]
 
@@ -32,8 +32,8 @@ def test_each_verdict_is_counted_and_placed() -> None:
 def test_some_where_the_levels_do_not_decide() -> None:
     mixed = [*ANSWERS[1:], answer("lan", "low", "GET", "faster")]
     said = dict(headline_sentences(mixed))
-    assert said["slower"].endswith("slower in 3 of 12 (by 50\u00a0%): some with network lan.")
-    assert said["faster"].endswith("faster in 5 of 12 (by 50\u00a0%): some with network poor or lan.")
+    assert said["worse"].endswith("slower in 3 of 12 (by 50\u00a0%): some with network lan.")
+    assert said["better"].endswith("faster in 5 of 12 (by 50\u00a0%): some with network poor or lan.")
 
 
 def test_one_verdict_everywhere_needs_no_place() -> None:
@@ -49,7 +49,7 @@ def test_metrics_and_pairs_are_kept_apart() -> None:
 def test_a_pair_with_one_answer_is_not_counted() -> None:
     servers = [{**answer("lan", "low", "GET"), "a": name, "b": "go"} for name in ("caddy", "nginx", "envoy", "bun")]
     lines = headline_sentences([*servers, *({**row, "metric": "ttfb"} for row in servers)])
-    assert lines[0] == ("slower", "Latency, caddy v go: slower (by 50\u00a0%).")
+    assert lines[0] == ("worse", "Latency, caddy v go: slower (by 50\u00a0%).")
     assert len(lines) == 8
 
 

@@ -32,6 +32,7 @@ def comparison(**changes: Any) -> dict[str, Any]:
 
 UNDECIDED = {"verdict": "inconclusive"}
 SLOWER = {"verdict": "slower"}
+HIGHER = {"verdict": "higher"}
 
 
 @pytest.mark.parametrize(
@@ -67,11 +68,11 @@ SLOWER = {"verdict": "slower"}
             "On poor, HTTP/2's goodput is 4 times HTTP/3's (2 to 5 times).",
         ),
         (
-            {"metric": "cpu", "ratio": 2.5, "low": 2.4, "high": 2.6, **SLOWER},
+            {"metric": "cpu", "ratio": 2.5, "low": 2.4, "high": 2.6, **HIGHER},
             "On poor, HTTP/3's CPU per request is 2.5 times HTTP/2's (2.4 to 2.6 times).",
         ),
         (
-            {"metric": "cpu", "ratio": 1.9, "low": 1.8, "high": 2.0, **SLOWER},
+            {"metric": "cpu", "ratio": 1.9, "low": 1.8, "high": 2.0, **HIGHER},
             "On poor, HTTP/3's CPU per request is 90 % higher than HTTP/2's (80 to 100 %).",
         ),
         (
@@ -135,6 +136,10 @@ SLOWER = {"verdict": "slower"}
             "On poor, HTTP/2 is faster than HTTP/3, which failed in 5 of 6 blocks.",
         ),
         (
+            {"metric": "goodput", "ratio": None, "low": None, "high": None, "failed": {"a": [1], "b": []}, **SLOWER},
+            "On poor, HTTP/2's goodput is higher than that of HTTP/3, which failed in 1 of 6 blocks.",
+        ),
+        (
             {"cell": {}, "a": "reno", "b": "cubic", "ratio": 0.9996, "low": 0.9995, "high": 0.9999},
             "Reno is 0.04 % faster than CUBIC (0.01 to 0.05 %).",
         ),
@@ -155,7 +160,8 @@ def test_no_line_ends_within_an_interval() -> None:
     [
         ("latency", "faster", "faster"),
         ("goodput", "slower", "lower"),
-        ("cpu", "faster", "cheaper"),
+        ("cpu", "lower", "lower"),
+        ("sent_down", "higher", "higher"),
         ("nobody-described-me", "faster", "better"),
         ("latency", "inconclusive", "cannot tell yet"),
     ],

@@ -26,7 +26,7 @@ from h123.study import (
     load_study,
     metric,
 )
-from h123.study.metrics.observed import RequestTime
+from h123.study.metrics.observed import ProcessorTime, RequestTime
 from h123.study.registry import list_published
 
 ROOT = project_root()
@@ -81,6 +81,13 @@ def test_each_has_all_that_others_ask(one: Metric) -> None:
     assert set(one.needs.client) <= Client.model_fields.keys()
     assert one.format(1.5).endswith(("s", "B", "B/s", "/s", "%"))
     assert one.format(None) == "–"
+
+
+@pytest.mark.parametrize("one", METRICS.values(), ids=METRICS)
+def test_a_verdict_on_an_amount_is_lower_or_higher(one: Metric) -> None:
+    timed = one.unit in ("s", "bit/s", "/s") and not isinstance(one.of, ProcessorTime)
+    assert one.verdicts == (("faster", "slower") if timed else ("lower", "higher"))
+    assert [one.standing(verdict) for verdict in (*one.verdicts, "equivalent")] == ["better", "worse", "equivalent"]
 
 
 def test_they_can_be_told_apart() -> None:

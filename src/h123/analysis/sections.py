@@ -29,6 +29,7 @@ from h123.analysis.provenance import (
     unproved,
     values,
 )
+from h123.analysis.respelled import respelled_verdicts
 from h123.analysis.section import Section
 from h123.analysis.verdicts import (
     audited,
@@ -127,7 +128,7 @@ def read_verdicts(folder: CampaignFolder) -> Verdicts:
     if not file.is_file():
         raise UserError(f"{folder.path} has not been analysed: it has no verdicts.json", remedy=again)
     try:
-        return _model().validate_python(read_content(file, "verdicts/1"), strict=True)
+        return _model().validate_python(respelled_verdicts(read_content(file, "verdicts/1")), strict=True)
     except ValidationError as invalid:
         raise UserError(f"{file} is not as h123 writes it: {fault_of(invalid)}", remedy=again) from None
 

@@ -3,7 +3,7 @@
 The parts of a request sum up to its latency. Nothing of a protocol is decoded beyond what anybody on the path can read.
 """
 
-from h123.causes.cause import CAUSES, NUMBER, UNTOLD, Cause
+from h123.causes.cause import CAUSES, NUMBER, UNATTRIBUTED, Cause
 from h123.causes.connections.bottleneck import wire
 from h123.causes.connections.connection import NEVER, Connection, Sending, connections
 from h123.causes.connections.log_matching import match_logs
@@ -17,7 +17,7 @@ __all__ = [
     "NEVER",
     "NUMBER",
     "SUMS_UP",
-    "UNTOLD",
+    "UNATTRIBUTED",
     "Cause",
     "Connection",
     "ExplainedTrial",

@@ -61,13 +61,13 @@ RUNNING = Cause("running", "running", "running the page's scripts")
 GONE = Cause("gone", "moved", "finding out that the path had gone")
 VALIDATING = Cause("validating", "moved", "validating the new path")
 ANEW = Cause("anew", "moved", "making a connection anew")
-UNTOLD = Cause("untold", "untold", "what packets do not tell")
+UNATTRIBUTED = Cause("unattributed", "unattributed", "what packets do not tell")
 
 CAUSES = (
     *(TRIES, PLACE, CONNECTING, AMPLIFICATION, RETRY, BLOCKED, TRIP, SERVER, SLOW_START, WINDOW, CUT, MENDING),
     *(LIMIT, RECEIVER, STREAM_LIMIT, CONNECTION_LIMIT, DROPS),
     *(RATE, QUEUE, NAGLE, IDLE, HELD, CLIENT_WORK, SERVER_WORK, RUNNING),
-    *(GONE, VALIDATING, ANEW, UNTOLD),
+    *(GONE, VALIDATING, ANEW, UNATTRIBUTED),
 )
 NUMBER = {cause: number for number, cause in enumerate(CAUSES)}
 """Places in a row of seconds."""

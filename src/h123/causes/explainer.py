@@ -35,7 +35,7 @@ from h123.causes.cause import (
     STREAM_LIMIT,
     TRIES,
     TRIP,
-    UNTOLD,
+    UNATTRIBUTED,
     VALIDATING,
     WINDOW,
     Nanoseconds,
@@ -120,7 +120,7 @@ class Explainer:
             return self._one(replace(request, start=time, ready=time), shared)
         last = self._last_answer(request)
         if last is None:
-            return spent(UNTOLD, time, request.end)
+            return spent(UNATTRIBUTED, time, request.end)
         spent_since = self._received(_Marks(replace(request, start=time)), last)
         return self._own(request, spent_since, self._came_since(request, time)) if shared else spent_since
 
@@ -155,7 +155,7 @@ class Explainer:
         """`shared`: whether another request was under way on the connection at the same time."""
         course = self._course(request, shared)
         if course is None:
-            return spent(UNTOLD, request.start, request.end)
+            return spent(UNATTRIBUTED, request.start, request.end)
         up, marks = self._of.up, _Marks(request)
         time = spent(TRIES, *marks.up_to(request.made)) + spent(PLACE, *marks.up_to(request.began))
         time += self._before(request, marks.up_to(int(up.at[course.first])))
@@ -256,7 +256,9 @@ class Explainer:
         # The answer was not ready while the server had nothing else to send either.
         idle = self._server.course.last(IDLE, begin, end) if shared else begin
         time = spent(alone, begin, idle) + self._server.course.between(idle, end)
-        for cause in (IDLE, UNTOLD) if shared else [c for c in CAUSES if c not in (alone, NAGLE, GONE, VALIDATING)]:
+        for cause in (
+            (IDLE, UNATTRIBUTED) if shared else [c for c in CAUSES if c not in (alone, NAGLE, GONE, VALIDATING)]
+        ):
             time[NUMBER[alone]] += time[NUMBER[cause]]
             time[NUMBER[cause]] = 0
         return time

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from h123.causes.cause import CAUSES, NUMBER, UNTOLD, Cause, Nanoseconds
+from h123.causes.cause import CAUSES, NUMBER, UNATTRIBUTED, Cause, Nanoseconds
 from h123.causes.spans import Times
 
 Numbers = NDArray[np.int8]
@@ -38,13 +38,13 @@ class Course:
         return np.cumsum(sums, axis=1)
 
     def between(self, begin: int, end: int) -> Nanoseconds:
-        """ns of each cause between two times; the rest is untold."""
+        """ns of each cause between two times; the rest is unattributed."""
         spent = np.zeros(len(CAUSES))
         if end <= begin:
             return spent
         if len(self.edges) > 1:
             spent = self._until(end) - self._until(begin)
-        spent[NUMBER[UNTOLD]] += (end - begin) - spent.sum()
+        spent[NUMBER[UNATTRIBUTED]] += (end - begin) - spent.sum()
         return spent
 
     def last(self, cause: Cause, begin: int, end: int) -> int:
@@ -56,9 +56,9 @@ class Course:
         return min(max(int(self.edges[max(int(first) - 1, 0) + int(places[-1]) + 1]), begin), end)
 
     def told(self, moments: Times) -> Numbers:
-        """The cause at each moment; UNTOLD before the first edge and after the last."""
+        """The cause at each moment; UNATTRIBUTED before the first edge and after the last."""
         place = np.searchsorted(self.edges, moments, side="right")
-        none = numbers(UNTOLD, 1)
+        none = numbers(UNATTRIBUTED, 1)
         return np.concatenate([none, self.numbers, none])[np.minimum(place, len(self.numbers) + 1)]
 
     def _until(self, time: int) -> Nanoseconds:

@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from h123.causes.cause import NUMBER, UNTOLD
+from h123.causes.cause import NUMBER, UNATTRIBUTED
 
 SUMS_UP = 0.02
 """Share of a time by which the parts that are told may miss it, and still sum up to it."""
@@ -35,7 +35,7 @@ class Stretch:
 
 def missed(seconds: NDArray[np.float64], took: NDArray[np.float64]) -> NDArray[np.float64]:
     """Share of each time by which the parts that are told, shape (times, causes), miss it."""
-    told = seconds.sum(axis=1) - seconds[:, NUMBER[UNTOLD]]
+    told = seconds.sum(axis=1) - seconds[:, NUMBER[UNATTRIBUTED]]
     shares: NDArray[np.float64] = np.abs(told - took) / took
     return shares
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from h123.base.errors import UserError
 from h123.catalogue import QUIC
-from h123.causes.cause import CAUSES, MENDING, NUMBER, UNTOLD, Nanoseconds, spent
+from h123.causes.cause import CAUSES, MENDING, NUMBER, UNATTRIBUTED, Nanoseconds, spent
 from h123.causes.conditions import Conditions
 from h123.causes.connections.connection import Connection, connections
 from h123.causes.connections.log_matching import match_logs
@@ -93,7 +93,9 @@ def explain(folder: Path, statuses: Sequence[int]) -> ExplainedTrial:
     whole = [one for one in matched if one] if moves else there
     logs = dict(zip(map(id, whole), match_logs(read_stack_logs(folder).logs, whole), strict=True))
     held = np.zeros(len(rows))
-    seconds = np.array([spent(UNTOLD, row["start_ns"], row["end_ns"]) for row in rows]).reshape(len(rows), len(CAUSES))
+    seconds = np.array([spent(UNATTRIBUTED, row["start_ns"], row["end_ns"]) for row in rows]).reshape(
+        len(rows), len(CAUSES)
+    )
     server, drops = work(report, "server"), dropped(report)
     parts, sizes = dict[int, _Explanation](), defaultdict[str, list[float]](list)
     for of, asked, one in zip(places, requests, matched, strict=True):
@@ -151,7 +153,7 @@ def _visit(
         if step.until < step.row["end_ns"] and place in parts:
             of = parts[place].until(step.until)
         elif step.until < step.row["end_ns"]:
-            of = spent(UNTOLD, step.row["start_ns"], step.until) / 1e9
+            of = spent(UNATTRIBUTED, step.row["start_ns"], step.until) / 1e9
         seconds += step.between / 1e9 + of
         held += min(told.held[place], of[NUMBER[MENDING]])
     return Stretch(seconds, held, (path[-1].until - path[0].row["start_ns"]) / 1e9)
@@ -168,7 +170,7 @@ def _recoveries(chosen: Sequence[Recovery], told: ExplainedTrial, parts: Mapping
 def _stretch(one: Recovery, of: _Explanation | None, held: float) -> Stretch:
     end = one.answer["end_ns"]
     if of is None:
-        return Stretch(spent(UNTOLD, one.at, end) / 1e9, 0.0, (end - one.at) / 1e9)
+        return Stretch(spent(UNATTRIBUTED, one.at, end) / 1e9, 0.0, (end - one.at) / 1e9)
     seconds = of.seconds(one.spent(of.connection, of.explainer, of.number))
     return Stretch(seconds, min(held, float(seconds[NUMBER[MENDING]])), (end - one.at) / 1e9)
 

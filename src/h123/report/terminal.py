@@ -27,12 +27,12 @@ from h123.report.text.headline import ENOUGH_TO_READ, headline_sentences
 from h123.report.text.outcomes import outcomes
 from h123.report.text.sections import below, first_lines, last, trust
 from h123.report.text.trust.gate import gate_lines
-from h123.report.text.words import cell_name, level, unbroken, verdict_word
+from h123.report.text.words import cell_name, level, standing, unbroken, verdict_word
 from h123.study import metric
 
 ABREAST = 3
 """Pairs that a table of 80 columns has room for."""
-_STYLES = {"faster": "blue", "slower": "yellow", "equivalent": "green", "inconclusive": "dim"}
+_STYLES = {"better": "blue", "worse": "yellow", "equivalent": "green", "inconclusive": "dim"}
 
 _FOLDER = re.compile("(--out[ \u00a0])DIR\\b")
 _GATE_STYLES = {"passed": "green", "failed": "red", "undecided": "yellow"}
@@ -126,18 +126,18 @@ def _print_answer(verdicts: Verdicts, console: Console) -> None:
         for line in (answer.tally, answer.parting(ABREAST)):
             _say(console, line)
     console.print()
-    for verdict, said in headline_sentences(asked):
-        _say(console, said, style=_STYLES[verdict], indent=2)
+    for stood, said in headline_sentences(asked):
+        _say(console, said, style=_STYLES[stood], indent=2)
     few = asked if found and len(asked) <= ENOUGH_TO_READ else []
     for outcome in outcomes(few, verdicts["margin"]):
-        _say(console, outcome.said, style=_STYLES[outcome.verdict], indent=2)
+        _say(console, outcome.said, style=_STYLES[outcome.standing], indent=2)
         _say(console, outcome.note, style="dim", indent=4)
     compared = cold(verdicts)
-    for verdict, said in headline_sentences(compared):
-        _say(console, said, style=_STYLES[verdict], indent=2)
+    for stood, said in headline_sentences(compared):
+        _say(console, said, style=_STYLES[stood], indent=2)
     few_cold = findings(compared) if len(compared) <= ENOUGH_TO_READ else []
     for comparison in few_cold:
-        _say(console, sentence(comparison, verdicts["margin"]), style=_STYLES[comparison["verdict"]], indent=2)
+        _say(console, sentence(comparison, verdicts["margin"]), style=_STYLES[standing(comparison)], indent=2)
     _say(console, confidence([*few, *few_cold]), style="dim", indent=2)
 
 
@@ -220,4 +220,4 @@ def _unknown(c: Mapping[str, Any]) -> bool:
 
 def _verdict(c: Judged) -> Text:
     word = "?" if _unknown(c) else verdict_word(c)
-    return Text(f"{shown_ratio(c):>5} {word}", style=_STYLES[c["verdict"]])
+    return Text(f"{shown_ratio(c):>5} {word}", style=_STYLES[standing(c)])

@@ -19,7 +19,7 @@ from h123.analysis.section import Section
 from h123.analysis.statistics.signedrank import SignedRank
 from h123.analysis.verdicts.judgement import comparisons
 from h123.base.errors import UserError
-from h123.causes import CAUSES, NUMBER, UNTOLD, ExplainedTrial, Stretch, explain
+from h123.causes import CAUSES, NUMBER, UNATTRIBUTED, ExplainedTrial, Stretch, explain
 from h123.measures import Attempt
 from h123.study import METRICS
 from h123.study.metrics.observed import PageTime, RecoveryTime, RequestTime
@@ -57,9 +57,9 @@ class Sums(TypedDict):
     a_requests: float
     """Share of the requests of which they do within 2 %; of trials the mean."""
     b_requests: float
-    a_untold: float
-    """Share of the time that is untold."""
-    b_untold: float
+    a_unattributed: float
+    """Share of the time that is unattributed."""
+    b_unattributed: float
 
 
 class Losses(TypedDict):
@@ -84,7 +84,7 @@ class Spent(TypedDict):
     losses: NotRequired[Losses]
     sums: NotRequired[Sums]
     told: NotRequired[bool]
-    """False: so much of a side's time is untold that the parts do not say what makes the difference."""
+    """False: so much of a side's time is unattributed that the parts do not say what makes the difference."""
 
 
 class CausesRow(Spent):
@@ -105,8 +105,8 @@ LOSS: Final = "loss"
 VISIT: Final = "visit"
 RECOVERY: Final = "recovery"
 """Beside the phases of requests, what trials tell that load pages, or whose client moves."""
-UNTOLD_AT_MOST = 0.1
-"""Share of a side's time; where more is untold, what is told may not be what makes the difference."""
+UNATTRIBUTED_AT_MOST = 0.1
+"""Share of a side's time; where more is unattributed, what is told may not be what makes the difference."""
 
 
 def causes(case: Case, judged: Sequence[Judged]) -> list[CausesRow]:
@@ -241,7 +241,7 @@ def between(mine: Sequence[Means], others: Sequence[Means]) -> Spent:
             "b_held": float(np.mean([one.held for one in others])),
         },
         "sums": sums,
-        "told": max(sums["a_untold"], sums["b_untold"]) <= UNTOLD_AT_MOST,
+        "told": max(sums["a_unattributed"], sums["b_unattributed"]) <= UNATTRIBUTED_AT_MOST,
     }
 
 
@@ -254,14 +254,14 @@ def _sums(mine: Sequence[Means], others: Sequence[Means], a: Seconds, b: Seconds
     return {
         "a_requests": float(np.mean([one.sums_up for one in mine])),
         "b_requests": float(np.mean([one.sums_up for one in others])),
-        "a_untold": _untold(a),
-        "b_untold": _untold(b),
+        "a_unattributed": _unattributed(a),
+        "b_unattributed": _unattributed(b),
     }
 
 
-def _untold(seconds: Seconds) -> float:
+def _unattributed(seconds: Seconds) -> float:
     """Share of the time of a side, of its blocks together."""
-    return float(seconds[:, NUMBER[UNTOLD]].sum() / seconds.sum())
+    return float(seconds[:, NUMBER[UNATTRIBUTED]].sum() / seconds.sum())
 
 
 def _parts(a: Seconds, b: Seconds, mine: Sequence[Means], others: Sequence[Means]) -> Iterator[CauseRow]:

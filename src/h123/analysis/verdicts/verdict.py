@@ -19,7 +19,7 @@ from h123.analysis.statistics.signedrank import CONFIDENCE, Estimate, SignedRank
 from h123.analysis.statistics.symmetry import LEVEL, SignTest, symmetry
 from h123.study import ENOUGH_FOR_INTERVAL, METRICS
 
-FASTER, SLOWER, EQUIVALENT, INCONCLUSIVE = "faster", "slower", "equivalent", "inconclusive"
+EQUIVALENT, INCONCLUSIVE = "equivalent", "inconclusive"
 _NAMES = {"holm": "Holm", "bh": "Benjamini-Hochberg"}
 
 
@@ -138,11 +138,12 @@ def _verdict(tested: Tested, rule: Rule) -> str:
 
 
 def _direction(tested: Tested, rule: Rule) -> str | None:
-    """Faster or slower, where that is sure, be it by ever so little."""
+    """Which is better, where that is sure, however small the difference."""
     if tested.exclusion or tested.estimate is None or tested.p_adjusted is None or tested.p_adjusted > rule.level:
         return None
-    better = (tested.estimate.centre < 0) == (METRICS[tested.comparison.metric].better == "lower")
-    return FASTER if better else SLOWER
+    metric = METRICS[tested.comparison.metric]
+    better, worse = metric.verdicts
+    return better if (tested.estimate.centre < 0) == (metric.better == "lower") else worse
 
 
 def _notes(tested: Tested, verdict: str, rule: Rule) -> list[str]:

@@ -9,12 +9,12 @@ import altair as alt
 
 from h123.report.figures.axes import CHARACTER, LINE, RowNames, Scale, header, lines, log_scale, row_names
 from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
-from h123.report.text.words import Comparison, cell_name, interval, level, percent, ratio, verdict_word
+from h123.report.text.words import Comparison, cell_name, interval, level, percent, ratio, standing, verdict_word
 from h123.study import metric
 
 _SIGNS = {
-    "faster": ("better", "triangle-up", COLOURS["better"]),
-    "slower": ("worse", "triangle-down", COLOURS["worse"]),
+    "better": ("better", "triangle-up", COLOURS["better"]),
+    "worse": ("worse", "triangle-down", COLOURS["worse"]),
     "equivalent": ("equivalent", "square", COLOURS["equivalent"]),
     "inconclusive": ("cannot tell yet", "circle", COLOURS["inconclusive"]),
     "withheld": ("not judged", "cross", COLOURS["inconclusive"]),
@@ -150,7 +150,7 @@ def _row(comparison: Comparison, name: str, column: str) -> Mark:
         "metric": wording.title,
         "column": column,
         "panel": f"{wording.title}, {column}",
-        "sign": _SIGNS["withheld" if comparison.get("withheld") else comparison["verdict"]][0],
+        "sign": _SIGNS["withheld" if comparison.get("withheld") else standing(comparison)][0],
         "label": label,
         "told": f"{wording.title}, {pair}, {_cell(comparison)}: {label} ({interval(comparison)})",
     }

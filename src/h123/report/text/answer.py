@@ -17,7 +17,7 @@ from h123.analysis.comparisons.judged import Judged
 from h123.analysis.sections import Verdicts
 from h123.report.text.difference import unfit
 from h123.report.text.ladder import NOTABLE
-from h123.report.text.words import cell_name, level, listed, ratio
+from h123.report.text.words import cell_name, decided, level, listed, ratio, standing
 from h123.study import Metric, metric
 
 _SHOWN = 3
@@ -180,7 +180,7 @@ def cold(verdicts: Verdicts) -> list[Judged]:
 
 def findings(compared: Iterable[Judged]) -> list[Judged]:
     """Those that found a difference."""
-    return [c for c in compared if c["verdict"] in ("faster", "slower")]
+    return list(filter(decided, compared))
 
 
 def no_answer(verdicts: Verdicts) -> str:
@@ -218,7 +218,7 @@ def best(levels: Sequence[str], compared: Sequence[Judged], unanswered: Collecti
     is worse than all others, though nothing is said of its times.
     """
     judged = [c for c in compared if not c["twin"]]
-    worse = {c["b"] if c["verdict"] == "faster" else c["a"] for c in judged if c["verdict"] in ("faster", "slower")}
+    worse = {c["b"] if standing(c) == "better" else c["a"] for c in judged if decided(c)}
     worse |= {*unanswered}
     judged = [c for c in judged if not {c["a"], c["b"]} & {*unanswered}]
     unbeaten = [name for name in levels if name not in worse]

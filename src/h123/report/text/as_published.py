@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from h123.report.text.words import cell_name, level, verdict_word
+from h123.report.text.words import cell_name, decided, level, verdict_word
 from h123.study import metric
 
 PUBLISHED_VERDICTS = {
@@ -18,7 +18,7 @@ _SHOWN_IN_TERMINAL = 3
 
 def verdict_words(row: Mapping[str, Any]) -> str:
     """A published verdict as this metric calls it."""
-    return verdict_word(row) if row["verdict"] in ("faster", "slower") else PUBLISHED_VERDICTS[row["verdict"]]
+    return verdict_word(row) if decided(row) else PUBLISHED_VERDICTS[row["verdict"]]
 
 
 def name(row: Mapping[str, Any]) -> str:

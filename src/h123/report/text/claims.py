@@ -25,9 +25,9 @@ _STYLES = {
 _CLASSES = {
     "confirmed": "equivalent",
     "holds": "equivalent",
-    "direction only": "faster",
-    "refuted": "slower",
-    "impossible": "slower",
+    "direction only": "better",
+    "refuted": "worse",
+    "impossible": "worse",
 }
 _INDENT = "       "
 

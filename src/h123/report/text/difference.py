@@ -14,6 +14,7 @@ from h123.report.text.words import (
     opened,
     percent,
     place,
+    standing,
     unbroken,
 )
 from h123.study import Metric, metric
@@ -130,13 +131,14 @@ class _Said:
     def by_failures(self) -> str:
         """`HTTP/2 is faster than HTTP/3, which failed in 7 of 12 blocks`: so often that no ratio can be given."""
         failed, blocks = self.comparison["failed"], self.comparison["blocks"]
-        lost = {"faster": "b", "slower": "a"}.get(self.comparison["verdict"])
+        lost = {"better": "b", "worse": "a"}.get(standing(self.comparison))
         if lost is None:
             both = f"{self.a} failed in {len(failed['a'])} and {self.b} in {len(failed['b'])} of {blocks} blocks"
             return f"cannot tell yet: {both}"
         winner, loser = (self.a, self.b) if lost == "b" else (self.b, self.a)
-        better, times = self.metric.words.better, len(failed[lost])
-        return f"{winner} is {better} than {loser}, which failed in {times} of {blocks} blocks"
+        better, times, noun = self.metric.words.better, len(failed[lost]), self.metric.noun
+        sides = f"{winner}'s {noun} is {better} than that of {loser}" if noun else f"{winner} is {better} than {loser}"
+        return f"{sides}, which failed in {times} of {blocks} blocks"
 
     def interval(self) -> str:
         """The interval in brackets, in the unit and the direction of `difference`."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from h123.analysis.comparisons.judged import Judged
 from h123.report.text.difference import by
-from h123.report.text.words import level, listed, verdict_word
+from h123.report.text.words import decided, level, listed, standing, verdict_word
 from h123.study import metric
 
 ENOUGH_TO_READ = 6
@@ -14,21 +14,22 @@ _NAMED = 3
 
 
 def headline_sentences(answers: Sequence[Judged]) -> list[tuple[str, str]]:
-    """(verdict, sentence), the most frequent word first: `Latency, HTTP/3 v HTTP/2: faster in 16 of 24 (by 18 to
-    38 %): all with network medium or poor.` Empty where the answers are few enough to be read one by one.
+    """How the first level does, and a sentence, the most frequent word first: `Latency, HTTP/3 v HTTP/2: faster in 16
+    of 24 (by 18 to 38 %): all with network medium or poor.` Empty where the answers are few enough to be read one by
+    one.
     """
     if len(answers) <= ENOUGH_TO_READ:
         return []
     found: dict[tuple[str, str, str, str, str], list[str]] = {}
     for name, a, b in dict.fromkeys((answer["metric"], answer["a"], answer["b"]) for answer in answers):
         about = [answer for answer in answers if (answer["metric"], answer["a"], answer["b"]) == (name, a, b)]
-        for (word, verdict), _ in Counter((verdict_word(one), one["verdict"]) for one in about).most_common():
+        for (word, stood), _ in Counter((verdict_word(one), standing(one)) for one in about).most_common():
             # Pairs that nothing is known of are named together: each by itself would only be long.
-            apart = "" if verdict == "inconclusive" else a
-            found.setdefault((verdict, name, b, apart, _predicate(word, about)), []).append(level(a))
+            apart = "" if stood == "inconclusive" else a
+            found.setdefault((stood, name, b, apart, _predicate(word, about)), []).append(level(a))
     return [
-        (verdict, f"{metric(name).title}, {_some(firsts)} v {level(b)}: {said}.")
-        for (verdict, name, b, _, said), firsts in found.items()
+        (stood, f"{metric(name).title}, {_some(firsts)} v {level(b)}: {said}.")
+        for (stood, name, b, _, said), firsts in found.items()
     ]
 
 
@@ -40,7 +41,7 @@ def _predicate(word: str, about: Sequence[Judged]) -> str:
     """Of those that the word holds for: what is not judged is not undecided."""
     held = [a for a in about if verdict_word(a) == word]
     ratios = [a["ratio"] for a in held if a["ratio"] is not None]
-    said = by(ratios) if held[0]["verdict"] in ("faster", "slower") else ""
+    said = by(ratios) if decided(held[0]) else ""
     span = f" ({said})" if said else ""
     if len(about) == 1:
         return f"{word}{span}"

@@ -6,14 +6,15 @@ from itertools import groupby
 
 from h123.report.text.advice import remedy
 from h123.report.text.difference import sentence, unfit
-from h123.report.text.words import Comparison, level, listed, opened, place, unbroken
+from h123.report.text.words import Comparison, level, listed, opened, place, standing, unbroken
 
 
 @dataclass(frozen=True)
 class Outcome:
     """Of one comparison, or of several that have the same."""
 
-    verdict: str
+    standing: str
+    """Of its first level."""
     said: str
     note: str
     """What else is known of it; empty where the sentence says all."""
@@ -26,7 +27,7 @@ def outcomes(comparisons: Sequence[Comparison], margin: float) -> Iterator[Outco
         alike = [comparison for _, comparison in members]
         first, more = alike[0], remedy(alike[0])
         said = _unjudged(alike) if unfit(first) and len(pairs) > 1 else sentence(first, margin)
-        yield Outcome(first["verdict"], f"{said} {more}".rstrip(), "" if more else first["note"] or "")
+        yield Outcome(standing(first), f"{said} {more}".rstrip(), "" if more else first["note"] or "")
 
 
 def _shared(number: int, comparison: Comparison) -> object:

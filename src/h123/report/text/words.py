@@ -73,15 +73,25 @@ def confidence_words(attained: float) -> str:
 
 
 def verdict_word(comparison: Comparison) -> str:
-    """The verdict as this metric calls it: faster CPU is `cheaper`, slower goodput is `lower`."""
-    said = metric(comparison["metric"]).words
-    words = {"faster": said.better, "slower": said.worse, "inconclusive": "cannot tell yet"}
-    verdict = str(comparison["verdict"])
+    """The verdict as this metric calls it: slower goodput is `lower`."""
+    of = metric(comparison["metric"])
+    words = {"better": of.words.better, "worse": of.words.worse, "inconclusive": "cannot tell yet"}
     if comparison.get("withheld"):
         return "not judged"
     if comparison.get("small"):
-        return f"{words[comparison['small']]}, within the margin"
+        return f"{words[of.standing(comparison['small'])]}, within the margin"
+    verdict = standing(comparison)
     return words.get(verdict, verdict)
+
+
+def standing(comparison: Comparison) -> str:
+    """How the first level does: `better`, `worse`, `equivalent` or `inconclusive`."""
+    return metric(comparison["metric"]).standing(comparison["verdict"])
+
+
+def decided(comparison: Comparison) -> bool:
+    """Whether one of the levels is better."""
+    return standing(comparison) in ("better", "worse")
 
 
 def listed(names: Sequence[str], last: str) -> str:

@@ -33,7 +33,7 @@ PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "losses": ("worse", ("cut", "mending", "drops")),
     "queueing": ("queue", ("queue",)),
     "the link's rate": ("hairline", ("rate",)),
-    "client, or not told": ("muted", ("client-work", "running", "untold")),
+    "client, or not told": ("muted", ("client-work", "running", "unattributed")),
     AWAITING: (STAGES[AWAITING], ()),
     RECEIVING: (STAGES[RECEIVING], ()),
     FAILED: (STAGES[FAILED], ()),

@@ -1,6 +1,6 @@
 """Metrics of what goes wrong on purpose: moves, fallbacks, abandoned and repeated requests, lost packets."""
 
-from h123.study.metrics.metric_type import SPEED, TAIL, TURNS, Metric
+from h123.study.metrics.metric_type import AMOUNT, SPEED, TAIL, Metric
 from h123.study.metrics.observed import AbandonedShare, FallbackShare, LossCost, RecoveryTime, RetriedShare, WastedShare
 
 ROWS = (
@@ -19,7 +19,7 @@ ROWS = (
         title="Answers over HTTP/2 instead",
         unit="%",
         of=FallbackShare(),
-        words=TAIL,
+        words=AMOUNT,
         noun="share of answers over HTTP/2",
         meaning="of the answers that a client got which would rather have had HTTP/3",
         zero=True,
@@ -29,7 +29,7 @@ ROWS = (
         title="Requests abandoned",
         unit="%",
         of=AbandonedShare(),
-        words=TURNS,
+        words=AMOUNT,
         noun="share of requests abandoned",
         meaning="of the requests whose user leaves after a while, those whose answer had not come whole by then",
         zero=True,
@@ -39,7 +39,7 @@ ROWS = (
         title="Requests made again",
         unit="%",
         of=RetriedShare(),
-        words=TAIL,
+        words=AMOUNT,
         noun="share of requests made again",
         meaning="of the requests that are made again where they have no answer in time, those that were",
         zero=True,
@@ -49,7 +49,7 @@ ROWS = (
         title="Bytes wasted",
         unit="%",
         of=WastedShare(),
-        words=TURNS,
+        words=AMOUNT,
         noun="share of bytes wasted",
         meaning="of all that came down the link, what was not the body of a whole answer",
     ),

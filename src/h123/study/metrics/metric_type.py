@@ -23,7 +23,7 @@ from h123.study.metrics.observed import (
 
 @dataclass(frozen=True)
 class Words:
-    """What a verdict of faster or slower is called, what the best level is, and what smaller and larger values are."""
+    """What the better and the worse of two levels are called, the best one of all, and smaller and larger values."""
 
     better: str
     worse: str
@@ -35,10 +35,9 @@ class Words:
 SPEED = Words("faster", "slower", "fastest", "faster", "slower")
 TAIL = replace(SPEED, less="lower", more="higher")
 WAIT = Words("shorter", "longer", "shortest", "shorter", "longer")
-COST = Words("cheaper", "costlier", "cheapest", "lower", "higher")
-SIZE = Words("smaller", "larger", "smallest", "smaller", "larger")
-TURNS = Words("fewer", "more", "fewest", "lower", "higher")
-AMOUNT = Words("higher", "lower", "highest", "lower", "higher")
+RATE = Words("higher", "lower", "highest", "lower", "higher")
+AMOUNT = Words("lower", "higher", "lowest", "lower", "higher")
+"""Of what is neither a time nor a rate: bytes, packets, processor time, shares."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +95,16 @@ class Metric:
             case ResidentMemory(role):
                 return role == "server"
         return False
+
+    @property
+    def verdicts(self) -> tuple[str, str]:
+        """What verdicts.json calls the first level where it is better, and where it is worse: `faster` and `slower`, or
+        `lower` and `higher` of an amount."""
+        return (self.words.better, self.words.worse) if self.words == AMOUNT else ("faster", "slower")
+
+    def standing(self, verdict: str) -> str:
+        """`better` or `worse` where a verdict says that the first level is; else the verdict."""
+        return dict(zip(self.verdicts, ("better", "worse"), strict=True)).get(verdict, verdict)
 
     @property
     def worst(self) -> float:

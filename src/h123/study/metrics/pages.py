@@ -1,6 +1,6 @@
 """Metrics of visits of pages."""
 
-from h123.study.metrics.metric_type import SPEED, TURNS, Metric
+from h123.study.metrics.metric_type import AMOUNT, SPEED, Metric
 from h123.study.metrics.observed import OpenedConnections, PageTime, StageTime
 
 ROWS = (
@@ -98,7 +98,7 @@ ROWS = (
         title="Connections opened by a visit",
         unit="connections",
         of=OpenedConnections(),
-        words=TURNS,
+        words=AMOUNT,
         noun="number of connections that a visit opens",
         meaning="median over a trial's warm visits of the connections that a visit opened, those included that it "
         "never used",

@@ -1,6 +1,6 @@
 """Metrics of requests: how long they take, and how many end a second."""
 
-from h123.study.metrics.metric_type import AMOUNT, SPEED, TAIL, Metric
+from h123.study.metrics.metric_type import RATE, SPEED, TAIL, Metric
 from h123.study.metrics.observed import BodyRate, RequestRate, RequestTime, TimeFromSend
 
 ROWS = (
@@ -55,7 +55,7 @@ ROWS = (
         title="Goodput",
         unit="bit/s",
         of=BodyRate("trial"),
-        words=AMOUNT,
+        words=RATE,
         noun="goodput",
         meaning="body bytes of the warm requests over the time from the first one's start to the last one's end",
         better="higher",
@@ -66,7 +66,7 @@ ROWS = (
         title="Requests a second",
         unit="/s",
         of=RequestRate(),
-        words=AMOUNT,
+        words=RATE,
         noun="rate of requests",
         meaning="warm requests that succeeded over the time from the first one's start to the last one's end",
         better="higher",

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator
 
 from h123.base.complaints import choose, shown
 from h123.study.metrics import costs, faults, pages, requests
-from h123.study.metrics.metric_type import AMOUNT, Metric
+from h123.study.metrics.metric_type import RATE, Metric
 from h123.study.metrics.observed import BodyRate
 
 
@@ -27,7 +27,7 @@ PRINTED = _table(
         title="Throughput per request",
         unit="B/s",
         of=BodyRate("request"),
-        words=AMOUNT,
+        words=RATE,
         noun="throughput per request",
         meaning="payload size over latency, request by request",
         better="higher",

@@ -76,8 +76,8 @@ def _detail(part: Mapping[str, Any]) -> str:
 
 def _most(row: Row) -> str:
     """`23 % of the time of HTTP/3`: the side of which less is told."""
-    side = max("ab", key=lambda side: float(row["sums"][f"{side}_untold"]))
-    return f"{_percent(row['sums'][f'{side}_untold'])} of the time of {level(row[side])}"
+    side = max("ab", key=lambda side: float(row["sums"][f"{side}_unattributed"]))
+    return f"{_percent(row['sums'][f'{side}_unattributed'])} of the time of {level(row[side])}"
 
 
 PAIRED = (
@@ -91,12 +91,14 @@ def sums(row: Row) -> str:
     """How far the parts sum up to what was measured; nothing of verdicts that do not say."""
     if "sums" not in row:
         return ""
-    requests, untold = (
+    requests, unattributed = (
         listed([f"{_percent(row['sums'][f'{side}_{of}'])} for {level(row[side])}" for side in "ab"], "and")
-        for of in ("requests", "untold")
+        for of in ("requests", "unattributed")
     )
     of = observation(row)
-    return unbroken(f"The parts sum up to {of.whole} within 2 % in {requests} of the {of.many}; untold is {untold}.")
+    return unbroken(
+        f"The parts sum up to {of.whole} within 2 % in {requests} of the {of.many}; unattributed is {unattributed}."
+    )
 
 
 def held(row: Row) -> str:

@@ -8,12 +8,11 @@ from h123.analysis.sections import Verdicts
 from h123.report.text.difference import unfit
 from h123.report.text.explanations import causes
 from h123.report.text.headline import ENOUGH_TO_READ
-from h123.report.text.words import level, opened, place, unbroken
+from h123.report.text.words import decided, level, opened, place, standing, unbroken
 
 Row = Mapping[str, Any]
 _MOST = 12
 """Short reasons that an answer has room for."""
-_DIFFERENT = ("faster", "slower")
 _OTHERWISE = "The answer is of medians, and they differ the other way."
 
 
@@ -31,7 +30,7 @@ def reason_lines(verdicts: Verdicts) -> list[str]:
 
 def later_lines(comparisons: Sequence[Row]) -> list[str]:
     """Why the first answers of one side begin later: `On far, base takes one more round trip than new until ...`"""
-    return [_later(c) for c in comparisons if c.get("later") and c["verdict"] in _DIFFERENT and not c["twin"]]
+    return [_later(c) for c in comparisons if c.get("later") and decided(c) and not c["twin"]]
 
 
 def _later(c: Row) -> str:
@@ -45,23 +44,23 @@ def _reasons(rows: Sequence[Row], headlines: Sequence[Row], comparisons: Sequenc
     """Of what answers the question; where that does not differ, of what else does, such as first requests. Figures that
     cannot be relied on have no reasons."""
     metrics = {c["metric"] for c in headlines}
-    found = [(c["cell"], c["a"], c["b"]) for c in headlines if c["verdict"] in _DIFFERENT]
+    found = [(c["cell"], c["a"], c["b"]) for c in headlines if decided(c)]
     for row in rows:
         if not causes.noticed(row, row["difference"]["seconds"]):
             continue
         answer = _answered(row, comparisons)
         if answer is not None and unfit(answer):
             continue
-        differs = answer is not None and answer["verdict"] in _DIFFERENT
+        differs = answer is not None and decided(answer)
         if row["metric"] in metrics or (differs and (row["cell"], row["a"], row["b"]) not in found):
             yield row
 
 
 def _short(rows: Sequence[Row], asked: Sequence[Row]) -> Iterator[str]:
     for row in rows:
-        decided = (answer := _answered(row, asked)) and answer["verdict"] in _DIFFERENT
+        differs = (answer := _answered(row, asked)) and decided(answer)
         parts = causes.told(row) if row.get("told", True) else []
-        if decided and parts and row["difference"]["confidence"] >= CONFIDENCE:
+        if differs and parts and row["difference"]["confidence"] >= CONFIDENCE:
             whole, most = row["difference"]["seconds"], parts[0]
             said = f"{level(row['a'])} takes {causes.amount(whole)} than {level(row['b'])} in the mean, "
             said += f"{causes.amount(most['difference']['seconds'])} for {most['words']}."
@@ -71,9 +70,9 @@ def _short(rows: Sequence[Row], asked: Sequence[Row]) -> Iterator[str]:
 def _beside(said: str, row: Row, asked: Sequence[Row]) -> str:
     """A mean may differ the other way than the median that the answer is of."""
     answer, found = _answered(row, asked), row["difference"]
-    if not answer or answer["verdict"] not in _DIFFERENT or found["low"] * found["high"] <= 0:
+    if not answer or not decided(answer) or found["low"] * found["high"] <= 0:
         return said
-    return f"{said} {_OTHERWISE}" if (answer["verdict"] == "faster") != (found["seconds"] < 0) else said
+    return f"{said} {_OTHERWISE}" if (standing(answer) == "better") != (found["seconds"] < 0) else said
 
 
 def _answered(row: Row, asked: Sequence[Row]) -> Row | None:

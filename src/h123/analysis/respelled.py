@@ -1,0 +1,46 @@
+"""What the version before spelled otherwise in verdicts.json. It is read until the next one."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from h123.study import metric
+
+_CAUSES = {"untold": "unattributed"}
+_SUMS = {f"{side}_{old}": f"{side}_{new}" for side in "ab" for old, new in _CAUSES.items()}
+_BETTER, _WORSE = "faster", "slower"
+"""What it said of amounts too."""
+_VERDICTS = ("verdict", "small", "all")
+"""Where it said so."""
+
+
+def respelled_verdicts(content: dict[str, Any]) -> dict[str, Any]:
+    """The content of a verdicts.json in this version's spelling. Its model refuses what has another shape."""
+    for row in _rows(content, "causes"):
+        if isinstance(sums := row.get("sums"), dict):
+            row["sums"] = {_SUMS.get(name, name): share for name, share in sums.items()}
+        for part in _rows(row, "parts"):
+            part |= {name: _CAUSES.get(part[name], part[name]) for name in ("cause", "group") if _is_word(part, name)}
+    for row in _judged(content):
+        better, worse = metric(row["metric"]).verdicts
+        words = {_BETTER: better, _WORSE: worse}
+        for one in (row, row.get("whole"), *_rows(row, "steps")):
+            if isinstance(one, dict):
+                one |= {name: words[one[name]] for name in _VERDICTS if _is_word(one, name) and one[name] in words}
+    return content
+
+
+def _judged(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Rows with verdicts."""
+    disturbances = content.get("disturbances")
+    rows = [*_rows(content, "comparisons"), *_rows(content, "ladder")]
+    rows += _rows(disturbances, "without") if isinstance(disturbances, dict) else []
+    yield from (row for row in rows if _is_word(row, "metric"))
+
+
+def _rows(content: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    rows = content.get(name)
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def _is_word(row: dict[str, Any], name: str) -> bool:
+    return isinstance(row.get(name), str)
