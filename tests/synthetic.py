@@ -119,7 +119,7 @@ def make_campaign(path: Path, scenario: Scenario | None = None) -> CampaignFolde
 
 def _written(path: Path, scenario: Scenario) -> CampaignFolder:
     study = scenario.study or Study.from_resolved(study_of(scenario))
-    plan = make_plan(study, blocks=scenario.blocks, seed=scenario.seed, only=scenario.only)
+    plan = make_plan(study, blocks=scenario.blocks, seed=scenario.seed, level_filter=scenario.only)
     folder = CampaignFolder.create(
         path,
         study=study.resolved(),
@@ -127,9 +127,9 @@ def _written(path: Path, scenario: Scenario) -> CampaignFolder:
         networks={name: Network.from_resolved(n).resolved() for name, n in scenario.networks.items()},
         seed=scenario.seed,
         blocks=scenario.blocks,
-        only=scenario.only,
+        level_filter=scenario.only,
         looks=scenario.looks,
-        width=scenario.width,
+        precision=scenario.width,
         machine=machine_facts(),
         subjects={name: _subject(scenario) for name in ("go", *scenario.builds)},
     )

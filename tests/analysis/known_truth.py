@@ -42,7 +42,7 @@ def value(effect: Effect, cell: Mapping[str, str]) -> float:
 @cache
 def planned(study: str, blocks: int, scale: float, only: tuple[tuple[str, ...], ...]) -> Plan:
     kept = {factor: levels for factor, *levels in only}
-    return make_plan(load_study(find_study(study)).scaled(scale), blocks=blocks, only=kept)
+    return make_plan(load_study(find_study(study)).scaled(scale), blocks=blocks, level_filter=kept)
 
 
 def case(

@@ -240,7 +240,7 @@ def test_steps_that_do_not_reach_it_say_so(tmp_path: Path) -> None:
     ],
 )
 def test_steps_are_those_that_run(name: str, only: dict[str, list[str]], steps: int | None) -> None:
-    found = steps_of(make_plan(load_study(find_study(name)), only=only))
+    found = steps_of(make_plan(load_study(find_study(name)), level_filter=only))
     assert (len(found.rates) if found else None) == steps
     if found:
         assert (found.factor, found.closed) == ("load", ["closed"])

@@ -79,7 +79,7 @@ def test_no_other_factor_or_too_few_blocks_have_none(found: tuple[list, Plan, li
     blocks = {r["blocks"] for r in interactions(holed, plan, 0.05)}
     assert blocks == ({8} if attempts[0].twin else {7})
     folder = make_campaign(tmp_path / "c", Scenario(seed=1, blocks=3, only={"network": ["lan"]}))
-    single = make_plan(Study.from_resolved(folder.study), blocks=3, seed=1, only={"network": ["lan"]})
+    single = make_plan(Study.from_resolved(folder.study), blocks=3, seed=1, level_filter={"network": ["lan"]})
     assert interactions(load_attempts(folder), single, 0.05) == []
 
 

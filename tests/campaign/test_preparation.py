@@ -12,7 +12,7 @@ from h123.base.errors import UserError
 from h123.base.paths import project_root
 from h123.campaign import check_campaign, extend_campaign, lacking
 from h123.catalogue import files_folder
-from h123.study import Plan, load_study, make_plan, parse_only
+from h123.study import Plan, load_study, make_plan, parse_filter
 
 CLIENT = "settings: {server: go, client: small, cold: false,"
 
@@ -62,7 +62,7 @@ def test_a_proxy_without_a_server_to_pass_requests_on_to_is_refused(tmp_path: Pa
 def _plan(folder: Path, text: str, *only: str) -> Plan:
     folder.mkdir(exist_ok=True)
     (folder / "study.yaml").write_text(text)
-    return make_plan(load_study(folder / "study.yaml"), only=parse_only([*only]))
+    return make_plan(load_study(folder / "study.yaml"), level_filter=parse_filter([*only]))
 
 
 SMALL = MANIFEST.replace('"POST"]', '"POST"]\nttfb = true')

@@ -53,7 +53,7 @@ def start(tmp_path: Path, text: str = STUDY, out: Path | None = None, **options:
     defaults: dict[str, Any] = {
         "blocks": None,
         "seed": None,
-        "only": {},
+        "level_filter": {},
         "report": lambda _: None,
         "vouch": lambda _: {},
     }

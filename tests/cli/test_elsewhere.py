@@ -145,5 +145,5 @@ blocks: 1
     Path(h123.folder / "away.yaml").write_text(text)
     done = h123("run", "away.yaml", "--out", "c")
     assert done.returncode == 2
-    assert "may_load: true" in " ".join(done.stderr.split())
+    assert "allow_remote_load: true" in " ".join(done.stderr.split())
     assert not (h123.folder / "c").exists()

@@ -79,6 +79,52 @@ def test_a_level_keeps_the_name_that_the_study_gives_it(tmp_path: Path) -> None:
     }
 
 
+def test_old_keys_of_a_study(h123: Tool) -> None:
+    text = (ROOT / "studies/smoke.yaml").read_text()
+    servers = "servers:\n  mine: {address: 127.0.0.1, may_load: true, host: x, protocols: [h1]}\n"
+    study = h123.folder / "old.yaml"
+    study.write_text(text + "only: {network: [lan]}\n" + servers)
+    done = h123("plan", "old.yaml")
+    assert done.returncode == 0, done.stderr
+    line = len(text.splitlines()) + 1
+    assert f"old.yaml:{line}: `only` is `filter` now; the next version will not know the old key" in done.stderr
+    assert f"old.yaml:{line + 2}: `may_load` is `allow_remote_load` now" in done.stderr
+    assert load_study(study).filter == {"network": ["lan"]}
+    assert load_study(study).servers["mine"].allow_remote_load
+
+
+def test_a_fault_below_an_old_key_has_its_line(h123: Tool) -> None:
+    text = (ROOT / "studies/smoke.yaml").read_text()
+    (h123.folder / "old.yaml").write_text(text + "only: {network: [nowhere]}\n")
+    done = h123("plan", "old.yaml")
+    assert f"old.yaml:{len(text.splitlines()) + 1}: 'nowhere' is not a level of 'network'" in done.stderr
+
+
+def test_a_study_with_both_words_is_refused(h123: Tool) -> None:
+    text = (ROOT / "studies/smoke.yaml").read_text()
+    (h123.folder / "old.yaml").write_text(text + "only: {network: [lan]}\nfilter: {network: [lan]}\n")
+    assert "unknown key 'only'" in h123("plan", "old.yaml").stderr
+
+
+def test_a_campaign_begun_with_old_keys_stays_readable(tmp_path: Path) -> None:
+    precision = {"wanted": 0.5, "at_most": 9}
+    made = make_campaign(tmp_path / "c", Scenario(blocks=6, only={"network": ["lan"]}, width=precision))
+    verdicts = analyse(made)
+    document = tmp_path / "c" / "campaign.json"
+    content = json.loads(document.read_text())
+    content["only"], content["width"] = content.pop("filter"), content.pop("precision")
+    content["study"]["only"] = {"network": ["lan"]}
+    content["study"]["servers"] = {"mine": {"address": "::1", "may_load": True, "host": "x", "protocols": ["h1"]}}
+    del content["digest"]
+    document.write_text(json.dumps(content))
+    folder = CampaignFolder.open(tmp_path / "c")
+    assert (folder.level_filter, folder.precision) == ({"network": ["lan"]}, precision)
+    study = Study.from_resolved(folder.study)
+    assert study.servers["mine"].allow_remote_load
+    assert study.filter == {"network": ["lan"]}
+    assert analyse(folder)["comparisons"] == verdicts["comparisons"]
+
+
 def test_a_campaign_begun_with_an_old_value_stays_readable(tmp_path: Path) -> None:
     made = make_campaign(tmp_path / "c", Scenario(blocks=6))
     verdicts = analyse(made)

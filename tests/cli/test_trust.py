@@ -53,7 +53,10 @@ def test_a_received_campaign_is_not_started_unasked(h123: Tool, received: Path) 
 
 @pytest.mark.usefixtures("received")
 def test_an_address_to_load_is_asked_for_too(h123: Tool) -> None:
-    change(h123.folder / "c", {"mine": {"address": "192.0.2.7", "may_load": True, "host": "x", "protocols": ["h1"]}})
+    change(
+        h123.folder / "c",
+        {"mine": {"address": "192.0.2.7", "allow_remote_load": True, "host": "x", "protocols": ["h1"]}},
+    )
     refused = h123("run", "--out", "c")
     assert refused.returncode == 2
     assert "requests to the server at 192.0.2.7" in refused.stderr

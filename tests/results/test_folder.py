@@ -37,13 +37,13 @@ def create(path: Path) -> CampaignFolder:
         "networks": {name: network.resolved() for name, network in study.networks.items()},
         "machine": {},
     }
-    return CampaignFolder.create(path, **arguments, seed=7, blocks=3, only={"network": ["lan"]}, subjects={})
+    return CampaignFolder.create(path, **arguments, seed=7, blocks=3, level_filter={"network": ["lan"]}, subjects={})
 
 
 def test_what_was_created_is_what_opens(tmp_path: Path) -> None:
     create(tmp_path / "c")
     folder = CampaignFolder.open(tmp_path / "c")
-    assert (folder.seed, folder.blocks, folder.only) == (7, 3, {"network": ["lan"]})
+    assert (folder.seed, folder.blocks, folder.level_filter) == (7, 3, {"network": ["lan"]})
     quick = load_study(find_study("quick"))
     assert (folder.study, folder.networks.keys(), folder.name) == (quick.resolved(), quick.networks.keys(), "c")
     assert (folder.path / "study.yaml").read_text(encoding="utf-8") == "# ä\n"

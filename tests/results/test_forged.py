@@ -56,7 +56,7 @@ def _refused(path: Path, *said: str) -> None:
 
 
 @pytest.mark.parametrize("value", [True, 1, [], "x", None, "gone"])
-@pytest.mark.parametrize("place", ["study.factors", "study.compare", "networks", "machine", "subjects", "only"])
+@pytest.mark.parametrize("place", ["study.factors", "study.compare", "networks", "machine", "subjects", "filter"])
 def test_a_campaign_with_something_else_in_place_of_keys(path: Path, place: str, value: object) -> None:
     content = json.loads((path / "campaign.json").read_text())
     _forge(content, place, value)

@@ -137,7 +137,7 @@ def test_a_changed_digit_in_journal_or_campaign_is_refused(path: Path, name: str
     [
         ("campaign.json", '"seed": 1,\n "blocks"', '"seed": "x",\n "blocks"', "seed"),
         ("campaign.json", '"factor": "protocol"', '"factor": "colour"', "'colour'"),
-        ("campaign.json", '"blocks": 1,\n "only"', '"blocks": [[],\n "only"', "cannot be read"),
+        ("campaign.json", '"blocks": 1,\n "filter"', '"blocks": [[],\n "filter"', "cannot be read"),
         ("journal.jsonl", '"valid": true', '"valid": 7', "valid"),
         ("journal.jsonl", '"users": 4', '"users": "4"', "users"),
         ("journal.jsonl", '"trial": "b01', '"trial": "../../b01', "trial"),

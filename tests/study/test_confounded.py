@@ -10,7 +10,7 @@ def test_the_plan_of_the_published_loads_says_that_users_and_requests_change_tog
     study = load_study(find_study("rest-api"))
     (note,) = make_plan(study).notes
     assert note.startswith("levels of load change requests and users together: nobody can tell")
-    assert make_plan(study, only={"load": ["high"]}).notes == []
+    assert make_plan(study, level_filter={"load": ["high"]}).notes == []
     loads = {"low": {"users": 5, "requests": 20}, "high": {"users": 20, "requests": 20}}
     right = study.model_copy(update={"factors": {**study.factors, "load": loads}})
     assert make_plan(right).notes == []

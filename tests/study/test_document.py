@@ -122,7 +122,7 @@ def test_more_than_anybody_can_run(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="1000000000 blocks of 12 trials or more are too many"):
         make_plan(study, blocks=1_000_000_000)
     with pytest.raises(UserError, match="at most 30000 trials"):
-        make_plan(study, blocks=15_001, only={"network": ["lan"], "load": ["light"]})
+        make_plan(study, blocks=15_001, level_filter={"network": ["lan"], "load": ["light"]})
     many = ", ".join(map(str, range(1, 1001)))
     wide = STUDY.replace("settings:", f"  warmup: [{many}]\n  port: [{many}]\nsettings:")
     with pytest.raises(UserError, match="its factors make 12000000 treatments; at most 3000"):

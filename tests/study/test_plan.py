@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from h123.base.errors import UserError
-from h123.study import Comparison, Plan, PlannedTrial, Study, estimate, load_study, make_plan, parse_only
+from h123.study import Comparison, Plan, PlannedTrial, Study, estimate, load_study, make_plan, parse_filter
 from study.samples import STUDY, sample_study, write
 
 SEEDS = st.integers(0, 2**53 - 1)
@@ -69,7 +69,7 @@ def test_a_filtered_campaign_is_a_part_of_the_whole(study: Study, seed: int) -> 
     only = {"network": ["n0"], "load": list(study.factors["load"])[-1:]}
     whole = make_plan(study, seed=seed)
     kept = [t for t in whole.trials() if t.cell["network"] == "n0" and t.cell["load"] in only["load"]]
-    assert make_plan(study, seed=seed, only=only).trials() == kept
+    assert make_plan(study, seed=seed, level_filter=only).trials() == kept
 
 
 @given(STUDIES, SEEDS)
@@ -99,7 +99,7 @@ def test_wall_and_virtual_trials_of_a_cell_meet_the_same_packet_fates(seed: int)
     for block in plan.blocks:
         assert {trial.parameters.clock for trial in block} == {"wall", "virtual"}
         assert len({trial.link_seed for trial in block}) == 1
-    alone = make_plan(study, seed=seed, only={"clock": ["wall"]})
+    alone = make_plan(study, seed=seed, level_filter={"clock": ["wall"]})
     assert alone.trials() == [trial for trial in plan.trials() if trial.parameters.clock == "wall"]
 
 
@@ -123,7 +123,7 @@ def test_order_is_uniform() -> None:
 
 def test_the_order_never_changes_between_versions(tmp_path: Path) -> None:
     """Old campaigns are resumed with this: whoever changes these names breaks them."""
-    plan = make_plan(sample_study(tmp_path), only={"network": ["poor"], "load": ["heavy"]})
+    plan = make_plan(sample_study(tmp_path), level_filter={"network": ["poor"], "load": ["heavy"]})
     assert [trial.id for trial in plan.blocks[0]] == [
         "b01-t03-poor-heavy-h2-twin",
         "b01-t07-poor-heavy-h3",
@@ -143,7 +143,7 @@ def test_blocks_and_seed_can_be_replaced(tmp_path: Path) -> None:
 
 def test_filter_says_what_it_drops(tmp_path: Path) -> None:
     study = sample_study(tmp_path)
-    plan = make_plan(study, only={"protocol": ["h1", "h3"]})
+    plan = make_plan(study, level_filter={"protocol": ["h1", "h3"]})
     assert plan.pairs == ["h3/h1"]
     assert plan.notes[:2] == [
         "--filter drops these comparisons: h3/h2",
@@ -162,7 +162,7 @@ def test_filter_says_what_it_drops(tmp_path: Path) -> None:
 )
 def test_filter_that_cannot_be(tmp_path: Path, only: dict[str, list[str]], said: str) -> None:
     with pytest.raises(UserError, match=re.escape(said)):
-        make_plan(sample_study(tmp_path), only=only)
+        make_plan(sample_study(tmp_path), level_filter=only)
 
 
 @pytest.mark.parametrize(("blocks", "seed"), [(0, None), (-1, None), (None, -1), (None, 2**53)])
@@ -172,15 +172,15 @@ def test_blocks_and_seeds_that_cannot_be(tmp_path: Path, blocks: int | None, see
 
 
 def test_only_as_written() -> None:
-    assert parse_only(["a=b, c", "a=d", "e=f"]) == {"a": ["b", "c", "d"], "e": ["f"]}
+    assert parse_filter(["a=b, c", "a=d", "e=f"]) == {"a": ["b", "c", "d"], "e": ["f"]}
     for wrong in ("a", "a=", "=b", "a=,"):
         with pytest.raises(UserError, match="FACTOR=LEVEL"):
-            parse_only([wrong])
+            parse_filter([wrong])
 
 
 def test_each_clock_checks_its_own_links_once_a_block(tmp_path: Path) -> None:
     text = STUDY.replace("network: [lan, poor]", "network: [poor]\n  clock: [wall, virtual]")
-    plan = make_plan(load_study(write(tmp_path, text)), only={"load": ["light"]})
+    plan = make_plan(load_study(write(tmp_path, text)), level_filter={"load": ["light"]})
     costs = plan.estimates()
     for block in plan.blocks:
         dearer = [t for t in block if costs[t.id].bytes > estimate(t, plan.study.networks).bytes]
@@ -196,7 +196,7 @@ def test_trial_that_cannot_end_in_time_is_refused(tmp_path: Path) -> None:
     study = load_study(write(tmp_path, STUDY.replace("size: 10kB", "size: 100MB")))
     with pytest.raises(UserError, match="trial_timeout"):
         make_plan(study)
-    make_plan(study, only={"network": ["lan"]})
+    make_plan(study, level_filter={"network": ["lan"]})
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

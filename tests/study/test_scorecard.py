@@ -15,16 +15,16 @@ def test_it_runs_over_the_unshaped_link_unless_told_otherwise() -> None:
     study = load_study(STUDY)
     assert {trial.cell["network"] for trial in make_plan(study, blocks=1).trials()} == {"lan"}
     few = {"load": ["serial-10KiB"], "server": ["caddy"]}
-    asked = make_plan(study, blocks=1, only={**few, "network": ["long", "home"]})
+    asked = make_plan(study, blocks=1, level_filter={**few, "network": ["long", "home"]})
     assert {trial.cell["network"] for trial in asked.trials()} == {"long", "home"}
-    assert make_plan(study, blocks=1, only=few).only == {**study.only, **few}
+    assert make_plan(study, blocks=1, level_filter=few).level_filter == {**study.filter, **few}
 
 
 def test_the_program_runs_where_it_is_asked_for_and_never_beside_cold_requests() -> None:
     study = load_study(STUDY)
     assert not any(trial.parameters.client.startswith("curl-tool") for trial in make_plan(study, blocks=1).trials())
     tools = [level for level in study.factors["curl"] if level.startswith("tool-")]
-    asked = make_plan(study, blocks=1, only={"curl": tools, "server": ["caddy"], "load": ["serial-10KiB"]})
+    asked = make_plan(study, blocks=1, level_filter={"curl": tools, "server": ["caddy"], "load": ["serial-10KiB"]})
     assert {trial.parameters.client for trial in asked.trials()} == {
         f"curl-tool-{backend}" for backend in ("ngtcp2", "quiche", "openssl")
     }
@@ -34,19 +34,19 @@ def test_the_program_runs_where_it_is_asked_for_and_never_beside_cold_requests()
 def test_a_family_asks_nothing_of_clients_that_it_does_not_compare() -> None:
     """The scorecard's handshakes are of the library alone, and no library has a program's start."""
     only = {"curl": ["ngtcp2", "quiche", "tool-ngtcp2", "tool-quiche"], "server": ["caddy"], "load": ["serial-10KiB"]}
-    check_campaign(make_plan(load_study(STUDY), blocks=1, only=only))
+    check_campaign(make_plan(load_study(STUDY), blocks=1, level_filter=only))
     study = load_study(STUDY)
     asked = study.compare.model_copy(
         update={"families": [Family(name="all", correction="holm", metrics=["handshake"], pairs=None)]}
     )
     with pytest.raises(UserError, match="curl-tool-ngtcp2 as a client does not measure handshake"):
-        check_campaign(make_plan(study.model_copy(update={"compare": asked}), blocks=1, only=only))
+        check_campaign(make_plan(study.model_copy(update={"compare": asked}), blocks=1, level_filter=only))
 
 
 def test_more_at_once_than_the_program_can_have_is_refused_before_anything_runs() -> None:
     only = {"curl": ["tool-ngtcp2", "tool-quiche"], "server": ["caddy"], "load": ["requests-300"]}
     with pytest.raises(UserError, match="curl-tool-ngtcp2 has at most 100 requests at once over h3, not 300"):
-        check_campaign(make_plan(load_study(STUDY), blocks=1, only=only))
+        check_campaign(make_plan(load_study(STUDY), blocks=1, level_filter=only))
 
 
 @pytest.mark.parametrize(

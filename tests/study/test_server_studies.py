@@ -40,5 +40,5 @@ def test_nodes_published_size_takes_less_than_an_hour_and_its_slice_three_minute
     study = load_study(find_study("node-rps"))
     stacks = ["node-h1", "node-h2", "node-quiche", "quiche"]
     slice_of_it = {"network": ["lan"], "load": ["small"], "stack": stacks}
-    for plan, most in ((make_plan(study), 3600), (make_plan(study, blocks=6, only=slice_of_it), 180)):
+    for plan, most in ((make_plan(study), 3600), (make_plan(study, blocks=6, level_filter=slice_of_it), 180)):
         assert sum(estimate(trial, study.networks).seconds for trial in plan.trials()) < most

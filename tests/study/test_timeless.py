@@ -50,4 +50,4 @@ def test_the_plan_says_where_nothing_takes_time() -> None:
     assert make_plan(study).notes == []
     (note,) = make_plan(study.settled(clock="virtual")).notes
     assert note.startswith("under the virtual clock nothing takes time over lan:")
-    assert make_plan(study.settled(clock="virtual"), only={"network": ["poor", "medium"]}).notes == []
+    assert make_plan(study.settled(clock="virtual"), level_filter={"network": ["poor", "medium"]}).notes == []

@@ -14,7 +14,7 @@ def _read(case: bytes, folder: Path) -> None:
     (folder / "campaign.json").write_bytes(case)
     opened = CampaignFolder.open(folder)
     study = Study.from_resolved(opened.study, opened.networks)
-    make_plan(study, blocks=1, seed=opened.seed, only=opened.only)
+    make_plan(study, blocks=1, seed=opened.seed, level_filter=opened.level_filter)
     provenance(opened, [])
 
 

@@ -22,7 +22,9 @@ from h123.study import Plan, Study, make_plan
 @functools.cache
 def _plan() -> Plan:
     folder = campaign()[0]
-    return make_plan(Study.from_resolved(folder.study), blocks=folder.blocks, seed=folder.seed, only=folder.only)
+    return make_plan(
+        Study.from_resolved(folder.study), blocks=folder.blocks, seed=folder.seed, level_filter=folder.level_filter
+    )
 
 
 def _audited(**changed: Any) -> None:

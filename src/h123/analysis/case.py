@@ -13,7 +13,7 @@ from h123.analysis.statistics.remedy import remedy
 from h123.analysis.statistics.rule import Rule
 from h123.analysis.trials import Trials, load_trials, treated
 from h123.base.transport import SETTINGS
-from h123.documents.campaign_file import ImportFacts, SubjectFacts, Width
+from h123.documents.campaign_file import ImportFacts, Precision, SubjectFacts
 from h123.documents.events import Event, superseded
 from h123.measures import Attempt
 from h123.measures.quantiles import intervals
@@ -31,7 +31,7 @@ class Facts(NamedTuple):
     seed: int
     events: Sequence[Event]
     imported: ImportFacts | None
-    width: Width | None
+    precision: Precision | None
     """That its intervals must have."""
     subjects: Mapping[str, SubjectFacts]
     """As they were when it began."""
@@ -112,17 +112,17 @@ def once(compute: Callable[[Case], Result]) -> Callable[[Case], Result]:
 def gather(folder: CampaignFolder) -> Case:
     """All of the campaign. Raises UserError."""
     study, events = Study.from_resolved(folder.study), folder.events()
-    plan = make_plan(study, blocks=folder.blocks, seed=folder.seed, only=folder.only)
+    plan = make_plan(study, blocks=folder.blocks, seed=folder.seed, level_filter=folder.level_filter)
     folder.examine()
     standing = [e for e in events if e["event"] != "trial" or not (superseded(e) or folder.damage(e))]
     cure = remedy(plan, standing, imported=folder.imported is not None)
     trials = load_trials(folder, plan)
     # A campaign that still has trials to run is looked at as far as it has come.
     now = complete_blocks(trials.attempts, plan) if cure.waiting else len(plan.blocks)
-    taken = looks(events, now, folder.looks, by_width=folder.width is not None)
+    taken = looks(events, now, folder.looks, by_width=folder.precision is not None)
     rule = Rule(study.compare.margin, study.compare.alpha, taken, cure)
     networks = {name: Network.from_resolved(profile) for name, profile in folder.networks.items()}
-    facts = Facts(folder.name, folder.created, folder.seed, events, folder.imported, folder.width, folder.subjects)
+    facts = Facts(folder.name, folder.created, folder.seed, events, folder.imported, folder.precision, folder.subjects)
     return Case(plan, trials, rule, networks, facts, Evidence(folder))
 
 

@@ -53,7 +53,7 @@ def find_trial(where: Path, name: str | None = None) -> Verifiable:
     if folder.imported:
         raise UserError(f"{where} holds imported samples: nothing there can be executed")
     study = Study.from_resolved(folder.study, folder.networks)
-    trials = make_plan(study, blocks=folder.blocks, seed=folder.seed, only=folder.only).trials()
+    trials = make_plan(study, blocks=folder.blocks, seed=folder.seed, level_filter=folder.level_filter).trials()
     wanted = name.partition("~")[0]
     found = next((trial for trial in trials if trial.id == wanted), None)
     if found is None:

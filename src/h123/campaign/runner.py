@@ -15,7 +15,7 @@ from h123.campaign.preparation import Cast, cast_of, prepare_campaign
 from h123.campaign.scheduler import Attempts, Scheduler, untried
 from h123.catalogue import Subject, settable
 from h123.documents import read_document
-from h123.documents.campaign_file import Proof, SubjectFacts, VerifiedRole, Width
+from h123.documents.campaign_file import Precision, Proof, SubjectFacts, VerifiedRole
 from h123.documents.events import superseded
 from h123.documents.lab_report import Report
 from h123.execution import TRIAL_BYTES, Jobs, Machine, Pool, evidence_bytes, this_machine
@@ -45,23 +45,23 @@ def start_campaign(
     *,
     blocks: int | None,
     seed: int | None,
-    only: dict[str, list[str]],
+    level_filter: dict[str, list[str]],
     report: Callable[[str], None],
     vouch: Vouch,
     scale: float = 1.0,
     clock: str | None = None,
     transport: str | None = None,
     looks: Sequence[int] = (),
-    width: Width | None = None,
+    precision: Precision | None = None,
 ) -> Campaign:
     """A new campaign of `study_file` in the folder `out`; what the study needs is installed first.
 
     `vouch` tells what is known of the subjects' verification, or raises UserError where one is not to be measured.
-    `looks`: the numbers of blocks at which it is to be looked at; it begins with the first of them. `width`: how narrow
-    its intervals are to be (see `CampaignFolder.width`).
+    `looks`: the numbers of blocks at which it is to be looked at; it begins with the first of them. `precision`: how
+    narrow its intervals are to be (see `CampaignFolder.precision`).
     """
     study = load_study(study_file).scaled(scale).settled(clock=clock, transport=transport)
-    plan = make_plan(study, blocks=looks[0] if looks else blocks, seed=seed, only=only)
+    plan = make_plan(study, blocks=looks[0] if looks else blocks, seed=seed, level_filter=level_filter)
     check_new(out)  # before anything is built
     proofs = vouch(cast_of(plan))
     subjects = prepare_campaign(plan, report)
@@ -72,9 +72,9 @@ def start_campaign(
         networks={name: network.resolved() for name, network in study.networks.items()},
         seed=plan.seed,
         blocks=len(plan.blocks),
-        only=only,
+        level_filter=level_filter,
         looks=looks,
-        width=width,
+        precision=precision,
         uploads={upload.name: study_file.parent / upload.file for upload in plan.uploads()},
         machine=this_machine().facts,
         subjects={name: _facts(subject, proofs.get(name, {})) for name, subject in subjects.items()},
@@ -110,7 +110,7 @@ def extend_campaign(
         study = study.model_copy(update={"networks": dict(networks)})
     if blocks is not None and blocks < folder.blocks:
         raise UserError(f"{out} was planned with {folder.blocks} blocks; --blocks {blocks} would be fewer")
-    plan = make_plan(study, blocks=blocks or folder.blocks, seed=folder.seed, only=folder.only)
+    plan = make_plan(study, blocks=blocks or folder.blocks, seed=folder.seed, level_filter=folder.level_filter)
     subjects = prepare_campaign(plan, report)
     if lacking := folder.unjournalled():
         report(f"{len(lacking)} finished trials are not in the journal: they are put into it again")

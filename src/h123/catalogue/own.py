@@ -73,7 +73,7 @@ class OwnServer(Strict):
     """A program and its arguments, as in a shell; but there is no shell, so no variables, patterns or redirections."""
     address: Annotated[str, AfterValidator(_ip)] | None = Field(default=None, exclude_if=lambda ip: ip is None)
     """Instead of a command: it runs elsewhere, at this IP address as the machine sees it, on the study's port."""
-    may_load: bool = Field(default=False, exclude_if=lambda may: not may)
+    allow_remote_load: bool = Field(default=False, exclude_if=lambda may: not may)
     """Whoever runs the study may load that server, which is not on this machine."""
     folder: str = Field(default=".", min_length=1)
     """Its working directory, relative to the study's folder."""
@@ -194,11 +194,11 @@ class OwnServer(Strict):
             )
 
     def _check_consent(self) -> None:
-        if not self.may_load and not _is_here(self.address or ""):
+        if not self.allow_remote_load and not _is_here(self.address or ""):
             raise UserError(
                 f"the server at {self.address} is not on this machine: thousands of requests load it, and may be taken "
                 "for an attack",
-                remedy="if it is yours, or its owner agrees: --allow-remote-load (in a study `may_load: true`)",
+                remedy="if it is yours, or its owner agrees: --allow-remote-load, in a study `allow_remote_load: true`",
             )
 
 

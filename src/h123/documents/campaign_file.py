@@ -105,7 +105,7 @@ class MachineFacts(TypedDict, total=False):
 
 
 @with_config(STRICT)
-class Width(TypedDict):
+class Precision(TypedDict):
     """How narrow the intervals are to be."""
 
     wanted: Annotated[float, Field(gt=0, le=1)]
@@ -121,9 +121,9 @@ class CampaignFile(Document):
     networks: dict[str, NetworkPath]
     seed: Annotated[int, Field(ge=0, lt=2**53)]
     blocks: Blocks
-    only: dict[str, list[str]]
+    filter: dict[str, list[str]]
     looks: list[Blocks] = Field(default=[])
-    width: Width | None = None
+    precision: Precision | None = None
     version: str
     created: str
     machine: MachineFacts

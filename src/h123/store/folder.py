@@ -19,13 +19,13 @@ from h123.base.files.tree import check_tree
 from h123.base.paths import real, typed
 from h123.base.processes import each
 from h123.base.terminal.redaction import PRIVATE, holds_secrets
-from h123.documents.campaign_file import CampaignFile, ImportFacts, MachineFacts, SubjectFacts, Width
+from h123.documents.campaign_file import CampaignFile, ImportFacts, MachineFacts, Precision, SubjectFacts
 from h123.documents.events import AttemptFacts, Event, EventFile, EventRange, Happening, TrialEvent, check_trials
 from h123.documents.reading import held, read_content, read_document
 from h123.store import seal
 from h123.store.new_folder import check_name, check_new, refuse_occupied
 from h123.store.seal import ENTRY, PARTIAL
-from h123.study import Study, networks_from_resolved, respelled_study
+from h123.study import Study, networks_from_resolved, respelled_campaign
 from h123.study.networks.network import Resolved
 
 
@@ -35,7 +35,7 @@ class CampaignFolder:
     def __init__(self, path: Path, content: Resolved) -> None:
         self.path = path
         self._content = content
-        """As written, with whatever another version may have added."""
+        """In this version's spelling, with whatever another version may have added."""
         self._damage: dict[tuple[str, int], str | None] = {}
         self._events: tuple[tuple[int, int], list[Event]] | None = None
 
@@ -49,9 +49,9 @@ class CampaignFolder:
         networks: dict[str, Resolved],
         seed: int,
         blocks: int,
-        only: dict[str, list[str]],
+        level_filter: dict[str, list[str]],
         looks: Sequence[int] = (),
-        width: Width | None = None,
+        precision: Precision | None = None,
         machine: MachineFacts,
         subjects: dict[str, SubjectFacts],
         uploads: Mapping[str, Path] | None = None,
@@ -70,9 +70,9 @@ class CampaignFolder:
             "networks": networks,
             "seed": seed,
             "blocks": blocks,
-            "only": only,
+            "filter": level_filter,
             "looks": list(looks),
-            "width": width,
+            "precision": precision,
             "version": __version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "machine": machine,
@@ -114,15 +114,17 @@ class CampaignFolder:
                 remedy="give the folder that `h123 run` wrote (by default under campaigns/)",
             )
         content = read_content(file, CampaignFile.form())
-        held(content, CampaignFile, file)
-        if content.pop("digest", None) not in (None, _digest(content)):
+        digest = content.pop("digest", None)
+        current = respelled_campaign(content)
+        held(current, CampaignFile, file)
+        if digest not in (None, _digest(content)):
             raise UserError(f"{file} has changed since h123 wrote it", remedy="restore the file from a copy")
         try:
-            networks_from_resolved(content["networks"])
-            Study.from_resolved(content["study"])
+            networks_from_resolved(current["networks"])
+            Study.from_resolved(current["study"])
         except UserError as error:
             raise UserError(f"{file}: {error.message}", remedy=error.remedy) from None
-        return cls(path, content)
+        return cls(path, current)
 
     @property
     def name(self) -> str:
@@ -132,7 +134,7 @@ class CampaignFolder:
     @property
     def study(self) -> Resolved:
         """The study as resolved."""
-        return respelled_study(self._content["study"])
+        return dict(self._content["study"])
 
     @property
     def networks(self) -> dict[str, Resolved]:
@@ -156,9 +158,9 @@ class CampaignFolder:
         return self._content.get("origin")
 
     @property
-    def only(self) -> dict[str, list[str]]:
+    def level_filter(self) -> dict[str, list[str]]:
         """Levels that the campaign was restricted to, by factor."""
-        return dict(self._content["only"])
+        return dict(self._content["filter"])
 
     @property
     def seed(self) -> int:
@@ -176,9 +178,9 @@ class CampaignFolder:
         return list(self._content.get("looks", []))
 
     @property
-    def width(self) -> Width | None:
+    def precision(self) -> Precision | None:
         """How narrow its intervals are to be (`wanted`), and the blocks `at_most`; None without `--precision`."""
-        return self._content.get("width")
+        return self._content.get("precision")
 
     @property
     def version(self) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from h123.study.metrics.table import METRICS, PRINTED, TAIL, metric
     from h123.study.networks.network import Network
     from h123.study.parameters import NETWORK_PARAMETERS, Parameters
-    from h123.study.plan import Plan, make_plan, parse_only, timeless
+    from h123.study.plan import Plan, make_plan, parse_filter, timeless
     from h123.study.quantities import RESOLVED
     from h123.study.question import question_of
     from h123.study.reader import load_study
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         list_studies,
         load_network,
     )
-    from h123.study.respelled import respelled_parameters, respelled_study
+    from h123.study.respelled import respelled_campaign, respelled_parameters
     from h123.study.round_trips import handshake_round_trips
     from h123.study.schema import ColumnSource, Samples, Schema, load_schema
     from h123.study.sites.recorded import RecordedAnswer, RecordedPage, asked_path, recorded_page
@@ -127,13 +127,13 @@ __all__ = [
     "networks",
     "networks_from_resolved",
     "observed",
-    "parse_only",
+    "parse_filter",
     "printed_values_of",
     "question_of",
     "read_site",
     "recorded_page",
+    "respelled_campaign",
     "respelled_parameters",
-    "respelled_study",
     "round_trips",
     "rungs",
     "site",

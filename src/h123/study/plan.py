@@ -10,7 +10,7 @@ Order and seeds come out of SHA-256 alone, so they are the same on every machine
   a sequence of even spread.
 
 Neither depends on how many blocks there are or on what else is in them. So a longer campaign extends a shorter one, and
-one that is filtered with `only` is a part of the whole one: same names, same seeds, same relative order.
+one that is filtered is a part of the whole one: same names, same seeds, same relative order.
 """
 
 import hashlib
@@ -32,7 +32,8 @@ from h123.study.study import MOST_TRIALS, Study, split_pair
 from h123.study.trial import PlannedTrial
 from h123.study.workload import Upload
 
-Only = dict[str, list[str]]
+LevelFilter = dict[str, list[str]]
+"""By factor, the levels that run."""
 MAX_ID_LENGTH = 120
 MOST_TREATMENTS = 3_000
 """Of a study: each is settled, and shown, before anything runs."""
@@ -44,7 +45,7 @@ class Plan:
 
     study: Study
     seed: int
-    only: Only
+    level_filter: LevelFilter
     blocks: list[list[PlannedTrial]]
     pairs: list[str]
     """The pairs of the study that the filter leaves."""
@@ -77,21 +78,23 @@ class _Treatment:
         return _draw("order", seed, block, *words, f"twin={self.twin}")
 
 
-def parse_only(options: list[str]) -> Only:
+def parse_filter(options: list[str]) -> LevelFilter:
     """`FACTOR=LEVEL[,LEVEL]` options as factor to levels. Raises UserError."""
-    only: Only = {}
+    level_filter: LevelFilter = {}
     for option in options:
         factor, equals, levels = option.partition("=")
         names = [name.strip() for name in levels.split(",") if name.strip()]
         if not (equals and factor.strip() and names):
             raise UserError(f"--filter {option}: write FACTOR=LEVEL or FACTOR=LEVEL,LEVEL, such as network=lan,poor")
-        only.setdefault(factor.strip(), []).extend(names)
-    return only
+        level_filter.setdefault(factor.strip(), []).extend(names)
+    return level_filter
 
 
-def make_plan(study: Study, *, blocks: int | None = None, seed: int | None = None, only: Only | None = None) -> Plan:
-    """The trials of a study. `blocks` and `seed` replace the study's own; `only` keeps the named levels, as the study's
-    own `only` does of factors that it does not name.
+def make_plan(
+    study: Study, *, blocks: int | None = None, seed: int | None = None, level_filter: LevelFilter | None = None
+) -> Plan:
+    """The trials of a study. `blocks` and `seed` replace the study's own; `level_filter` keeps the named levels, as the
+    study's own filter does of factors that it does not name.
 
     Raises UserError where a filter names an unknown factor or level, or leaves nothing to compare, and where a trial
     cannot end within its `trial_timeout`.
@@ -102,10 +105,10 @@ def make_plan(study: Study, *, blocks: int | None = None, seed: int | None = Non
         raise UserError(f"--blocks {count}: a campaign needs at least 1 block, and verdicts need at least 6")
     if not 0 <= chosen_seed < 2**53:
         raise UserError(f"--seed {chosen_seed}: the seed must be a whole number from 0 to {2**53 - 1}")
-    only = {**study.only, **(only or {})}
-    _refuse_too_many(study, only, count)
-    kept = _kept_levels(study, only)
-    usual = _kept_levels(study, study.only)
+    level_filter = {**study.filter, **(level_filter or {})}
+    _refuse_too_many(study, level_filter, count)
+    kept = _kept_levels(study, level_filter)
+    usual = _kept_levels(study, study.filter)
     pairs, notes = _kept_pairs(study, kept[study.compare.factor], usual[study.compare.factor])
     treatments = _treatments(study)
     for treatment in treatments:
@@ -115,10 +118,10 @@ def make_plan(study: Study, *, blocks: int | None = None, seed: int | None = Non
     if note := timeless_note((trial.parameters for trial in planned[0]), study.networks):
         notes.append(note)
     notes += [confounded_note(factor, names) for factor, names in confounded(study, kept)]
-    return Plan(study=study, seed=chosen_seed, only=only, blocks=planned, pairs=pairs, notes=notes)
+    return Plan(study=study, seed=chosen_seed, level_filter=level_filter, blocks=planned, pairs=pairs, notes=notes)
 
 
-def _refuse_too_many(study: Study, only: Only, blocks: int) -> None:
+def _refuse_too_many(study: Study, level_filter: LevelFilter, blocks: int) -> None:
     """Counts what nobody has time to run, before there is any of it."""
     treatments = math.prod(len(levels) for levels in study.factors.values())
     if treatments > MOST_TREATMENTS:
@@ -127,7 +130,7 @@ def _refuse_too_many(study: Study, only: Only, blocks: int) -> None:
             remedy="leave out some levels, or divide the study",
         )
     each = math.prod(
-        sum(level in only.get(factor, levels) for level in levels) for factor, levels in study.factors.items()
+        sum(level in level_filter.get(factor, levels) for level in levels) for factor, levels in study.factors.items()
     )
     if each * blocks > MOST_TRIALS:
         raise UserError(
@@ -137,9 +140,9 @@ def _refuse_too_many(study: Study, only: Only, blocks: int) -> None:
         )
 
 
-def _kept_levels(study: Study, only: Only) -> dict[str, list[str]]:
+def _kept_levels(study: Study, level_filter: LevelFilter) -> dict[str, list[str]]:
     kept = {factor: list(levels) for factor, levels in study.factors.items()}
-    for factor, names in only.items():
+    for factor, names in level_filter.items():
         if factor not in kept:
             raise UserError(f"--filter {factor}=...: study {study.name} has no such factor; {choose(factor, kept)}")
         for name in names:

@@ -25,7 +25,7 @@ from h123.study.parameters import (
 )
 from h123.study.quantities import Levels, check_name
 from h123.study.registry import load_network
-from h123.study.respelled import respelled
+from h123.study.respelled import old_keys, respelled
 from h123.study.study import MOST_TRIALS, Comparison, Level, Study, rungs, split_pair
 from h123.study.workload import KINDS, WorkloadParameters, own_parameters
 from h123.study.yaml_document import Location, YamlDocument
@@ -51,7 +51,7 @@ class StudyFile(Strict):
     factors: dict[StrictStr, Any] = Field(min_length=1)
     settings: dict[StrictStr, Any] = Field(default={})
     servers: dict[StrictStr, OwnServer] = Field(default={})
-    only: dict[StrictStr, Levels] = Field(default={})
+    filter: dict[StrictStr, Levels] = Field(default={})
     compare: Comparison
     require: list[Condition] = Field(default=[], max_length=MOST_CONDITIONS)
     blocks: Annotated[StrictInt, Field(ge=1, le=MOST_TRIALS)]
@@ -77,6 +77,9 @@ class StudyReader:
         return subject_names()
 
     def study(self) -> Study:
+        for at, old, new in [*old_keys(self.document.data)]:
+            self.hint([*at, old], f"`{old}` is `{new}` now; the next version will not know the old key")
+            self.document.rename(at, old, new)
         shape = self.document.validate(StudyFile, self.document.data, context=self.document.path.parent)
         self.check_own(shape.servers)
         settings = {name: self.parameter(name, value, ["settings", name]) for name, value in shape.settings.items()}
@@ -88,7 +91,7 @@ class StudyReader:
             question=shape.question,
             factors=factors,
             settings=self.completed(factors, settings),
-            only=shape.only,
+            filter=shape.filter,
             compare=shape.compare,
             require=shape.require,
             blocks=shape.blocks,
@@ -97,7 +100,7 @@ class StudyReader:
             networks=self.networks,
         )
         self.check_workloads(study, {*shape.settings} | {n for f in factors.values() for lv in f.values() for n in lv})
-        self.check_only(study)
+        self.check_filter(study)
         self.check_comparison(study)
         self.check_required(study)
         return study
@@ -144,9 +147,7 @@ class StudyReader:
         if name not in PARAMETER_NAMES:
             raise self.document.error(at, f"unknown parameter {name!r}; {choose(name, PARAMETER_NAMES)}")
         if (new := respelled(name, value)) != value:
-            written = f"{self.document.path}:{self.document.line(at)}"
-            said = f"h123: {written}: `{name}: {value}` is `{new}` now; the next version will not know the old word"
-            err_console.print(said, soft_wrap=True)
+            self.hint(at, f"`{name}: {value}` is `{new}` now; the next version will not know the old word")
         try:
             checked = validate_parameter(name, new, self.document.path.parent)
         except ValidationError as invalid:
@@ -156,6 +157,10 @@ class StudyReader:
         if name in SUBJECT_PARAMETERS and (name != "server" or checked not in self.own):
             self.check_subject(checked, at)
         return checked
+
+    def hint(self, at: Location, message: str) -> None:
+        """A line to the person, with file and line in front."""
+        err_console.print(f"h123: {self.document.path}:{self.document.line(at)}: {message}", soft_wrap=True)
 
     def check_own(self, servers: Collection[str]) -> None:
         """Servers that the study describes have names that nobody else has."""
@@ -262,15 +267,15 @@ class StudyReader:
             complete[name] = field.default
         return complete
 
-    def check_only(self, study: Study) -> None:
-        for factor, levels in study.only.items():
+    def check_filter(self, study: Study) -> None:
+        for factor, levels in study.filter.items():
             if factor not in study.factors:
                 message = f"{factor!r} is not a factor of this study; {choose(factor, study.factors)}"
-                raise self.document.error(["only", factor], message)
+                raise self.document.error(["filter", factor], message)
             for level in levels:
                 if level not in study.factors[factor]:
                     message = f"{level!r} is not a level of {factor!r}; {choose(level, study.factors[factor])}"
-                    raise self.document.error(["only", factor], message)
+                    raise self.document.error(["filter", factor], message)
 
     def check_comparison(self, study: Study) -> None:
         compare, at = study.compare, "compare"

@@ -161,7 +161,7 @@ class Study(Strict):
     """Factor to level name to the parameters that this level sets."""
     settings: Level
     """The other parameters."""
-    only: dict[str, list[str]] = Field(default={}, exclude_if=lambda only: not only)
+    filter: dict[str, list[str]] = Field(default={}, exclude_if=lambda levels: not levels)
     """Of these factors, the levels that run where `--filter` names no others of them."""
     compare: Comparison
     blocks: Annotated[int, Field(ge=1, le=MOST_TRIALS, strict=True)]

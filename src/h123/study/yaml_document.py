@@ -150,6 +150,19 @@ class YamlDocument:
         """The complaint, with file and line in front."""
         return UserError(f"{self.path}:{self.line(location)}: {message}")
 
+    def rename(self, at: Location, old: str, new: str) -> None:
+        """Call a key of the mapping at `at` by another name, in the data and in what `line` knows. A mapping that has
+        both names keeps both."""
+        data, node = self.data, self._root
+        for step in at:
+            data, (_, node) = data[step], _child(node, step) or (0, None)  # type: ignore[index]
+        if new in data or old not in data:
+            return
+        data[new] = data.pop(old)
+        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+            if isinstance(key, yaml.ScalarNode) and key.value == old:
+                key.value = new
+
     def line(self, location: Location) -> int:
         """Line (from 1) of the part at `location`, or of the nearest part around it that exists."""
         node, line = self._root, 1

@@ -19,11 +19,11 @@ from h123.analysis.section import Section
 from h123.analysis.statistics.precision import LIMIT, blocks_for, spread, width
 from h123.analysis.statistics.rule import Rule
 from h123.analysis.verdicts.judgement import comparisons
-from h123.documents.campaign_file import Width
+from h123.documents.campaign_file import Precision
 from h123.study import ENOUGH_FOR_INTERVAL
 
 
-class WidthReached(Width):
+class WidthReached(Precision):
     narrow: bool
     widest: float | None
     blocks: int | None
@@ -85,8 +85,8 @@ def _needed(ends: tuple[float, float], blocks: int, wanted: float, planned: int,
 
 def reached_by(case: Case, judged: Sequence[Judged]) -> Reached:
     """By a campaign that is to have a width."""
-    assert case.facts.width is not None
-    return reached(judged, case.facts.width["wanted"], len(case.plan.blocks), case.rule)
+    assert case.facts.precision is not None
+    return reached(judged, case.facts.precision["wanted"], len(case.plan.blocks), case.rule)
 
 
 class WidthPart(TypedDict):
@@ -94,10 +94,10 @@ class WidthPart(TypedDict):
 
 
 def _compute(case: Case) -> WidthPart:
-    if case.facts.width is None:
+    if case.facts.precision is None:
         return {"width": None}
     found = reached_by(case, comparisons(case))
-    return {"width": {**case.facts.width, "narrow": found.narrow, "widest": found.widest, "blocks": found.blocks}}
+    return {"width": {**case.facts.precision, "narrow": found.narrow, "widest": found.widest, "blocks": found.blocks}}
 
 
 SECTION = Section(WidthPart, _compute)

@@ -79,11 +79,11 @@ def command(
     from h123.cli.campaigns.power_preview import print_power_preview
     from h123.cli.campaigns.verification_gate import proof_lines, proofs_of
     from h123.execution import Jobs, this_machine
-    from h123.study import find_study, load_study, make_plan, parse_only
+    from h123.study import find_study, load_study, make_plan, parse_filter
 
     asked = load_study(find_study(study)).scaled(1.0 if scale is None else scale)
     asked = asked.settled(clock=clock, transport=transport)
-    planned = make_plan(asked, blocks=blocks, seed=seed, only=parse_only(levels or []))
+    planned = make_plan(asked, blocks=blocks, seed=seed, level_filter=parse_filter(levels or []))
     cast = cast_of(planned)  # refuses what `run` would refuse
     _print_plan(planned, Jobs.at(planned, jobs, this_machine()), out_console)
     for line in proof_lines(proofs_of(cast)):

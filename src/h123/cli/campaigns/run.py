@@ -34,7 +34,7 @@ from h123.cli.signals import load_undisturbed
 
 if TYPE_CHECKING:
     from h123.campaign import Campaign, Outcome
-    from h123.documents.campaign_file import Width
+    from h123.documents.campaign_file import Precision
     from h123.progress import Display
     from h123.progress.exposition import Exposition
     from h123.store import CampaignFolder
@@ -136,14 +136,14 @@ def command(
     it: 0 it holds, 99 it does not, 98 undecided (docs/compare.md).
     """
     load_undisturbed("h123.study.plan")
-    from h123.study import parse_only
+    from h123.study import parse_filter
 
     asked = RunArguments(
         study=study,
         out=out,
         blocks=blocks,
         seed=seed,
-        only=parse_only(levels or []),
+        level_filter=parse_filter(levels or []),
         scale=scale,
         clock=clock,
         transport=transport,
@@ -212,7 +212,7 @@ def _resume(asked: RunArguments, folder: "CampaignFolder") -> "Campaign":
         raise of_another_study(out)
     kept = (
         ("--seed", asked.seed, folder.seed),
-        ("--filter", asked.only or None, folder.only),
+        ("--filter", asked.level_filter or None, folder.level_filter),
         ("--scale", asked.scale, begun),
         ("--clock", asked.clock, settled["clock"] or "wall"),
         ("--transport", asked.transport, settled["transport"] or "deployed"),
@@ -247,18 +247,18 @@ def _begin(asked: RunArguments) -> "Campaign":
         asked.out or Path("campaigns") / f"{path.stem}-{dt.datetime.now():%Y%m%d-%H%M%S}",
         blocks=blocks,
         seed=asked.seed,
-        only=asked.only,
+        level_filter=asked.level_filter,
         scale=1.0 if asked.scale is None else asked.scale,
         clock=asked.clock,
         transport=asked.transport,
         vouch=verification_gate(allow_unverified=asked.allow_unverified),
         looks=looks,
-        width=width,
+        precision=width,
         report=say,
     )
 
 
-def _rule(asked: RunArguments) -> "tuple[list[int], Width | None, int | None]":
+def _rule(asked: RunArguments) -> "tuple[list[int], Precision | None, int | None]":
     """The looks that a new campaign is planned with, the width that it is to have, and its first blocks."""
     if asked.until_decided:
         from h123.analysis import plan_looks
@@ -320,7 +320,7 @@ def _more(folder: "CampaignFolder") -> int | None:
         if blocks := requirements.later_look(folder):
             say(f"Not decided with {folder.blocks} blocks: going on to {blocks}")
         return blocks
-    return _more_for_width(folder, folder.width) if folder.width else None
+    return _more_for_width(folder, folder.precision) if folder.precision else None
 
 
 def _more_for_width(folder: "CampaignFolder", width: Mapping[str, Any]) -> int | None:

@@ -19,7 +19,7 @@ class RunArguments:
     out: Path | None = None
     blocks: int | None = None
     seed: int | None = None
-    only: dict[str, list[str]] = field(default_factory=dict)
+    level_filter: dict[str, list[str]] = field(default_factory=dict)
     scale: float | None = None
     clock: str | None = None
     transport: str | None = None
@@ -71,8 +71,8 @@ def _check(asked: RunArguments, there: "CampaignFolder | None") -> None:
 def _began_so(asked: RunArguments, folder: "CampaignFolder") -> bool:
     if asked.until_decided:
         return bool(folder.looks)
-    limits = (None, folder.width["at_most"]) if folder.width else ()
-    return folder.width is not None and folder.width["wanted"] == asked.precision and asked.max_blocks in limits
+    limits = (None, folder.precision["at_most"]) if folder.precision else ()
+    return folder.precision is not None and folder.precision["wanted"] == asked.precision and asked.max_blocks in limits
 
 
 def begun_in(out: Path | None) -> "CampaignFolder | None":

@@ -36,11 +36,11 @@ def command(
     from h123.analysis import analyse, bottlenecks, gather
     from h123.report import limits_lines, print_causes
     from h123.store import CampaignFolder
-    from h123.study import Study, make_plan, parse_only
+    from h123.study import Study, make_plan, parse_filter
 
-    campaign, chosen = CampaignFolder.open(folder), parse_only(levels or [])
+    campaign, chosen = CampaignFolder.open(folder), parse_filter(levels or [])
     study = Study.from_resolved(campaign.study)
-    make_plan(study, blocks=1, only=chosen)  # refuses what the study does not have
+    make_plan(study, blocks=1, level_filter=chosen)  # refuses what the study does not have
     if limits:
         for line in limits_lines(bottlenecks(gather(campaign)), study, chosen):
             out_console.print(line, soft_wrap=True)

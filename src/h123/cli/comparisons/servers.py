@@ -95,7 +95,12 @@ def check_elsewhere(asked: CompareArguments, conditions: Sequence[Condition]) ->
 def server_elsewhere(asked: CompareArguments, inquiry: Inquiry) -> OwnServer:
     """The server that the URL names, where it is now. Raises UserError."""
     site = inquiry.site
-    shared = {"may_load": asked.allow_remote_load, "host": site.host, "sni": asked.sni, "protocols": list(PROTOCOLS)}
+    shared = {
+        "allow_remote_load": asked.allow_remote_load,
+        "host": site.host,
+        "sni": asked.sni,
+        "protocols": list(PROTOCOLS),
+    }
     known = [OwnServer.model_validate({"address": address, **shared}) for address in addresses_of(site)]
     for server in known:
         server.check()  # before a single packet is sent

@@ -190,6 +190,6 @@ def _controllers(folder: CampaignFolder) -> list[str]:
 def _asked(folder: CampaignFolder) -> str:
     """Options that made of the study's file what was run."""
     scale = folder.study.get("scale", 1.0)
-    only = [f" --filter {factor}={','.join(levels)}" for factor, levels in folder.only.items()]
+    only = [f" --filter {factor}={','.join(levels)}" for factor, levels in folder.level_filter.items()]
     clock = " --clock virtual" if folder.study["settings"].get("clock") == "virtual" else ""
     return "".join([f" --scale {scale:g}" if scale != 1 else "", clock, *only])

@@ -92,7 +92,7 @@ def _write(path: Path, files: Sequence[Path], schema: Schema, groups: Groups, re
         networks={name: network.resolved() for name, network in schema.study.networks.items()},
         seed=schema.study.seed,
         blocks=len(set(blocks.values())),
-        only=_only(schema, groups),
+        level_filter=_only(schema, groups),
         machine={},
         subjects={},
         imported={
