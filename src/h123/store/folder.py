@@ -102,13 +102,8 @@ class CampaignFolder:
         if os.path.lexists(file):
             check_tree(path)
         if not file.is_file():
-            why = (
-                "it has no campaign.json"
-                if path.is_dir()
-                else "it is a file"
-                if path.exists()
-                else "there is no folder"
-            )
+            no_folder = "it is a file" if path.exists() else "there is no folder"
+            why = "it has no campaign.json" if path.is_dir() else no_folder
             raise UserError(
                 f"{path} is not a campaign: {why}",
                 remedy="give the folder that `h123 run` wrote (by default under campaigns/)",
