@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from h123.base.errors import UserError
-from h123.catalogue.rejected import rejected
+from h123.catalogue.registry import rejected
 
 GOOD = """\
 [[tried]]

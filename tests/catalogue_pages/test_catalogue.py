@@ -8,7 +8,7 @@ from catalogue.small import MANIFEST, small, write_small
 from h123.base.errors import UserError
 from h123.base.paths import project_root
 from h123.catalogue import Subject, catalogue, read_subject
-from h123.catalogue.rejected import RejectedSubject, rejected
+from h123.catalogue.registry import RejectedSubject, rejected
 from h123.report.catalogue.catalogue import catalogue_page
 from h123.verification.constants.found import (
     Constants,

@@ -5,7 +5,7 @@ import pytest
 
 from h123.causes.cause import CAUSES, CUT, DROPS, LIMIT, NUMBER
 from h123.causes.connections.connection import Connection, connections
-from h123.causes.senders.drops import put_down
+from h123.causes.connections.losses import put_down
 from h123.packets.capture import TCP, UDP
 from h123.study.networks.network import Direction
 from verification.packet_tables import TRIP, Table

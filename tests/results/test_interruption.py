@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from campaign.scripted import HEADER
-from h123.base.interruption import interruptible
+from h123.base.errors import interruptible
 from h123.store import samples
 from h123.store.samples import SCHEMA
 

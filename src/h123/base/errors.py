@@ -1,4 +1,7 @@
-"""The one exception that is shown to a person instead of a traceback."""
+"""The exceptions that end a command with a message instead of a traceback."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class UserError(Exception):
@@ -17,3 +20,24 @@ class UserError(Exception):
 
 class Interrupted(Exception):
     """By whoever was watching, who has been told how to go on."""
+
+
+_SAYS = {
+    "RuntimeError": "interrupted",
+    "InterruptException": "interrupted",
+    "InvalidInputException": "KeyboardInterrupt",
+}
+"""DuckDB takes Ctrl-C for itself and raises one of these errors with these words; the last while it reads a table of
+ours. They are named, so that no command loads DuckDB only to catch them."""
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Ctrl-C while DuckDB computes becomes KeyboardInterrupt, as anywhere else."""
+    try:
+        yield
+    except Exception as error:
+        said = _SAYS.get(type(error).__name__)
+        if said is None or said not in str(error):
+            raise
+        raise KeyboardInterrupt from error

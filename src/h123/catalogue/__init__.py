@@ -53,14 +53,15 @@ if TYPE_CHECKING:
     from h123.catalogue.own import OwnServer, OwnSubject, own_subjects
     from h123.catalogue.registry import (
         Catalogue,
+        RejectedSubject,
         catalogue,
         clients_of_any_server,
         read_subject,
+        rejected,
         subject_names,
         subjects_folder,
         unknown_subject,
     )
-    from h123.catalogue.rejected import RejectedSubject, rejected
     from h123.catalogue.subject import Subject
     from h123.catalogue.support import check_metrics, check_supported
 

@@ -7,8 +7,9 @@ import re
 import shlex
 import shutil
 import socket
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path, PurePath
 from typing import Annotated, Self
 
 from pydantic import (
@@ -25,11 +26,12 @@ from h123.base.errors import UserError
 from h123.base.paths import real
 from h123.base.strict import Strict
 from h123.base.units import parse_duration
-from h123.catalogue.container import check_container
 from h123.catalogue.manifest import QUIC, Install, OneOrMore, Protocol, Server
 from h123.catalogue.subject import Subject
 
 HTTPS = 443
+_NETWORK = ("--network", "--net")
+"""Podman's options that name a container's network."""
 _HOST = r"^[A-Za-z0-9_:]([A-Za-z0-9._:-]*[A-Za-z0-9_:])?$"
 """A name or an address; colons are of IPv6's."""
 _PORT = re.compile(r"tcp:([0-9]{1,9})")
@@ -233,3 +235,31 @@ def _subject(name: str, server: OwnServer) -> OwnSubject:
         features={"clocks": ["wall", *(["virtual"] if server.command else [])]},  # type: ignore[arg-type]
         own=server,
     )
+
+
+def check_container(words: Sequence[str], there: bool) -> None:
+    """Raises UserError where the command that starts a server is one of docker or podman with which the lab's clients
+    would never reach it; `there`: whether the program is on this machine."""
+    engine = PurePath(words[0]).name
+    if engine == "docker":
+        raise UserError(
+            "docker's containers are its daemon's, outside of the lab, where no client of the lab reaches them",
+            remedy="`podman run --rm --network host IMAGE`, which needs no daemon; or start it with its port "
+            "published, `docker run -p 8443:8443 -p 8443:8443/udp IMAGE`, and ask it with --url alone",
+        )
+    if engine == "podman" and not there:
+        raise UserError(
+            "podman is not on this machine",
+            remedy="install it (Debian: `apt install podman`); or start the image with docker, its port published, and "
+            "ask it with --url alone; or name the server's program itself",
+        )
+    if engine == "podman" and "run" in words and not _on_the_host(words):
+        raise UserError(
+            "the container would have a network of its own, which no client of the lab reaches",
+            remedy="`podman run --rm --network host IMAGE`: the host is the lab's",
+        )
+
+
+def _on_the_host(words: Sequence[str]) -> bool:
+    apart = any(name in _NETWORK and value == "host" for name, value in pairwise(words))
+    return apart or any(word in [f"{name}=host" for name in _NETWORK] for word in words)

@@ -1,4 +1,4 @@
-"""The subjects that are there: subjects/*/subject.toml."""
+"""The subjects that are there, subjects/*/subject.toml, and those that were tried and are not, subjects/tried.toml."""
 
 import functools
 import os
@@ -6,9 +6,12 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from pydantic import Field
+
 from h123.base.complaints import choose, shown
 from h123.base.errors import UserError
 from h123.base.paths import project_root, real
+from h123.base.strict import Strict
 from h123.base.terminal.console import say
 from h123.catalogue.subject import Subject
 from h123.catalogue.toml_file import TomlFile
@@ -122,3 +125,29 @@ def _whole(file: TomlFile, folder: Path) -> Subject | None:
     if whole.install.part_of:
         raise file.error(at, f"install.part_of: {named} is itself a part of {whole.install.part_of}; name that one")
     return whole
+
+
+class RejectedSubject(Strict):
+    """One that is not there."""
+
+    name: str
+    stack: str
+    what: str
+    """What was tried, and how."""
+    why: str
+    """Why it is not in the catalogue."""
+
+
+class RejectedSubjectsFile(Strict):
+    """All of them."""
+
+    tried: list[RejectedSubject] = Field(default=[])
+
+
+def rejected() -> list[RejectedSubject]:
+    """All of them, in the file's order; none without the file. Raises UserError where it is wrong."""
+    path = subjects_folder() / "tried.toml"
+    if not path.is_file():
+        return []
+    file = TomlFile(path)
+    return file.validate(RejectedSubjectsFile, file.data).tried

@@ -15,12 +15,12 @@ from h123.causes.cause import CAUSES, MENDING, NUMBER, UNATTRIBUTED, Nanoseconds
 from h123.causes.conditions import Conditions
 from h123.causes.connections.connection import Connection, connections
 from h123.causes.connections.log_matching import match_logs
+from h123.causes.connections.losses import dropped, put_down
 from h123.causes.explainer import Explainer
 from h123.causes.matching import match
 from h123.causes.processors import work
 from h123.causes.recovery import Recovery, middle_recoveries
 from h123.causes.request import Request
-from h123.causes.senders.drops import dropped, put_down
 from h123.causes.senders.streams import Streams
 from h123.causes.stretch import SUMS_UP, Stretch, missed
 from h123.causes.visit import PathStep, middle_visits

@@ -7,9 +7,8 @@ from typing import Annotated, NoReturn
 import typer
 
 from h123 import __version__
-from h123.base.errors import Interrupted, UserError
+from h123.base.errors import Interrupted, UserError, interruptible
 from h123.base.files.scratch import sweep
-from h123.base.interruption import interruptible
 from h123.base.limits import FULL, exhausted
 from h123.base.terminal.console import err_console, out_console, write
 from h123.cli.campaigns import analyse, claims, export, import_samples, plan, report, run, show, why

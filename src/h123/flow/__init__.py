@@ -3,12 +3,10 @@
 Pure functions of arrays; what cannot be told is absent, never guessed.
 """
 
-from h123.flow.account import sender_window, smoothed_round_trip
 from h123.flow.bins import Bins, Numbers, Series
-from h123.flow.bytes_in_flight import bytes_in_flight
-from h123.flow.round_trips import round_trips
+from h123.flow.sender import bytes_in_flight, round_trips
 from h123.flow.sequence import SentSoFar, sequences
-from h123.flow.stack_log import logged_round_trip, logged_window
+from h123.flow.stacks import logged_round_trip, logged_window, sender_window, smoothed_round_trip
 from h123.flow.transit import capacity, full_queue_ns, gone, throughput, waiting
 
 __all__ = [

@@ -1,5 +1,17 @@
 """What the lab recorded of a trial besides its samples: packets, frames, TCP's account, logs of QUIC stacks."""
 
-from h123.packets.evidence import tabulate_evidence
+from pathlib import Path
+
+from h123.packets.capture import tabulate_packets
+from h123.packets.frames import tabulate_frames
+from h123.packets.tcp_account import tabulate_tcp
 
 __all__ = ["capture", "frames", "qlog", "stack_log", "tabulate_evidence", "tcp_account"]
+
+
+def tabulate_evidence(folder: Path) -> None:
+    """Turn what the lab has left in a trial's folder into tables (docs/evidence.md). Raises OSError where they cannot
+    be written."""
+    tabulate_packets(folder)
+    tabulate_frames(folder)
+    tabulate_tcp(folder)

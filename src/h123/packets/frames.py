@@ -1,16 +1,15 @@
 """The frames of HTTP/2 and QUIC on a link, as the lab read them: a trial's frames-LINK.parquet
 (docs/contracts/trial.md)."""
 
-from collections.abc import Sequence
 from enum import IntEnum
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 
 from h123.documents.reading import read_document
 from h123.documents.trial_files import TrialFile
-from h123.store.compact import Records, read_compact, read_records, schema_of, write_compact
+from h123.packets.link_records import LinkRecords
+from h123.store.compact import Records
 
 FRAME = np.dtype(
     [
@@ -30,15 +29,15 @@ FRAME = np.dtype(
     ]
 )
 """As the lab writes it. `left_ns` is 0 where the receiver never could read the frame."""
-COLUMNS = list(FRAME.names or ())
-_SCHEMA = schema_of(FRAME, COLUMNS, "left_ns")
 Frames = Records
 """An array of FRAME, in the order of sending."""
 KEYS = "keys.txt"
 """In a trial's folder: where the client logs the secrets of its connections. The lab reads frames with them and puts
 them into its captures. The variable that names the file is the one that OpenSSL's programs, browsers and curl know."""
-_SUFFIX = ".parquet"
-_TIMES = dict.fromkeys(("at_ns", "sent_ns", "left_ns"), "DELTA_BINARY_PACKED")
+_FRAMES = LinkRecords(
+    "frames", FRAME, list(FRAME.names or ()), dict.fromkeys(("at_ns", "sent_ns", "left_ns"), "DELTA_BINARY_PACKED")
+)
+frames_file, read_frames, write_frames = _FRAMES.file, _FRAMES.read, _FRAMES.write
 
 
 class FrameKind(IntEnum):
@@ -63,36 +62,10 @@ class FrameKind(IntEnum):
     CLOSE = 15
 
 
-def frames_file(folder: Path, link: str = "access") -> Path:
-    """Where a trial's folder has it."""
-    return folder / f"frames-{link}{_SUFFIX}"
-
-
-def read_frames(folder: Path, link: str = "access", columns: Sequence[str] = COLUMNS) -> Frames:
-    """The frames of a link in a trial's folder; a column that is not asked for is 0. Raises UserError where there is no
-    such file."""
-    table = read_compact(frames_file(folder, link), "a record of frames", _SCHEMA, columns)
-    frames = np.zeros(table.num_rows, FRAME)
-    for name in columns:
-        frames[name] = table[name].fill_null(0).to_numpy()
-    return frames
-
-
 def tabulate_frames(folder: Path) -> None:
-    """Turn what the lab has left in a trial's folder, frames-LINK.bin, into Parquet, and remove the keys that it read
-    them with, unless a capture needs them. What is not the lab's stays as it is. Raises OSError."""
-    for source in folder.glob("frames-*.bin"):
-        if (frames := read_records(source, FRAME)) is not None:
-            write_frames(frames, source.with_suffix(_SUFFIX))
-            source.unlink()
+    """Turn what the lab has left in a trial's folder into tables, and remove the keys that it read the frames with,
+    unless a capture needs them. Raises OSError."""
+    _FRAMES.tabulate(folder)
     keys = folder / KEYS
     if keys.is_file() and not any(link.capture for link in read_document(folder / "trial.json", TrialFile).links):
         keys.unlink()
-
-
-def write_frames(frames: Frames, target: Path) -> None:
-    """Write them as a file that `read_frames` reads. Raises OSError."""
-    columns = {name: pa.array(np.ascontiguousarray(frames[name])) for name in COLUMNS}
-    left = np.ascontiguousarray(frames["left_ns"])
-    columns["left_ns"] = pa.array(left, mask=left == 0)
-    write_compact(pa.table(columns), target, _TIMES)

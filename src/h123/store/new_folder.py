@@ -5,7 +5,7 @@ import unicodedata
 from pathlib import Path
 
 from h123.base.errors import UserError
-from h123.base.files.place import check_place
+from h123.base.files.output import check_place
 from h123.base.files.tree import check_tree
 
 LONGEST_PATH = 3800

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from h123.study.metrics.metric_type import Metric
     from h123.study.metrics.table import METRICS, PRINTED, TAIL, metric
     from h123.study.networks.network import Network
-    from h123.study.parameters import NETWORK_PARAMETERS, Parameters
+    from h123.study.parameters import NETWORK_PARAMETERS, Parameters, PlannedTrial
     from h123.study.plan import Plan, make_plan, parse_filter, timeless
     from h123.study.quantities import RESOLVED
     from h123.study.question import question_of
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
         rungs,
         split_pair,
     )
-    from h123.study.trial import PlannedTrial
     from h123.study.workload.headers import Header
 
 __all__ = [

@@ -25,9 +25,8 @@ from dataclasses import dataclass
 
 from h123.study.lost import with_losses
 from h123.study.networks.network import Direction, Network
-from h123.study.parameters import Parameters
+from h123.study.parameters import Parameters, PlannedTrial
 from h123.study.round_trips import INITIAL_WINDOW_BYTES, MSS_BYTES, handshake_round_trips
-from h123.study.trial import PlannedTrial
 from h123.study.workload import WorkloadKind
 
 WAYS = ("up", "down")

@@ -27,9 +27,8 @@ from h123.study.confounded import confounded, confounded_note
 from h123.study.estimate import Estimate, estimate_blocks, own_seconds
 from h123.study.lost import spread
 from h123.study.networks.network import Network
-from h123.study.parameters import Parameters
+from h123.study.parameters import Parameters, PlannedTrial
 from h123.study.study import MOST_TRIALS, Study, split_pair
-from h123.study.trial import PlannedTrial
 from h123.study.workload import Upload
 
 LevelFilter = dict[str, list[str]]

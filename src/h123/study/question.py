@@ -7,9 +7,9 @@ from h123.study.yaml_document import YamlDocument
 
 def question_of(path: Path) -> str:
     """What the study in this file asks; the rest of it is looked at only if that cannot be told. Raises UserError."""
-    asked = YamlDocument(path).data.get("question")
-    if isinstance(asked, str) and asked:
-        return asked
+    question = YamlDocument(path).data.get("question")
+    if isinstance(question, str) and question:
+        return question
     from h123.study.reader import load_study
 
     return load_study(path).question

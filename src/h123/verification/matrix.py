@@ -17,7 +17,7 @@ from h123 import __version__
 from h123.base.errors import UserError
 from h123.base.files.journal import Line, append_event, read_events
 from h123.base.files.lock import sole_user
-from h123.base.files.place import check_place
+from h123.base.files.output import check_place
 from h123.base.files.tree import check_tree
 from h123.base.paths import real
 from h123.catalogue import Subject, fingerprint, make_bodies

@@ -7,11 +7,12 @@ A terminal or another device, or a pipe (`/dev/stdout`, `/dev/null`), gets the t
 import os
 import stat
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from h123.base.errors import UserError
 from h123.base.files.durable import write_atomically
-from h123.base.files.place import check_place
 from h123.base.files.textfile import KINDS
+from h123.base.limits import FULL
 
 _CAMPAIGN = "campaign.json"
 _OWN = {
@@ -78,3 +79,18 @@ def _write_into(path: Path, text: str) -> None:
             stream.write(text)
     except OSError as error:
         raise UserError(f"{path}: cannot be written: {error.strerror}", status=1) from None
+
+
+def check_place(path: Path) -> None:
+    """Raises UserError where the folder `path` cannot be made, or takes no files. Nothing of the attempt stays."""
+    there = next(place for place in (path.absolute(), *path.absolute().parents) if os.path.lexists(place))
+    if not there.is_dir():
+        raise UserError(
+            f"{there} is a file, or a link that leads nowhere; results need a folder", remedy="name another place"
+        )
+    try:
+        with TemporaryDirectory(prefix=".h123-", dir=there) as tried:
+            Path(tried, "file").touch()
+    except OSError as error:
+        why = FULL.get(error.errno or 0) or error.strerror
+        raise UserError(f"{there} cannot be written to: {why}", remedy="name another place") from None

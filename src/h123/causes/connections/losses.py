@@ -1,13 +1,19 @@
-"""When the packets that a sender lost were found missing and sent again."""
+"""When the packets that a sender lost were found missing and sent again, and what datagrams cost that the link carried
+and a full buffer dropped."""
 
 import numpy as np
+from numpy.typing import NDArray
 
-from h123.causes.connections.connection import Sending
+from h123.causes.cause import CUT, DROPS, LIMIT, NUMBER, WINDOW
+from h123.causes.connections.connection import Connection, Sending
 from h123.causes.spans import Spans, Times
+from h123.documents.lab_report import Report
 from h123.packets.capture import BLOCKED, LOST, QUEUE_FULL, TCP
 
 _REORDERED = 3
 """Packets that must arrive after one before it counts as lost (RFC 9002, 6.1.1; TCP's duplicate acknowledgements)."""
+_NO_ROOM = "Udp.RcvbufErrors"
+"""A host's counter of datagrams that a socket had no room for."""
 
 
 def lost(sending: Sending) -> Times:
@@ -71,3 +77,22 @@ def _next_at(sending: Sending, times: Times) -> Times:
     """The first sending at or after each time; the last one's, where there is none."""
     place = np.searchsorted(sending.at, times)
     return np.append(sending.at, sending.at[-1])[place]
+
+
+def dropped(report: Report) -> int:
+    """How many, during the main role's run, of all hosts."""
+    return sum(host.counters.grown(_NO_ROOM) for host in report.hosts)
+
+
+def put_down(seconds: NDArray[np.float64], drops: int, connection: Connection) -> NDArray[np.float64]:
+    """Of a connection's requests, shape (requests, causes): what so many drops did to windows has no cause on the link,
+    which saw them arrive. Of a window that losses on the link had cut too, it is as large a share as they are of all
+    that was lost. TCP has none: what its sockets have no room for is never sent."""
+    if not drops or not connection.quic:
+        return seconds
+    on_link = sum(len(lost(side)) for side in (connection.up, connection.down))
+    moved = seconds.copy()
+    for cause, share in ((LIMIT, 1.0), (WINDOW, 1.0), (CUT, drops / (drops + on_link))):
+        moved[:, NUMBER[DROPS]] += share * seconds[:, NUMBER[cause]]
+        moved[:, NUMBER[cause]] -= share * seconds[:, NUMBER[cause]]
+    return moved

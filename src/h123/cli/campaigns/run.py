@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from h123.base.errors import Interrupted, UserError
-from h123.base.interruption import interruptible
+from h123.base.errors import Interrupted, UserError, interruptible
 from h123.base.limits import FULL
 from h123.base.paths import typed
 from h123.base.terminal.console import err_console, say, write

@@ -1,11 +1,12 @@
-"""Bytes that a sender has under way: sent, and neither known to have arrived nor sent again."""
+"""What one end of a connection could know of it, by the same rules for TCP and QUIC: its bytes in flight (sent, and
+neither known to have arrived nor sent again), and its round trips."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
 from h123.causes import NEVER, Connection, Times, lost, resent
-from h123.flow.bins import Bins, Numbers
+from h123.flow.bins import Bins, Numbers, Series
 from h123.packets.capture import DOWN
 
 
@@ -31,3 +32,20 @@ def _changes(connection: Connection, way: int) -> tuple[Times, Times]:
     sizes = sending.packets["payload"].astype(np.int64)[counts]
     known = ends[counts] < NEVER
     return np.concatenate([sending.at[counts], ends[counts][known]]), np.concatenate([sizes, -sizes[known]])
+
+
+def round_trips(connections: Sequence[Connection], way: int) -> Series:
+    """Of each packet of one way that said something and arrived: from when it came to the link until its sender got
+    the first packet that the other end sent afterwards. Acknowledgements that wait are part of it."""
+    found = [_of(connection, way) for connection in connections]
+    times = np.concatenate([np.empty(0, np.int64), *(series.times for series in found)])
+    return Series(times, np.concatenate([np.empty(0), *(series.values for series in found)]))
+
+
+def _of(connection: Connection, way: int) -> Series:
+    sending, answers = (connection.up, connection.down)[:: -1 if way == DOWN else 1]
+    asked = np.flatnonzero(sending.speaks & sending.arrived)
+    heard = answers.heard(sending.left[asked])
+    answered = heard < NEVER
+    times = sending.at[asked][answered]
+    return Series(times, (heard[answered] - times).astype(float))

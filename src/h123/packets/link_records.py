@@ -1,0 +1,64 @@
+"""What the lab recorded of a link in a trial's folder: the lab leaves NAME-LINK.bin, an array of records, which becomes
+NAME-LINK.parquet (docs/contracts/trial.md)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from h123.store.compact import Records, read_compact, read_records, schema_of, write_compact
+
+_SUFFIX = ".parquet"
+_LEFT = "left_ns"
+"""When a record left the link: 0 in the lab's file, empty in the table, where it never did."""
+
+
+@dataclass(frozen=True)
+class LinkRecords:
+    """One kind of records."""
+
+    name: str
+    """Of its files, and of what it records."""
+    record: np.dtype[Any]
+    """As the lab writes one."""
+    columns: Sequence[str]
+    """Those that the table keeps."""
+    encodings: Mapping[str, str]
+    """Of columns that Parquet's dictionaries do not suit."""
+
+    @cached_property
+    def _schema(self) -> pa.Schema:
+        return schema_of(self.record, self.columns, _LEFT)
+
+    def file(self, folder: Path, link: str = "access") -> Path:
+        """The table of a link in a trial's folder."""
+        return folder / f"{self.name}-{link}{_SUFFIX}"
+
+    def read(self, folder: Path, link: str = "access", columns: Sequence[str] | None = None) -> Records:
+        """The records of a link in a trial's folder; a column that is not asked for is 0. Raises UserError where there
+        is no such file."""
+        names = self.columns if columns is None else columns
+        table = read_compact(self.file(folder, link), f"a record of {self.name}", self._schema, names)
+        records = np.zeros(table.num_rows, self.record)
+        for name in names:
+            records[name] = table[name].fill_null(0).to_numpy()
+        return records
+
+    def write(self, records: Records, target: Path) -> None:
+        """Write them as a file that `read` reads. Raises OSError."""
+        columns = {name: pa.array(np.ascontiguousarray(records[name])) for name in self.columns}
+        left = np.ascontiguousarray(records[_LEFT])
+        columns[_LEFT] = pa.array(left, mask=left == 0)
+        write_compact(pa.table(columns), target, self.encodings)
+
+    def tabulate(self, folder: Path) -> None:
+        """Turn what the lab has left in a trial's folder into tables. A file that is not the lab's stays as it is.
+        Raises OSError."""
+        for source in folder.glob(f"{self.name}-*.bin"):
+            if (records := read_records(source, self.record)) is not None:
+                self.write(records, source.with_suffix(_SUFFIX))
+                source.unlink()
