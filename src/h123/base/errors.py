@@ -37,7 +37,7 @@ def interruptible() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        said = _SAYS.get(type(error).__name__)
-        if said is None or said not in str(error):
+        message = _SAYS.get(type(error).__name__)
+        if message is None or message not in str(error):
             raise
         raise KeyboardInterrupt from error

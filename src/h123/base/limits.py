@@ -84,7 +84,7 @@ def exhausted(error: Exception) -> UserError | None:
     """
     if isinstance(error, MemoryError):
         return _lacking(*_RUN_OUT[os.strerror(errno.ENOMEM)])
-    return next((_lacking(*found) for words, found in _RUN_OUT.items() if words in str(error)), None)
+    return next((_lacking(*resource) for words, resource in _RUN_OUT.items() if words in str(error)), None)
 
 
 _PROCESSES = ("no further process or thread can be started", "end some, or raise the limit on their number")

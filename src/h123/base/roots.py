@@ -16,5 +16,5 @@ def mounted(root: str, *below: str) -> str:
 
 def root_options(roots: Mapping[str, Path]) -> list[str]:
     """The lab's options that say where the roots are; one that is not there yet has nothing that a trial needs."""
-    there = {name: folder.absolute() for name, folder in roots.items() if folder.is_dir()}
-    return [word for name, folder in there.items() for word in ("--root", f"{name}={folder}")]
+    folders = {name: folder.absolute() for name, folder in roots.items() if folder.is_dir()}
+    return [word for name, folder in folders.items() for word in ("--root", f"{name}={folder}")]

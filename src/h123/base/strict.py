@@ -36,27 +36,27 @@ def place(fault: ErrorDetails) -> list[str | int]:
     return [*fault["loc"], *fault.get("ctx", {}).get("keys", [])]
 
 
-def describe(fault: ErrorDetails, written: str) -> str:
+def describe(fault: ErrorDetails, key: str) -> str:
     """One fault found by pydantic, at `written`, in the words of somebody who writes these files."""
-    given, context = fault.get("input"), fault.get("ctx", {})
-    at = f"{written}: " if written else ""
+    value, context = fault.get("input"), fault.get("ctx", {})
+    at = f"{key}: " if key else ""
     match fault["type"]:
         case "missing":
-            return f"`{written}` is missing"
+            return f"`{key}` is missing"
         case "fault_at":
             return at + fault["msg"]
         case "literal_error":
             allowed = [word.strip(" '") for word in context["expected"].replace(" or ", ",").split(",")]
-            return f"{at}{shown(given)} is not allowed; {choose(given, allowed)}"
+            return f"{at}{shown(value)} is not allowed; {choose(value, allowed)}"
         case "value_error":
             return f"{at}{context['error']}"
         case "too_short":
             return f"{at}must not be empty"
         case "model_type" | "dict_type":
-            return f"{at}expected keys with values, found {shown(given)}"
+            return f"{at}expected keys with values, found {shown(value)}"
         case _:
             message = fault["msg"].replace("Input should be", "must be").replace("String should", "must")
-            return f"{at}{message[:1].lower()}{message[1:]}, found {shown(given)}"
+            return f"{at}{message[:1].lower()}{message[1:]}, found {shown(value)}"
 
 
 @dataclass(frozen=True)
@@ -69,17 +69,17 @@ class Changed:
     """As given."""
 
 
-def changed_value(given: object, read: object, at: tuple[str, ...] = ()) -> Changed | None:
+def changed_value(document: object, read: object, at: tuple[str, ...] = ()) -> Changed | None:
     """The first value of what a program wrote, as `given`, that is not the same in what a model `read` of it; None:
     there is none. What the model adds, or leaves out because it is empty, is not looked at. Text that means a number is
     such a value, or 1 for true."""
-    if isinstance(given, Mapping) and isinstance(read, Mapping):
-        told = {key: value for key, value in given.items() if key in read or value not in ([], {})}
-        parts = [changed_value(value, read.get(key), (*at, str(key))) for key, value in told.items()]
-    elif isinstance(given, list) and isinstance(read, list) and len(given) == len(read):
-        parts = [changed_value(*both, (*at, str(index))) for index, both in enumerate(zip(given, read, strict=True))]
+    if isinstance(document, Mapping) and isinstance(read, Mapping):
+        relevant = {key: value for key, value in document.items() if key in read or value not in ([], {})}
+        parts = [changed_value(value, read.get(key), (*at, str(key))) for key, value in relevant.items()]
+    elif isinstance(document, list) and isinstance(read, list) and len(document) == len(read):
+        parts = [changed_value(*both, (*at, str(index))) for index, both in enumerate(zip(document, read, strict=True))]
     else:
-        return None if _kind(given) is _kind(read) and given == read else Changed(at, given)
+        return None if _kind(document) is _kind(read) and document == read else Changed(at, document)
     return next((part for part in parts if part), None)
 
 

@@ -80,8 +80,8 @@ _RATE = _Kind(
 
 def _split(text: object) -> tuple[str, str | None]:
     """Number and unit as they are written; no unit where this is no quantity at all."""
-    written = str(text).strip()
-    match = _NUMBER.fullmatch(written) if len(written) <= _LONGEST else None
+    stripped = str(text).strip()
+    match = _NUMBER.fullmatch(stripped) if len(stripped) <= _LONGEST else None
     return (match[1], match[2]) if match else ("", None)
 
 

@@ -144,7 +144,7 @@ class EventRange:
 
 def check_trials(lines: list[Line], path: Path, possible: EventRange) -> list[Event]:
     """The journal in `path`. Raises UserError for an event that no such campaign can have."""
-    tried: set[tuple[str, int]] = set()
+    attempts: set[tuple[str, int]] = set()
     for number, line in enumerate(lines, start=1):
         name = line["event"]
         if name in _HELD and (fault := _misshapen(line)):
@@ -153,21 +153,21 @@ def check_trials(lines: list[Line], path: Path, possible: EventRange) -> list[Ev
             trial = cast(TrialEvent, line)
             trial["parameters"] = respelled_parameters(trial["parameters"])
             attempt = trial["trial"], trial["attempt"]
-            if fault := "it is there twice" if attempt in tried else _odd(trial, possible):
+            if fault := "it is there twice" if attempt in attempts else _odd(trial, possible):
                 raise damaged_line(path, number, f"not an event about a trial: {fault}")
-            tried.add(attempt)
+            attempts.add(attempt)
     events = cast(list[Event], lines)
     for at, event in enumerate(events):
         if event["event"] == "moved":
-            supersede((one for one in events[:at] if one["event"] == "trial"), event)
+            supersede((earlier for earlier in events[:at] if earlier["event"] == "trial"), event)
     return events
 
 
-def supersede(tried: Iterable[AttemptFacts], moved: BlockMove) -> None:
+def supersede(attempts: Iterable[AttemptFacts], move: BlockMove) -> None:
     """Attempts of the block that has moved count for nothing."""
-    detail = f"block {moved['block']} was done again in {moved['place']}, because of {moved['before']}: {moved['why']}"
-    for event in tried:
-        if event["block"] == moved["block"] and not superseded(event):
+    detail = f"block {move['block']} was done again in {move['place']}, because of {move['before']}: {move['why']}"
+    for event in attempts:
+        if event["block"] == move["block"] and not superseded(event):
             event["valid"], event["disturbed"] = False, False
             event["reasons"] = [{"code": MOVED, "detail": detail}]
 
@@ -187,7 +187,7 @@ def _misshapen(line: Line) -> str | None:
 
 def _odd(event: TrialEvent, possible: EventRange) -> str | None:
     """What is wrong with the event's cell, time or parameters."""
-    cell, factors, told = event["cell"], possible.factors, event["parameters"]
+    cell, factors, parameters = event["cell"], possible.factors, event["parameters"]
     if cell.keys() != factors.keys() or any(level not in factors[factor] for factor, level in cell.items()):
         return f"{' '.join(cell.values())[:60]!r} is no cell of this study"
     if event["position"] is None and possible.unknown is None:
@@ -196,20 +196,20 @@ def _odd(event: TrialEvent, possible: EventRange) -> str | None:
         dt.datetime.fromisoformat(event["time"])
     except ValueError:
         return f"time is {shown(event['time'])}, not a time in ISO 8601"
-    if silent := [name for name, value in told.items() if value is None and not _may_be_null(name, possible)]:
+    if silent := [name for name, value in parameters.items() if value is None and not _may_be_null(name, possible)]:
         return f"parameters.{silent[0]} is null"
-    given = {name: value for name, value in told.items() if value is not None}
+    values = {name: value for name, value in parameters.items() if value is not None}
     try:
-        read = Parameters.model_validate({**_ANYTHING, **given}, context=RESOLVED)
+        read = Parameters.model_validate({**_ANYTHING, **values}, context=RESOLVED)
     except ValidationError as invalid:
         fault = invalid.errors()[0]
         return describe(fault, ".".join(map(str, ["parameters", *fault["loc"]])))[:300]
     needed = _NEEDED | own_parameters(read.kind) - _LATER
-    if missing := needed - told.keys():
+    if missing := needed - parameters.keys():
         return f"`parameters.{min(missing)}` is missing"
-    if changed := changed_value(given, read.model_dump(mode="json")):
+    if changed := changed_value(values, read.model_dump(mode="json")):
         return f"parameters.{'.'.join(changed.at)} is {shown(changed.value)}"
-    return next((f"there is no network {name!r}" for name in _networks(given) if name not in possible.networks), None)
+    return next((f"there is no network {name!r}" for name in _networks(values) if name not in possible.networks), None)
 
 
 def _may_be_null(name: str, possible: EventRange) -> bool:
@@ -217,5 +217,5 @@ def _may_be_null(name: str, possible: EventRange) -> bool:
     return field is not None and (field.default is None or name in (possible.unknown or ()))
 
 
-def _networks(given: Mapping[str, str]) -> list[str]:
-    return [given[name] for name in NETWORK_PARAMETERS if name in given]
+def _networks(values: Mapping[str, str]) -> list[str]:
+    return [values[name] for name in NETWORK_PARAMETERS if name in values]

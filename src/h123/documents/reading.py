@@ -47,11 +47,11 @@ def read_content(path: Path, form: str) -> dict[str, Any]:
         raise UserError(f"{path} cannot be read: {error.strerror or error}") from None
     except ValueError as error:
         raise UserError(f"{path} cannot be read: {error}", remedy="restore the file from a copy") from None
-    written = content.get("h123") if isinstance(content, dict) else None
-    if written != form:
-        found = f"format {shown(written)}" if isinstance(written, str) else "an unknown format"
+    form_line = content.get("h123") if isinstance(content, dict) else None
+    if form_line != form:
+        description = f"format {shown(form_line)}" if isinstance(form_line, str) else "an unknown format"
         raise UserError(
-            f"{path} has {found}; this h123 ({__version__}) reads {form}",
+            f"{path} has {description}; this h123 ({__version__}) reads {form}",
             remedy="use the version of h123 that wrote it, or restore the file from a copy",
         )
     return dict(content)

@@ -27,10 +27,14 @@ def read_records(source: Path, record: np.dtype[Any]) -> Records | None:
 
 def write_compact(table: pa.Table, target: Path, encodings: Mapping[str, str]) -> None:
     """Write it in one step, some columns in these encodings, the others with dictionaries. Raises OSError."""
-    others = [name for name in table.column_names if name not in encodings]
+    dictionaries = [name for name in table.column_names if name not in encodings]
     with replacement(target) as temporary, temporary.open("wb") as file:  # a name could be taken for a URI
         pq.write_table(
-            table, file, compression="zstd", use_dictionary=others or False, column_encoding=dict(encodings) or None
+            table,
+            file,
+            compression="zstd",
+            use_dictionary=dictionaries or False,
+            column_encoding=dict(encodings) or None,
         )
 
 
@@ -48,16 +52,16 @@ def read_compact(
         raise UserError(
             f"there is no {path}: its trial did not ask for {what}, is of an earlier version or did not begin"
         )
-    wanted = schema.names if columns is None else list(columns)
+    names = schema.names if columns is None else list(columns)
     try:
         with pq.ParquetFile(path) as file:  # which leaves out, and does not complain of, columns that are not there
-            table = file.read(columns=wanted)
+            table = file.read(columns=names)
     except (OSError, ValueError, pa.ArrowException):
         raise UserError(f"{path} cannot be read: it is no whole Parquet file", "restore the file from a copy") from None
-    wanted = [name for name in wanted if name in table.column_names or name not in later]
-    if fault := next((fault for name in wanted if (fault := column_fault(table, schema.field(name)))), None):
+    names = [name for name in names if name in table.column_names or name not in later]
+    if fault := next((fault for name in names if (fault := column_fault(table, schema.field(name)))), None):
         raise UserError(f"{path} is not as h123 writes it: {fault}", "restore the file from a copy")
-    return table.select(wanted)
+    return table.select(names)
 
 
 def column_fault(table: pa.Table, field: pa.Field) -> str | None:

@@ -269,10 +269,10 @@ class CampaignFolder:
 
     def examine(self) -> None:
         """Ask of all attempts what `damage` asks of one: their files are read by several processes."""
-        tried = {(event["trial"], event["attempt"]): event for event in self.events() if event["event"] == "trial"}
-        fresh = {attempt: event for attempt, event in tried.items() if attempt not in self._damage}
-        found = each(_damage_of, [(self.attempt(event), event) for event in fresh.values()])
-        self._damage |= zip(fresh, found, strict=True)
+        attempts = {(event["trial"], event["attempt"]): event for event in self.events() if event["event"] == "trial"}
+        fresh = {attempt: event for attempt, event in attempts.items() if attempt not in self._damage}
+        damages = each(_damage_of, [(self.attempt(event), event) for event in fresh.values()])
+        self._damage |= zip(fresh, damages, strict=True)
 
     def lost(self) -> dict[str, str]:
         """Trials that had a valid attempt and have none whose files are as they were: attempt and damage, in words."""
@@ -315,8 +315,8 @@ class CampaignFolder:
 
     def unjournalled(self) -> list[Path]:
         """Finished attempts that the journal lacks: a crash, or a hand, took its end or all of it."""
-        known = {self.attempt(event) for event in self.events() if event["event"] == "trial"}
-        return [attempt for attempt in self.sealed() if attempt not in known] if self.trials.is_dir() else []
+        journalled = {self.attempt(event) for event in self.events() if event["event"] == "trial"}
+        return [attempt for attempt in self.sealed() if attempt not in journalled] if self.trials.is_dir() else []
 
     def rejournal(self, planned: Container[str]) -> None:
         """Put such attempts into the journal, as their own files tell. Raises UserError, and changes nothing, where one
@@ -384,8 +384,8 @@ def _make(folder: Path, *, private: bool) -> None:
 
 def _stamp(path: Path) -> tuple[int, int]:
     """Another one whenever the file has changed."""
-    found = path.stat() if path.exists() else None
-    return (found.st_size, found.st_mtime_ns) if found else (0, 0)
+    status = path.stat() if path.exists() else None
+    return (status.st_size, status.st_mtime_ns) if status else (0, 0)
 
 
 def _damage_of(attempt: tuple[Path, AttemptFacts]) -> str | None:

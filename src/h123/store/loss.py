@@ -7,13 +7,13 @@ from h123.store.folder import CampaignFolder
 
 def loss(folder: CampaignFolder) -> UserError | None:
     """Trials that are left out because their files have changed or gone; None where there are none."""
-    lost = list(folder.lost().values())
-    if not lost:
+    faults = list(folder.lost().values())
+    if not faults:
         return None
     again = f"h123 run --out {typed(folder.path)} repeats just these trials"
     return UserError(
-        f"{len(lost)} trials are left out, for their files are not those that were measured: {'; '.join(lost[:3])}"
-        + (f"; and {len(lost) - 3} more" if len(lost) > 3 else ""),
+        f"{len(faults)} trials are left out, for their files are not those that were measured: {'; '.join(faults[:3])}"
+        + (f"; and {len(faults) - 3} more" if len(faults) > 3 else ""),
         remedy=f"restore the files from a copy; or {'import the samples again' if folder.imported else again}",
         status=1,
     )

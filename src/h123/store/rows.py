@@ -35,8 +35,8 @@ def _array(column: pa.Array, unknown: int) -> tuple[Integers, Mask | None]:
     values = cast(Integers, np.from_dlpack(whole))
     if not column.null_count:
         return values, None
-    known = np.from_dlpack(column.is_valid().cast(pa.uint8())).view(np.bool_)
-    return np.where(known, values, unknown), known
+    valid = np.from_dlpack(column.is_valid().cast(pa.uint8())).view(np.bool_)
+    return np.where(valid, values, unknown), valid
 
 
 @dataclass(frozen=True)
@@ -116,17 +116,17 @@ class Rows:
         column = self._columns.get(name)
         if column is None or column.null_count == self.count:
             return Numbers(np.zeros(self.count, np.int64), np.zeros(self.count, np.bool_))
-        values, known = _array(column, 0)
+        values, valid = _array(column, 0)
         if max(-int(values.min()), int(values.max())) >= LIMIT:
             raise ValueError(f"{name} has a number that no sample can have")
-        return Numbers(values, self.every if known is None else known)
+        return Numbers(values, self.every if valid is None else valid)
 
     def texts(self, name: str, where: Mask) -> list[str]:
         """The different texts of a column `where`, by alphabet."""
         values, codes = self._coded(name)
         # Counted from the rows without a text on, whose code is -1.
-        found: list[int] = np.flatnonzero(np.bincount(codes[where] + 1, minlength=1)[1:]).tolist()
-        return sorted(values[code] for code in found)
+        present: list[int] = np.flatnonzero(np.bincount(codes[where] + 1, minlength=1)[1:]).tolist()
+        return sorted(values[code] for code in present)
 
     def _coded(self, name: str) -> tuple[list[str], Integers]:
         """The texts of a column, and for each row which of them it is; -1: none."""
@@ -175,9 +175,9 @@ class Rows:
         """Those without an error and with the status that their resource must have; OK stands for all of success."""
         status = self["status"]
         alike = set(statuses) == {OK}
-        wanted = np.int64(OK) if alike else np.array(statuses)[self._resources(len(statuses) - 1)]
+        statuses_by_row = np.int64(OK) if alike else np.array(statuses)[self._resources(len(statuses) - 1)]
         success = (status.values >= OK) & (status.values < BEYOND_OK)
-        answered: Mask = np.where(wanted == OK, success, np.equal(status.values, wanted))
+        answered: Mask = np.where(statuses_by_row == OK, success, np.equal(status.values, statuses_by_row))
         return self.faultless & status.known & answered
 
     def _resources(self, last: int) -> Integers:

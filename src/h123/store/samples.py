@@ -116,13 +116,15 @@ def _read(source: Path, schema: pa.Schema) -> pa.Table:
 def _suspicious(table: pa.Table) -> bool:
     """Whether a row is of the right types but says nothing sensible: an unknown phase, an empty necessary field, a
     number beyond the limit."""
-    known = pc.all(pc.is_in(table["phase"], value_set=pa.array(PHASES))).as_py()
-    return not known or any(table[name].null_count for name in REQUIRED & {*table.column_names}) or _beyond(table)
+    phases_known = pc.all(pc.is_in(table["phase"], value_set=pa.array(PHASES))).as_py()
+    return (
+        not phases_known or any(table[name].null_count for name in REQUIRED & {*table.column_names}) or _beyond(table)
+    )
 
 
 def _beyond(table: pa.Table) -> bool:
     bounds = [pc.min_max(table[name]).as_py() for name in table.column_names if name not in TEXT_COLUMNS]
-    return any(known and max(-known, known) >= LIMIT for bound in bounds for known in bound.values())
+    return any(value and max(-value, value) >= LIMIT for bound in bounds for value in bound.values())
 
 
 def _first_fault(source: Path, columns: Sequence[str]) -> str | None:
@@ -180,13 +182,13 @@ def write_samples(table: pa.Table, target: Path) -> None:
 
 def _negotiated(table: pa.Table, allowed: Sequence[str]) -> list[Reason]:
     succeeded = table.filter(pc.equal(table["error"], ""))
-    known = pc.is_in(succeeded["protocol"], value_set=pa.array(allowed))
-    other = succeeded.filter(pc.invert(known))
+    negotiated = pc.is_in(succeeded["protocol"], value_set=pa.array(allowed))
+    other = succeeded.filter(pc.invert(negotiated))
     if other.num_rows == 0:
         return []
-    asked = " or ".join(map(repr, allowed))
+    alternatives = " or ".join(map(repr, allowed))
     names = ", ".join(sorted({repr(name[:_SHOWN]) for name in other["protocol"].unique().to_pylist()})[:5])
-    detail = f"{other.num_rows} of {succeeded.num_rows} successful requests went over {names} instead of {asked}"
+    detail = f"{other.num_rows} of {succeeded.num_rows} successful requests went over {names} instead of {alternatives}"
     return [_reason("wrong-protocol", detail)]
 
 
@@ -195,15 +197,17 @@ def _whole(table: pa.Table, work: WorkloadKind) -> list[Reason]:
     if fault := _stray(table, len(work.exchanges())):
         return [_reason("samples-malformed", fault)]
     good = table.filter(succeeded(table, work.statuses()))
-    faults = [fault for number, one in enumerate(work.exchanges()) if (fault := _unlike(_of(good, number), one))]
+    faults = [
+        fault for number, exchange in enumerate(work.exchanges()) if (fault := _unlike(_of(good, number), exchange))
+    ]
     return [_reason("wrong-size", faults[0])] if faults else []
 
 
 def _stray(table: pa.Table, resources: int) -> str | None:
     """Rows that tell of no resource, or of one that the workload does not have."""
-    told = table["resource"] if resources > 1 else _resources(table)
-    known = pc.fill_null(pc.is_in(told, value_set=pa.array(range(resources))), False)
-    count = pc.sum(pc.invert(known)).as_py()
+    numbers = table["resource"] if resources > 1 else _resources(table)
+    listed = pc.fill_null(pc.is_in(numbers, value_set=pa.array(range(resources))), False)
+    count = pc.sum(pc.invert(listed)).as_py()
     return f"{count} rows do not say which of the workload's {resources} requests they are of" if count else None
 
 
@@ -211,9 +215,9 @@ def _of(table: pa.Table, resource: int) -> pa.Table:
     return table.filter(pc.equal(_resources(table), resource))
 
 
-def _unlike(good: pa.Table, asked: Exchange) -> str | None:
+def _unlike(good: pa.Table, exchange: Exchange) -> str | None:
     """What is wrong with the bodies of successful requests for one thing."""
-    for column, size in (("bytes_up", asked.up), ("bytes_down", asked.down)):
+    for column, size in (("bytes_up", exchange.up), ("bytes_down", exchange.down)):
         other = good if size is None else good.filter(pc.not_equal(good[column], size))
         what = "requests" if column == "bytes_up" else "answers"
         if size is not None and other.num_rows:
@@ -228,9 +232,9 @@ def succeeded(table: pa.Table, statuses: Sequence[int]) -> pa.Array:
     if set(statuses) == {OK}:
         answered: Any = success
     else:
-        known = pc.min_element_wise(_resources(table), len(statuses) - 1)
-        wanted = pc.take(pa.array(statuses), known)
-        answered = pc.if_else(pc.equal(wanted, OK), success, pc.equal(table["status"], wanted))
+        positions = pc.min_element_wise(_resources(table), len(statuses) - 1)
+        required = pc.take(pa.array(statuses), positions)
+        answered = pc.if_else(pc.equal(required, OK), success, pc.equal(table["status"], required))
     return pc.and_(pc.equal(table["error"], ""), answered)
 
 
@@ -241,9 +245,11 @@ def read_samples(file: Path, statuses: Sequence[int], *, measured: bool = False)
     table = pq.read_table(file)
     if fault := misshapen(table, measured=measured):
         raise UserError(f"{file} {fault}", "restore the file from a copy")
-    answered, good = (pc.fill_null(told, False) for told in (pc.equal(table["error"], ""), succeeded(table, statuses)))
-    said = pc.binary_join_element_wise("status", pc.cast(table["status"], pa.string()), " ")
-    errors = pc.if_else(pc.and_not(answered, good), said, table["error"])
+    answered, good = (
+        pc.fill_null(column, False) for column in (pc.equal(table["error"], ""), succeeded(table, statuses))
+    )
+    status_text = pc.binary_join_element_wise("status", pc.cast(table["status"], pa.string()), " ")
+    errors = pc.if_else(pc.and_not(answered, good), status_text, table["error"])
     rows: list[Sample] = table.set_column(table.column_names.index("error"), "error", errors).to_pylist()
     return sorted(rows, key=lambda row: (row["start_ns"], row["sent_ns"] or row["end_ns"]))
 
@@ -259,14 +265,14 @@ def succeeded_sql(statuses: Sequence[int]) -> str:
     """The same in SQL."""
     if set(statuses) == {OK}:
         return f"error = '' AND {SUCCESS_SQL.format(status='status')}"
-    wanted = f"{list(statuses)}[coalesce(resource, 0) + 1]"
-    return f"error = '' AND {answered_sql('status', wanted)}"
+    required = f"{list(statuses)}[coalesce(resource, 0) + 1]"
+    return f"error = '' AND {answered_sql('status', required)}"
 
 
-def answered_sql(status: str, wanted: str) -> str:
+def answered_sql(status: str, required: str) -> str:
     """Whether one expression is the status that the other one wants, in SQL."""
     success = SUCCESS_SQL.format(status=status)
-    return f"coalesce(CASE WHEN {wanted} = {OK} THEN {success} ELSE {status} = {wanted} END, false)"
+    return f"coalesce(CASE WHEN {required} = {OK} THEN {success} ELSE {status} = {required} END, false)"
 
 
 def _reason(code: str, detail: str) -> Reason:

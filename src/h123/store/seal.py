@@ -77,15 +77,15 @@ def damage(folder: Path, event: AttemptFacts) -> str | None:
 
 def broken(folder: Path, digest: str) -> str | None:
     """What of the files in `folder` is not as its seal, which has this digest, says; None if all is."""
-    found = dict(_files(str(folder)))
+    files = dict(_files(str(folder)))
     if digest_of(folder) != digest:
         return f"{NAME} is not the one that the journal knows"
     digests = read_document(folder / NAME, Seal).files
-    if gone := [name for name in digests if name not in found]:
-        return f"{gone[0]} is gone"
-    if changed := [name for name, sealed in digests.items() if _digest(found[name]) != sealed]:
+    if missing := [name for name in digests if name not in files]:
+        return f"{missing[0]} is gone"
+    if changed := [name for name, sealed in digests.items() if _digest(files[name]) != sealed]:
         return f"{changed[0]} has changed since the trial ended"
-    if added := [name for name in ANALYSED if name in found and name not in digests]:
+    if added := [name for name in ANALYSED if name in files and name not in digests]:
         return f"{added[0]} was not there when the trial ended"
     return None
 

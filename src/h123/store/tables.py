@@ -106,8 +106,8 @@ def attempts_table(folder: CampaignFolder) -> pa.Table:
             *((level, pa.string()) for level in levels),
         ]
     )
-    told = [{**row, "counts": (row["trial"], row["attempt"]) in counts} for row in rows]
-    return pa.Table.from_pylist(told, schema=schema)
+    complete = [{**row, "counts": (row["trial"], row["attempt"]) in counts} for row in rows]
+    return pa.Table.from_pylist(complete, schema=schema)
 
 
 def _rows(folder: CampaignFolder) -> list[Row]:
@@ -138,12 +138,19 @@ def _when(row: Row) -> tuple[int, float, str]:
 def _row(folder: CampaignFolder, event: TrialEvent) -> Row:
     file, damage = folder.attempt(event) / "samples.parquet", folder.damage(event)
     # Journals of earlier versions say nothing of disturbances.
-    told = {"place": None, "disturbed": False, "disturbance": None, "shares": {}, **event}
-    texts = {name: json.dumps(told[name], sort_keys=True) for name in ("cell", "parameters", "reasons", "shares")}
+    complete = {"place": None, "disturbed": False, "disturbance": None, "shares": {}, **event}
+    texts = {name: json.dumps(complete[name], sort_keys=True) for name in ("cell", "parameters", "reasons", "shares")}
     levels = {CELL_PREFIX + factor: level for factor, level in event["cell"].items()}
     readable = damage is None and file.exists()
     statuses = _statuses(texts["parameters"])
-    return {**told, **texts, **levels, "damage": damage, "file": str(file) if readable else None, "statuses": statuses}
+    return {
+        **complete,
+        **texts,
+        **levels,
+        "damage": damage,
+        "file": str(file) if readable else None,
+        "statuses": statuses,
+    }
 
 
 @cache

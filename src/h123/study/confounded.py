@@ -12,9 +12,9 @@ _LABELS = {"capture", "port", "qlog", "timeout", "trial_timeout"}
 def confounded(study: Study, levels: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, list[str]]]:
     """Factors, of which these levels are there, each with parameters that its levels change together."""
     for factor, names in levels.items():
-        chosen = [study.factors[factor][name] for name in names]
-        changed = sorted({name for level in chosen for name in level} - _LABELS)
-        columns = {name: [str(level.get(name)) for level in chosen] for name in changed}
+        settings = [study.factors[factor][name] for name in names]
+        changed = sorted({name for level in settings for name in level} - _LABELS)
+        columns = {name: [str(level.get(name)) for level in settings] for name in changed}
         for names_together in together(columns):
             yield factor, names_together
 
@@ -31,5 +31,7 @@ def together(columns: Mapping[str, Sequence[Hashable]]) -> Iterator[list[str]]:
 
 def confounded_note(factor: str, names: Sequence[str]) -> str:
     """What a plan and a report say of it."""
-    said = f"{', '.join(names[:-1])} and {names[-1]}"
-    return f"levels of {factor} change {said} together: nobody can tell which of them makes a difference between them"
+    listing = f"{', '.join(names[:-1])} and {names[-1]}"
+    return (
+        f"levels of {factor} change {listing} together: nobody can tell which of them makes a difference between them"
+    )

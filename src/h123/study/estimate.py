@@ -188,8 +188,8 @@ def _warm_s(parameters: Parameters, paths: "_Paths", connections: int, *, after:
     """All warm requests: what each connection carries, `after` a first request or not, by itself; and all together."""
     alone, together = 0.0, 0.0
     for way, path in paths.items():
-        one = _bits(parameters, way)
-        bits, first = one * parameters.users * parameters.workload.each(), one if after else 0.0
+        request_bits = _bits(parameters, way)
+        bits, first = request_bits * parameters.users * parameters.workload.each(), request_bits if after else 0.0
         alone = max(alone, path.lossy_s(first + bits / connections) - path.lossy_s(first))
         together = max(together, bits / path.rate_bps)
     return max(alone, together, _pace_s(parameters, paths))
@@ -281,8 +281,8 @@ def _left(network: Network | None, up: bool) -> float:
     traffic = (network.cross.up if up else network.cross.down) if network and network.cross else None
     if traffic is None:
         return 1.0
-    taken = traffic.udp / _rate_bps(network.up if up else network.down) if traffic.udp and network else 0.0
-    return 1 / (1 + traffic.tcp) if traffic.tcp else max(1 - taken, 0.1)
+    constant_share = traffic.udp / _rate_bps(network.up if up else network.down) if traffic.udp and network else 0.0
+    return 1 / (1 + traffic.tcp) if traffic.tcp else max(1 - constant_share, 0.1)
 
 
 def _rate_bps(direction: Direction | None) -> float:

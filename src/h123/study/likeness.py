@@ -44,13 +44,13 @@ class SenderSetting:
     @classmethod
     def of(cls, p: Parameters, role: str, choosing: TransportRoles, setting: Setting) -> "SenderSetting":
         """The one in this role."""
-        asked = p.setting(setting.name)
+        value = p.setting(setting.name)
         if p.protocol != "h3":
-            kernel = None if p.congestion == setting.brought_by else asked or setting.kernel
+            kernel = None if p.congestion == setting.brought_by else value or setting.kernel
             return cls(setting, "", p.protocol, role, kernel)
         name = p.server if role == "server" else p.client
         able = role in choosing.get(name, {}).get(setting.name, ())
-        return cls(setting, name, p.protocol, role, asked if able else None)
+        return cls(setting, name, p.protocol, role, value if able else None)
 
     @property
     def said(self) -> str:
@@ -86,10 +86,10 @@ class Likeness:
 def likenesses(plan: Plan, choosing: TransportRoles) -> list[Likeness]:
     """One for each `transport` that the plan's trials have."""
     pairs = list(compared(plan))
-    found = dict.fromkeys(p.transport for pair in pairs for p in pair)
+    transports = dict.fromkeys(p.transport for pair in pairs for p in pair)
     return [
         Likeness(transport, _unlike([pair for pair in pairs if transport in {p.transport for p in pair}], choosing))
-        for transport in found
+        for transport in transports
     ]
 
 
@@ -111,9 +111,11 @@ def unmatched(plan: Plan, choosing: TransportRoles, setting: Setting) -> Iterato
 def _differing(
     pairs: Iterable[Sides], choosing: TransportRoles, setting: Setting
 ) -> Iterator[tuple[SenderSetting, SenderSetting]]:
-    for one, other in pairs:
+    for first, other in pairs:
         # Where one of the two sends from both ends, and the other does not, the ends that send most are compared.
-        both = zip(SenderSetting.all(one, choosing, setting), SenderSetting.all(other, choosing, setting), strict=False)
+        both = zip(
+            SenderSetting.all(first, choosing, setting), SenderSetting.all(other, choosing, setting), strict=False
+        )
         yield from ((a, b) for a, b in both if not a.is_like(b))
 
 
@@ -122,15 +124,15 @@ def _with(cell: tuple[tuple[str, str], ...], factor: str, level: str) -> tuple[t
 
 
 def _unlike(pairs: Sequence[Sides], choosing: TransportRoles) -> dict[str, str]:
-    found = {}
+    differences = {}
     for setting in SETTINGS.values():
         if senders := [sender for pair in _differing(pairs, choosing, setting) for sender in pair]:
-            found[setting.title] = _by_protocol((sender.said, sender.protocol) for sender in senders)
+            differences[setting.title] = _by_protocol((sender.said, sender.protocol) for sender in senders)
     if several := [p for pair in pairs if _connections(pair[0]) != _connections(pair[1]) for p in pair]:
-        found["connections"] = _by_protocol((str(_connections(p)), p.protocol) for p in several)
+        differences["connections"] = _by_protocol((str(_connections(p)), p.protocol) for p in several)
     if any(_stack(a) != _stack(b) for a, b in pairs):
-        found.update(dict.fromkeys(STACKS, ""))
-    return found
+        differences.update(dict.fromkeys(STACKS, ""))
+    return differences
 
 
 def _stack(p: Parameters) -> tuple[str, ...]:
@@ -142,11 +144,11 @@ def _connections(p: Parameters) -> int:
     return p.workload.connection_count()
 
 
-def _by_protocol(told: Iterator[tuple[str, str]]) -> str:
+def _by_protocol(values: Iterator[tuple[str, str]]) -> str:
     """`10 packets over h1 and h2, go's own over h3`."""
     protocols: dict[str, dict[str, None]] = {}
-    for value, protocol in told:
+    for value, protocol in values:
         protocols.setdefault(value, {})[protocol] = None
-    said = [f"{value} over {' and '.join(sorted(over))}" for value, over in protocols.items()]
-    more = len(said) - _NAMED
-    return ", ".join(said if more <= 1 else [*said[:_NAMED], f"{more} more"])
+    phrases = [f"{value} over {' and '.join(sorted(over))}" for value, over in protocols.items()]
+    more = len(phrases) - _NAMED
+    return ", ".join(phrases if more <= 1 else [*phrases[:_NAMED], f"{more} more"])

@@ -31,8 +31,8 @@ def with_losses(network: Network, p: Parameters, lost_at: float) -> Network:
 
 def _lossless(way: Direction) -> Direction:
     changes = [change.model_copy(update={"loss": None}) for change in way.changes or []]
-    kept = [change for change in changes if change.model_dump(exclude={"at_ns"}, exclude_none=True)]
-    return way.model_copy(update={"loss": None, "changes": kept or None})
+    other_changes = [change for change in changes if change.model_dump(exclude={"at_ns"}, exclude_none=True)]
+    return way.model_copy(update={"loss": None, "changes": other_changes or None})
 
 
 def _byte(p: Parameters, way: str, lost_at: float) -> int:

@@ -95,10 +95,10 @@ class Parameters(WorkloadParameters):
 
     def setting(self, name: Name) -> Value | None:
         """What senders are asked for; None: what each stack has by itself."""
-        asked: Value | None = getattr(self, name)
-        if asked is None and self.transport == "matched" and self.congestion != SETTINGS[name].brought_by:
+        value: Value | None = getattr(self, name)
+        if value is None and self.transport == "matched" and self.congestion != SETTINGS[name].brought_by:
             return SETTINGS[name].matched
-        return asked
+        return value
 
     def networks(self) -> tuple[str, ...]:
         """Names of the networks that the links of such a trial have, the access link's first."""

@@ -106,17 +106,17 @@ def make_plan(
         raise UserError(f"--seed {chosen_seed}: the seed must be a whole number from 0 to {2**53 - 1}")
     level_filter = {**study.filter, **(level_filter or {})}
     _refuse_too_many(study, level_filter, count)
-    kept = _kept_levels(study, level_filter)
+    levels = _kept_levels(study, level_filter)
     usual = _kept_levels(study, study.filter)
-    pairs, notes = _kept_pairs(study, kept[study.compare.factor], usual[study.compare.factor])
+    pairs, notes = _kept_pairs(study, levels[study.compare.factor], usual[study.compare.factor])
     treatments = _treatments(study)
     for treatment in treatments:
-        if _is_kept(treatment, kept):
+        if _is_kept(treatment, levels):
             _refuse_endless(study, treatment)
-    planned = [_block(study, treatments, kept, chosen_seed, number) for number in range(1, count + 1)]
+    planned = [_block(study, treatments, levels, chosen_seed, number) for number in range(1, count + 1)]
     if note := timeless_note((trial.parameters for trial in planned[0]), study.networks):
         notes.append(note)
-    notes += [confounded_note(factor, names) for factor, names in confounded(study, kept)]
+    notes += [confounded_note(factor, names) for factor, names in confounded(study, levels)]
     return Plan(study=study, seed=chosen_seed, level_filter=level_filter, blocks=planned, pairs=pairs, notes=notes)
 
 
@@ -140,22 +140,24 @@ def _refuse_too_many(study: Study, level_filter: LevelFilter, blocks: int) -> No
 
 
 def _kept_levels(study: Study, level_filter: LevelFilter) -> dict[str, list[str]]:
-    kept = {factor: list(levels) for factor, levels in study.factors.items()}
+    levels_by_factor = {factor: list(levels) for factor, levels in study.factors.items()}
     for factor, names in level_filter.items():
-        if factor not in kept:
-            raise UserError(f"--filter {factor}=...: study {study.name} has no such factor; {choose(factor, kept)}")
+        if factor not in levels_by_factor:
+            raise UserError(
+                f"--filter {factor}=...: study {study.name} has no such factor; {choose(factor, levels_by_factor)}"
+            )
         for name in names:
             if name not in study.factors[factor]:
                 raise UserError(f"--filter {factor}={name}: no such level; {choose(name, study.factors[factor])}")
-        kept[factor] = [level for level in kept[factor] if level in names]
-    return kept
+        levels_by_factor[factor] = [level for level in levels_by_factor[factor] if level in names]
+    return levels_by_factor
 
 
 def _kept_pairs(study: Study, levels: list[str], usual: list[str]) -> tuple[list[str], list[str]]:
     """Those that are complete with these levels, and what the person should know who is used to the `usual` ones."""
     pairs, expected = (
-        [pair for pair in study.compare.pairs if all(level in there for level in split_pair(pair))]
-        for there in (levels, usual)
+        [pair for pair in study.compare.pairs if all(level in available for level in split_pair(pair))]
+        for available in (levels, usual)
     )
     dropped = [pair for pair in expected if pair not in pairs]
     if not pairs:
@@ -183,8 +185,8 @@ def _treatments(study: Study) -> list[_Treatment]:
     return treatments
 
 
-def _is_kept(treatment: _Treatment, kept: dict[str, list[str]]) -> bool:
-    return all(level in kept[factor] for factor, level in treatment.cell.items())
+def _is_kept(treatment: _Treatment, levels: dict[str, list[str]]) -> bool:
+    return all(level in levels[factor] for factor, level in treatment.cell.items())
 
 
 def _refuse_endless(study: Study, treatment: _Treatment) -> None:
@@ -199,7 +201,7 @@ def _refuse_endless(study: Study, treatment: _Treatment) -> None:
 
 
 def _block(
-    study: Study, treatments: list[_Treatment], kept: dict[str, list[str]], seed: int, number: int
+    study: Study, treatments: list[_Treatment], levels: dict[str, list[str]], seed: int, number: int
 ) -> list[PlannedTrial]:
     """One block in its order. Places are counted over the whole block, also where the filter leaves gaps."""
     order = sorted(treatments, key=lambda treatment: treatment.order(seed, number))
@@ -216,7 +218,7 @@ def _block(
             moment=spread(_draw("moment", seed) / 2**53, number),
         )
         for position, treatment in enumerate(order, 1)
-        if _is_kept(treatment, kept)
+        if _is_kept(treatment, levels)
     ]
 
 
@@ -240,8 +242,8 @@ def timeless(parameters: Parameters, networks: Mapping[str, Network]) -> bool:
     Under the virtual clock processing takes none. Over a link that takes none either, times are the few microseconds by
     which each reading of the clock advances it: their ratio says how often a program looks at the clock.
     """
-    known = [networks.get(name) for name in parameters.networks()]
-    return parameters.clock == "virtual" and all(network and not network.takes_time for network in known)
+    profiles = [networks.get(name) for name in parameters.networks()]
+    return parameters.clock == "virtual" and all(network and not network.takes_time for network in profiles)
 
 
 def timeless_note(trials: Iterable[Parameters], networks: Mapping[str, Network]) -> str | None:

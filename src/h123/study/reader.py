@@ -84,7 +84,7 @@ class StudyReader:
         self.check_own(shape.servers)
         settings = {name: self.parameter(name, value, ["settings", name]) for name, value in shape.settings.items()}
         self.refuse_same_columns(list(shape.factors))
-        factors = {name: self.levels(name, given) for name, given in shape.factors.items()}
+        factors = {name: self.levels(name, content) for name, content in shape.factors.items()}
         self.refuse_parameters_set_twice(factors, settings)
         study = Study(
             name=shape.name,
@@ -105,21 +105,21 @@ class StudyReader:
         self.check_required(study)
         return study
 
-    def check_workloads(self, study: Study, written: Collection[str]) -> None:
+    def check_workloads(self, study: Study, parameter_names: Collection[str]) -> None:
         """Each kind has what it needs, and nothing is `written` that no kind of this study has."""
         kinds = set[str]()
         deciding = [name for name, levels in study.factors.items() if _shapes_the_load(levels)]
         for levels in itertools.islice(itertools.product(*(study.factors[name] for name in deciding)), MOST_LOADS):
-            chosen = dict(zip(deciding, levels, strict=True))
-            others = {name: next(iter(levels)) for name, levels in study.factors.items() if name not in chosen}
-            parameters = study.parameters({**others, **chosen})
+            cell = dict(zip(deciding, levels, strict=True))
+            rest = {name: next(iter(levels)) for name, levels in study.factors.items() if name not in cell}
+            parameters = study.parameters({**rest, **cell})
             kinds.add(parameters.kind)
             if fault := parameters.workload.fault():
-                raise self.document.error(self.place(study, "kind", chosen), fault)
+                raise self.document.error(self.place(study, "kind", cell), fault)
             self.check_metrics(study, parameters)
         for kind in KINDS.keys() - kinds:
-            had = {name for other in kinds for name in own_parameters(other)}
-            if stray := sorted((own_parameters(kind) - had) & {*written}):
+            available = {name for other in kinds for name in own_parameters(other)}
+            if stray := sorted((own_parameters(kind) - available) & {*parameter_names}):
                 first = {name: next(iter(levels)) for name, levels in study.factors.items()}
                 message = f"{stray[0]!r} is of workloads of the kind {kind}, and this study has none"
                 raise self.document.error(self.place(study, stray[0], first), message)
@@ -185,21 +185,21 @@ class StudyReader:
             raise self.document.error(at, f"two different networks are named {network.name!r}")
         return network.name
 
-    def levels(self, factor: str, given: Any) -> dict[str, Level]:
+    def levels(self, factor: str, content: Any) -> dict[str, Level]:
         """The levels of one factor: scalars of the parameter it is named after, or named bundles of parameters."""
         at: list[str | int] = ["factors", factor]
         self.name(factor, "factor", at)
-        if isinstance(given, list | dict) and len(given) > MOST_LEVELS:
+        if isinstance(content, list | dict) and len(content) > MOST_LEVELS:
             raise self.document.error(
-                at, f"factor {factor!r} has {len(given)} levels; at most {MOST_LEVELS} are possible"
+                at, f"factor {factor!r} has {len(content)} levels; at most {MOST_LEVELS} are possible"
             )
-        if isinstance(given, list):
+        if isinstance(content, list):
             if factor not in PARAMETER_NAMES:
                 message = f"factor {factor!r} is a list of values, so it must have the name of a parameter"
                 raise self.document.error(at, f"{message}; {choose(factor, PARAMETER_NAMES)}")
-            levels = [self.scalar_level(factor, value, [*at, index]) for index, value in enumerate(given)]
-        elif isinstance(given, dict):
-            levels = [self.bundle_level(name, bundle, [*at, name]) for name, bundle in given.items()]
+            levels = [self.scalar_level(factor, value, [*at, index]) for index, value in enumerate(content)]
+        elif isinstance(content, dict):
+            levels = [self.bundle_level(name, bundle, [*at, name]) for name, bundle in content.items()]
         else:
             raise self.document.error(at, f"factor {factor!r} needs a list of values or named sets of parameters")
         if not levels:
@@ -208,7 +208,7 @@ class StudyReader:
             for earlier, other in levels[:index]:
                 if name == earlier or self.alike(level, other):
                     message = f"level {name!r} of factor {factor!r} is the same as {earlier!r}"
-                    raise self.document.error([*at, index if isinstance(given, list) else name], message)
+                    raise self.document.error([*at, index if isinstance(content, list) else name], message)
         return dict(levels)
 
     def alike(self, level: Level, other: Level) -> bool:
@@ -217,8 +217,8 @@ class StudyReader:
 
     def scalar_level(self, factor: str, value: Any, at: Location) -> tuple[str, Level]:
         checked = self.parameter(factor, value, at)
-        written = str(value).lower() if isinstance(value, bool | None) else str(value)
-        name = checked if factor in NETWORK_PARAMETERS and checked else written
+        text = str(value).lower() if isinstance(value, bool | None) else str(value)
+        name = checked if factor in NETWORK_PARAMETERS and checked else text
         return self.name(name, "level", at), {factor: checked}
 
     def bundle_level(self, name: Any, bundle: Any, at: Location) -> tuple[str, Level]:
@@ -237,9 +237,9 @@ class StudyReader:
 
     def refuse_same_columns(self, factors: list[str]) -> None:
         """Tables have a column a factor, and to SQL `load` and `Load` are one."""
-        known: dict[str, str] = {}
+        first_spelling: dict[str, str] = {}
         for factor in factors:
-            if (other := known.setdefault(factor.lower(), factor)) != factor:
+            if (other := first_spelling.setdefault(factor.lower(), factor)) != factor:
                 raise self.document.error(["factors", factor], f"factors {other!r} and {factor!r} differ only in case")
 
     def refuse_parameters_set_twice(self, factors: dict[str, dict[str, Level]], settings: Level) -> None:
@@ -306,18 +306,20 @@ class StudyReader:
     def check_charts(self, study: Study) -> None:
         """Each has a name of its own, and shows levels that are there."""
         compare, names = study.compare, [chart.name for chart in study.compare.charts]
-        others = [factor for factor in study.factors if factor != compare.factor]
+        other_factors = [factor for factor in study.factors if factor != compare.factor]
         for index, chart in enumerate(compare.charts):
             at: list[str | int] = ["compare", "charts", index]
             if chart.name in names[:index]:
                 raise self.document.error([*at, "name"], f"two charts are named {chart.name!r}")
-            if chart.along not in others:
-                message = f"chart {chart.name!r}: `along` cannot be {chart.along!r}; {choose(chart.along, others)}"
+            if chart.along not in other_factors:
+                message = (
+                    f"chart {chart.name!r}: `along` cannot be {chart.along!r}; {choose(chart.along, other_factors)}"
+                )
                 raise self.document.error([*at, "along"], message)
-            groups, known = {chart.along: list(chart.at.values()), compare.factor: chart.levels}, study.factors
+            groups, factors = {chart.along: list(chart.at.values()), compare.factor: chart.levels}, study.factors
             for factor, levels in groups.items():
-                if unknown := [level for level in levels if level not in known[factor]]:
-                    message = f"{unknown[0]!r} is not a level of {factor!r}; {choose(unknown[0], known[factor])}"
+                if unknown := [level for level in levels if level not in factors[factor]]:
+                    message = f"{unknown[0]!r} is not a level of {factor!r}; {choose(unknown[0], factors[factor])}"
                     raise self.document.error([*at, "at" if factor == chart.along else "levels"], message)
 
     def check_twin(self, study: Study) -> None:
@@ -327,7 +329,7 @@ class StudyReader:
             raise self.document.error(["compare", "twin"], message)
 
     def check_pairs(self, pairs: list[str], levels: Collection[str], factor: str) -> None:
-        seen: dict[frozenset[str], str] = {}
+        first_pair: dict[frozenset[str], str] = {}
         for index, pair in enumerate(pairs):
             at: list[str | int] = ["compare", "pairs", index]
             both = split_pair(pair)
@@ -337,12 +339,14 @@ class StudyReader:
                     raise self.document.error(at, message)
             if both[0] == both[1]:
                 raise self.document.error(at, f"pair {pair!r} compares a level with itself; use `twin` for that")
-            if frozenset(both) in seen:
-                raise self.document.error(at, f"pair {pair!r} repeats {seen[frozenset(both)]!r}; list each pair once")
-            seen[frozenset(both)] = pair
+            if frozenset(both) in first_pair:
+                raise self.document.error(
+                    at, f"pair {pair!r} repeats {first_pair[frozenset(both)]!r}; list each pair once"
+                )
+            first_pair[frozenset(both)] = pair
 
     def check_families(self, study: Study) -> None:
-        others = [factor for factor in study.factors if factor != study.compare.factor]
+        other_factors = [factor for factor in study.factors if factor != study.compare.factor]
         names = [family.name for family in study.compare.families]
         pairs = set(study.compare.pairs)
         for index, family in enumerate(study.compare.families):
@@ -354,6 +358,6 @@ class StudyReader:
                     message = f"family {family.name!r}: {pair!r} is not in `pairs`; {choose(pair, study.compare.pairs)}"
                     raise self.document.error([*at, "pairs"], message)
             for factor in family.each:
-                if factor not in others:
-                    message = f"family {family.name!r}: `each` cannot be {factor!r}; {choose(factor, others)}"
+                if factor not in other_factors:
+                    message = f"family {family.name!r}: `each` cannot be {factor!r}; {choose(factor, other_factors)}"
                     raise self.document.error([*at, "each"], message)

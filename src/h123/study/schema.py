@@ -143,12 +143,14 @@ def load_schema(name: str, redirects: Redirects | None = None) -> Schema:
     if redirects is not None:
         samples = samples.model_copy(update={"redirects": redirects})
     settings = document.data.setdefault("settings", {})
-    known = {*settings, *_set_by_factors(document.data.get("factors"))} if isinstance(settings, dict) else set()
+    set_parameters = (
+        {*settings, *_set_by_factors(document.data.get("factors"))} if isinstance(settings, dict) else set()
+    )
     if isinstance(settings, dict):
         if samples.rows == "runs":
-            settings.update({name: 1 for name in ("users", "requests") if name not in known})
-            known |= {"users", "requests"}
-        settings.update({name: UNKNOWN for name in ("server", "client", "network") if name not in known})
+            settings.update({name: 1 for name in ("users", "requests") if name not in set_parameters})
+            set_parameters |= {"users", "requests"}
+        settings.update({name: UNKNOWN for name in ("server", "client", "network") if name not in set_parameters})
     for key in ("blocks", "seed"):
         if key in document.data:
             raise document.error([key], f"`{key}` does not belong in a schema: imported samples have their own blocks")
@@ -165,34 +167,34 @@ def load_schema(name: str, redirects: Redirects | None = None) -> Schema:
             raise document.error(
                 ["samples", "levels", factor], f"there is no factor {factor!r}; {choose(factor, study.factors)}"
             )
-    unknown = [name for name in PARAMETER_NAMES if name not in known and name != "clock"]
+    unknown = [name for name in PARAMETER_NAMES if name not in set_parameters and name != "clock"]
     return Schema(path, document.text, study, samples, unknown)
 
 
 def _samples(document: YamlDocument) -> Samples:
     """The part `samples`, completed by the schema that it `reads`."""
-    given = document.data.pop("samples", None)
-    if not isinstance(given, dict):
+    content = document.data.pop("samples", None)
+    if not isinstance(content, dict):
         raise document.error(["samples"], "`samples` is missing; it says what the columns mean")
     base: dict[str, Any] = {}
-    if isinstance(given.get("reads"), str):
+    if isinstance(content.get("reads"), str):
         try:
-            base = YamlDocument.read(find_schema(given["reads"]), FORMAT).data["samples"]
+            base = YamlDocument.read(find_schema(content["reads"]), FORMAT).data["samples"]
         except UserError as error:
             raise document.error(["samples", "reads"], error.message) from None
         base = {key: value for key, value in base.items() if key not in ("levels", "file_name", "run", "block")}
-    return document.validate(Samples, {**base, **given}, at=["samples"])
+    return document.validate(Samples, {**base, **content}, at=["samples"])
 
 
 def _set_by_factors(factors: Any) -> set[str]:
     """Parameters that some factor sets in every level; what is malformed is left to the reader."""
-    found: set[str] = set()
+    names: set[str] = set()
     for name, levels in factors.items() if isinstance(factors, dict) else ():
         bundles = (
             [set(level) for level in levels.values() if isinstance(level, dict)] if isinstance(levels, dict) else []
         )
-        found |= {name} if isinstance(levels, list) else set.intersection(*bundles) if bundles else set()
-    return found
+        names |= {name} if isinstance(levels, list) else set.intersection(*bundles) if bundles else set()
+    return names
 
 
 class _ForeignReader(StudyReader):

@@ -121,8 +121,8 @@ def _scaled(values: Level, scale: float) -> Level:
 
 
 def _refuse_same(factor: str, levels: dict[str, Level], scale: float) -> None:
-    for (first, one), (second, other) in itertools.combinations(levels.items(), 2):
-        if one == other:
+    for (first, level), (second, other) in itertools.combinations(levels.items(), 2):
+        if level == other:
             raise UserError(
                 f"--scale {scale:g} makes levels {first} and {second} of factor {factor} the same",
                 remedy="choose a larger scale",
@@ -131,13 +131,13 @@ def _refuse_same(factor: str, levels: dict[str, Level], scale: float) -> None:
 
 def networks_from_resolved(data: Mapping[str, dict[str, Any]]) -> dict[str, Network]:
     """The networks of campaign.json by name. Raises UserError where one can be none."""
-    found = {}
+    networks = {}
     for name, profile in data.items():
         try:
-            found[name] = Network.from_resolved(profile)
+            networks[name] = Network.from_resolved(profile)
         except ValidationError as invalid:
             raise _not_as_written(_first_fault(invalid, "networks", name)) from None
-    return found
+    return networks
 
 
 def _first_fault(invalid: ValidationError, *above: str) -> str:
@@ -201,11 +201,11 @@ class Study(Strict):
             dict(zip(self.factors, cell, strict=True))
             for cell in itertools.islice(itertools.product(*self.factors.values()), _MOST_CELLS)
         )
-        mine = [self.parameters(cell).workload for cell in cells if cell[self.compare.factor] in condition.levels]
-        if metric.of_visits and not any(work.visit() for work in mine):
+        workloads = [self.parameters(cell).workload for cell in cells if cell[self.compare.factor] in condition.levels]
+        if metric.of_visits and not any(work.visit() for work in workloads):
             return f"{condition.holds!r}: {metric.name} is of visits of a page, and the study has none"
         needed = metric.needs.requests
-        most = max(((work.rows() or {"warm": needed})["warm"] for work in mine), default=needed)
+        most = max(((work.rows() or {"warm": needed})["warm"] for work in workloads), default=needed)
         if most < needed:
             return (
                 f"{condition.holds!r}: {metric.name} needs {needed} requests in a trial, and the study's have {most} "
@@ -231,24 +231,24 @@ class Study(Strict):
         settings = _scaled(self.settings, scale)
         return self.model_copy(update={"factors": factors, "settings": settings, "scale": self.scale * scale})
 
-    def settled(self, **asked: str | None) -> "Study":
+    def settled(self, **parameters: str | None) -> "Study":
         """This study with parameters that are to be the same in all trials, such as the clock; None: as it is.
 
         Raises UserError where its factors set one of them.
         """
-        wanted = {name: value for name, value in asked.items() if value is not None}
-        for (name, value), (factor, levels) in itertools.product(wanted.items(), self.factors.items()):
+        values = {name: value for name, value in parameters.items() if value is not None}
+        for (name, value), (factor, levels) in itertools.product(values.items(), self.factors.items()):
             if any(name in level for level in levels.values()):
                 raise UserError(
                     f"--{name} {value}: this study already sets the {name}, in its factor {factor}",
                     remedy=f"choose the level you want with `--filter {factor}=LEVEL`",
                 )
-        return self.model_copy(update={"settings": {**self.settings, **wanted}})
+        return self.model_copy(update={"settings": {**self.settings, **values}})
 
     def resolved(self) -> dict[str, Any]:
         """JSON-ready, without the networks' profiles; `Study.from_resolved` is its inverse."""
-        kept = self.model_dump(mode="json", exclude=None if self.servers else {"servers"})
-        return {"h123": "study/1", **kept}
+        content = self.model_dump(mode="json", exclude=None if self.servers else {"servers"})
+        return {"h123": "study/1", **content}
 
     @classmethod
     def from_resolved(cls, data: dict[str, Any], networks: dict[str, dict[str, Any]] | None = None) -> "Study":
@@ -264,9 +264,9 @@ class Study(Strict):
             raise _not_as_written(fault)
         return study
 
-    def _misread(self, given: Mapping[str, Any]) -> str | None:
+    def _misread(self, content: Mapping[str, Any]) -> str | None:
         """What of the file is of another kind than h123 writes, such as a number in quotes."""
-        changed = changed_value(given, self.model_dump(mode="json"))
+        changed = changed_value(content, self.model_dump(mode="json"))
         return f"{'.'.join(['study', *changed.at])} is {shown(changed.value)}" if changed else None
 
     def _contradiction(self) -> str | None:
@@ -274,18 +274,20 @@ class Study(Strict):
         levels = self.factors.get(self.compare.factor)
         if not levels or not all(self.factors.values()):
             return f"factor {self.compare.factor!r}, or another, has no levels"
-        others = self.factors.keys() - {self.compare.factor}
-        named = {level for pair in self.compare.pairs for level in split_pair(pair)} | {self.compare.twin} - {""}
+        other_factors = self.factors.keys() - {self.compare.factor}
+        compared_levels = {level for pair in self.compare.pairs for level in split_pair(pair)} | {self.compare.twin} - {
+            ""
+        }
         pairs = {pair for family in self.compare.families for pair in family.pairs or []} - {*self.compare.pairs}
-        each = {factor for family in self.compare.families for factor in family.each} - others
+        each = {factor for family in self.compare.families for factor in family.each} - other_factors
         charted = {level for chart in self.compare.charts for level in chart.levels} - levels.keys()
         along = {
             level
             for chart in self.compare.charts
             for level in chart.at.values()
-            if chart.along not in others or level not in self.factors[chart.along]
+            if chart.along not in other_factors or level not in self.factors[chart.along]
         }
-        unknown = sorted({*(named - levels.keys()), *pairs, *each, *charted, *along})
+        unknown = sorted({*(compared_levels - levels.keys()), *pairs, *each, *charted, *along})
         return f"it compares {unknown[0]!r}, which it does not have" if unknown else None
 
     def _unreadable_level(self) -> str | None:
@@ -293,8 +295,8 @@ class Study(Strict):
         for factor, levels in self.factors.items():
             for level in levels:
                 cell = {**first, factor: level}
-                read, given = self.parameters(cell), self._written(cell)
-                if changed := changed_value(given, {**given, **read.model_dump(mode="json", include={*given})}):
+                read, content = self.parameters(cell), self._written(cell)
+                if changed := changed_value(content, {**content, **read.model_dump(mode="json", include={*content})}):
                     return f"{changed.at[0]} is {shown(changed.value)}"
                 if self.networks and (missing := [name for name in read.networks() if name not in self.networks]):
                     return f"there is no network {missing[0]!r}"

@@ -109,13 +109,13 @@ def _is_plain(node: yaml.Node | None) -> TypeGuard[yaml.ScalarNode]:
 
 def _refuse_slips(node: yaml.ScalarNode) -> None:
     """What YAML 1.1 reads in a way that few people mean."""
-    kind, written = node.tag.rpartition(":")[2], node.value
-    if kind == "null" and not written:
+    kind, text = node.tag.rpartition(":")[2], node.value
+    if kind == "null" and not text:
         raise _unfit(node, "there is no value here: write one, or remove the line")
-    if kind in ("int", "float") and ":" in written:
-        raise _unfit(node, f"YAML reads {written} as a number to base 60; write the number itself, or quote it")
-    if kind == "int" and _OCTAL.fullmatch(written):
-        raise _unfit(node, f"YAML reads {written} as an octal number; write it without the leading 0, or quote it")
+    if kind in ("int", "float") and ":" in text:
+        raise _unfit(node, f"YAML reads {text} as a number to base 60; write the number itself, or quote it")
+    if kind == "int" and _OCTAL.fullmatch(text):
+        raise _unfit(node, f"YAML reads {text} as an octal number; write it without the leading 0, or quote it")
 
 
 def _unfit(node: yaml.Node, message: str) -> ConstructorError:
@@ -138,11 +138,11 @@ class YamlDocument:
     def read(cls, path: Path, format_line: str) -> "YamlDocument":
         """Reads a file whose `h123` key must name `format_line` (such as `study/1`). Raises UserError."""
         document = cls(path)
-        found = document.data.pop("h123", None)
-        if found is None:
+        format_of_file = document.data.pop("h123", None)
+        if format_of_file is None:
             raise UserError(f"{path}:1: the line `h123: {format_line}` is missing")
-        if found != format_line:
-            message = f"the format is {shown(found)}; this version of h123 reads {format_line!r} here"
+        if format_of_file != format_line:
+            message = f"the format is {shown(format_of_file)}; this version of h123 reads {format_line!r} here"
             raise document.error(["h123"], message)
         return document
 
@@ -210,8 +210,8 @@ class YamlDocument:
             return self._constructed(loader)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
-            said = str(error.problem or error.context)
-            plain = next((words for begins, words in _PLAIN.items() if said.startswith(begins)), said)
+            problem = str(error.problem or error.context)
+            plain = next((words for begins, words in _PLAIN.items() if problem.startswith(begins)), problem)
             raise UserError(f"{self.path}:{mark.line + 1 if mark else 1}: {plain}") from None
         except RecursionError:
             raise UserError(f"{self.path}:{loader.line + 1}: nested too deeply") from None

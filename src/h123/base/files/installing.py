@@ -60,13 +60,13 @@ def remove_installation(whole: Path) -> bool:
     if whole.exists():  # by one step, or an interrupted removal would leave what looks whole
         whole.rename(whole.with_name(f"{whole.name}~removed{os.getpid()}.partial"))
     remains = [whole.with_name(f"{whole.name}.log"), *whole.parent.glob(f"{whole.name}~*.partial")]
-    there = [path for path in remains if path.exists()]
-    for path in there:
+    leftovers = [path for path in remains if path.exists()]
+    for path in leftovers:
         if path.is_dir():
             shutil.rmtree(path)
         else:
             path.unlink()
-    return bool(there)
+    return bool(leftovers)
 
 
 def size_of(folder: Path) -> int:

@@ -27,7 +27,7 @@ def parse_json(text: bytes | str) -> Any:
     try:
         return from_json(text, allow_inf_nan=False)
     except ValueError as error:
-        said = _SAID.fullmatch(str(error))
-        words, line, column = said.groups() if said else (str(error), "1", "1")
+        match = _SAID.fullmatch(str(error))
+        words, line, column = match.groups() if match else (str(error), "1", "1")
         plain = next((plain for begins, plain in _PLAIN.items() if words.startswith(begins)), words)
         raise ValueError(f"line {line}, column {column}: {plain}") from None

@@ -36,18 +36,18 @@ def check_output(path: Path, *, force: bool) -> None:
     """Raises UserError where `path` cannot or must not be written to. `force`: a file that is there may be replaced."""
     try:
         whole = Path(os.path.realpath(path))
-        there, found = os.path.lexists(path), path.stat() if path.exists() else None
+        exists, status = os.path.lexists(path), path.stat() if path.exists() else None
     except (OSError, ValueError, RuntimeError) as error:
         raise UserError(f"{path}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
-    if there and found is None:
+    if exists and status is None:
         raise UserError(f"{path} is a link that leads nowhere", remedy="remove it, or name another file")
-    if found and not stat.S_ISREG(found.st_mode) and not _takes_a_stream(path):
-        kind = KINDS.get(stat.S_IFMT(found.st_mode), "no file")
+    if status and not stat.S_ISREG(status.st_mode) and not _takes_a_stream(path):
+        kind = KINDS.get(stat.S_IFMT(status.st_mode), "no file")
         raise UserError(f"{path} is {kind}; results need a file", remedy="name a file, such as ./result.html")
-    if not whole.name or (found is None and str(path).endswith("/")):
+    if not whole.name or (status is None and str(path).endswith("/")):
         raise UserError(f"{path} names no file", remedy="name a file, such as ./result.html")
     _refuse_own(whole)
-    if found and stat.S_ISREG(found.st_mode) and not force:
+    if status and stat.S_ISREG(status.st_mode) and not force:
         raise UserError(f"{path} is there already", remedy="name another file, or replace it with --force")
     if not _takes_a_stream(path):
         check_place(whole.parent)
@@ -83,14 +83,14 @@ def _write_into(path: Path, text: str) -> None:
 
 def check_place(path: Path) -> None:
     """Raises UserError where the folder `path` cannot be made, or takes no files. Nothing of the attempt stays."""
-    there = next(place for place in (path.absolute(), *path.absolute().parents) if os.path.lexists(place))
-    if not there.is_dir():
+    nearest = next(place for place in (path.absolute(), *path.absolute().parents) if os.path.lexists(place))
+    if not nearest.is_dir():
         raise UserError(
-            f"{there} is a file, or a link that leads nowhere; results need a folder", remedy="name another place"
+            f"{nearest} is a file, or a link that leads nowhere; results need a folder", remedy="name another place"
         )
     try:
-        with TemporaryDirectory(prefix=".h123-", dir=there) as tried:
-            Path(tried, "file").touch()
+        with TemporaryDirectory(prefix=".h123-", dir=nearest) as trial:
+            Path(trial, "file").touch()
     except OSError as error:
         why = FULL.get(error.errno or 0) or error.strerror
-        raise UserError(f"{there} cannot be written to: {why}", remedy="name another place") from None
+        raise UserError(f"{nearest} cannot be written to: {why}", remedy="name another place") from None

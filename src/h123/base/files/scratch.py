@@ -17,15 +17,15 @@ def scratch() -> Iterator[Path]:
     from h123.base.files.lock import sole_user
 
     shelf = cache_folder().resolve() / "scratch"
-    with ExitStack() as held:
+    with ExitStack() as resources:
         with alone(shelf, lambda _: None):  # or one that was not locked yet would be taken for a dead one's
             if shelf.is_symlink():
                 raise UserError(f"{shelf} is a link", remedy="remove it; to keep the cache elsewhere set H123_CACHE")
             shelf.mkdir(exist_ok=True)
             _sweep(shelf)
             folder = Path(tempfile.mkdtemp(dir=shelf))
-            held.enter_context(sole_user(folder, "this"))
-        held.callback(shutil.rmtree, folder, ignore_errors=True)
+            resources.enter_context(sole_user(folder, "this"))
+        resources.callback(shutil.rmtree, folder, ignore_errors=True)
         yield folder
 
 
@@ -43,11 +43,11 @@ def sweep() -> None:
 def _sweep(shelf: Path) -> None:
     from h123.base.files.lock import sole_user
 
-    for left in shelf.iterdir():
-        if left.is_symlink():
-            left.unlink()
-        if not left.is_dir():
+    for remnant in shelf.iterdir():
+        if remnant.is_symlink():
+            remnant.unlink()
+        if not remnant.is_dir():
             continue
         # What a dying process of it still deletes or writes is no reason to fail: the next command goes on.
-        with suppress(UserError, OSError), sole_user(left, "something"):
-            shutil.rmtree(left, ignore_errors=True)
+        with suppress(UserError, OSError), sole_user(remnant, "something"):
+            shutil.rmtree(remnant, ignore_errors=True)

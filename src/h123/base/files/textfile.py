@@ -73,13 +73,13 @@ def opened(path: Path, most_bytes: int) -> BufferedReader:
 def check_file(path: Path, most_bytes: int) -> None:
     """Raises UserError where there is no file, or one of more than `most_bytes`."""
     try:
-        found = path.stat()
+        status = path.stat()
     except (OSError, ValueError) as error:
         raise UserError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    if kind := KINDS.get(stat.S_IFMT(found.st_mode)):
+    if kind := KINDS.get(stat.S_IFMT(status.st_mode)):
         raise UserError(f"{path}: cannot be read: it is {kind}, not a file")
-    if found.st_size > most_bytes:
-        raise _too_large(path, found.st_size, most_bytes)
+    if status.st_size > most_bytes:
+        raise _too_large(path, status.st_size, most_bytes)
 
 
 def _too_large(path: Path, size: int, most_bytes: int) -> UserError:
@@ -91,14 +91,14 @@ def _too_large(path: Path, size: int, most_bytes: int) -> UserError:
 
 def csv_fault(error: csv.Error) -> str:
     """What is wrong with a line of CSV, in the words of who writes such files."""
-    said = str(error)
-    return next((words for begins, words in _CSV_FAULTS.items() if said.startswith(begins)), "not CSV")
+    message = str(error)
+    return next((words for begins, words in _CSV_FAULTS.items() if message.startswith(begins)), "not CSV")
 
 
 def unprintable(text: str) -> str | None:
     """The first character that no program, file name or terminal is to be given, as `U+0000`; None: there is none."""
-    found = _UNPRINTABLE.search(text)
-    return code_point(ord(found[0])) if found else None
+    match = _UNPRINTABLE.search(text)
+    return code_point(ord(match[0])) if match else None
 
 
 def code_point(character: int) -> str:

@@ -32,20 +32,20 @@ def check_tree(folder: Path) -> None:
 
 def _check(entry: "os.DirEntry[str]") -> None:
     try:
-        found = entry.stat(follow_symlinks=False)
+        state = entry.stat(follow_symlinks=False)
     except FileNotFoundError:  # of a process that works here now
         return
-    if stat.S_ISLNK(found.st_mode):
+    if stat.S_ISLNK(state.st_mode):
         raise UserError(
             f"{entry.path} is a link to {_target(entry.path)}; h123 follows no links inside a campaign's folder, "
             "because they may lead to files of yours",
             remedy="remove the link, or put the files themselves in its place",
         )
-    if kind := KINDS.get(stat.S_IFMT(found.st_mode)):
+    if kind := KINDS.get(stat.S_IFMT(state.st_mode)):
         raise UserError(f"{entry.path} is {kind}, not a file", remedy="remove it; h123 makes none")
-    if found.st_size > (most := sizes.most(entry.name)):
+    if state.st_size > (most := sizes.most(entry.name)):
         raise UserError(
-            f"{entry.path} has {format_bytes(found.st_size)}; h123 reads files of this kind up to {format_bytes(most)}",
+            f"{entry.path} has {format_bytes(state.st_size)}; h123 reads files of this kind up to {format_bytes(most)}",
             remedy="restore it from a copy, or remove it",
         )
 
@@ -59,11 +59,11 @@ def _target(link: str) -> str:
 
 def drop_specials(folder: Path) -> list[str]:
     """Remove all below that is neither a file nor a folder, which a program under test may have left; the names."""
-    gone = []
+    removals = []
     for root, folders, names in os.walk(folder):
         for name in [*folders, *names]:
             path = Path(root, name)
             if not (stat.S_ISREG(mode := path.lstat().st_mode) or stat.S_ISDIR(mode)):
                 path.unlink()
-                gone.append(str(path.relative_to(folder)))
-    return gone
+                removals.append(str(path.relative_to(folder)))
+    return removals

@@ -36,8 +36,8 @@ class VisibleConsole(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """All else, such as `Text`. Control segments are the console's own."""
         for segment in super().render(renderable, options):
-            shown = segment.text if segment.control else visible(segment.text)
-            yield segment if shown == segment.text else Segment(shown, segment.style)
+            text = segment.text if segment.control else visible(segment.text)
+            yield segment if text == segment.text else Segment(text, segment.style)
 
 
 # Names and messages are as people wrote them: no markup, no `:x:` for a picture, no colours by guessing.
@@ -74,9 +74,9 @@ def wrap(text: str, width: int, lead: str = "") -> str:
 
 def write(console: Console, text: str, lead: str = "", style: str = "", lead_style: str = "") -> None:
     """Prose, as `wrap` breaks it; `lead_style` is the style of `lead`."""
-    shown = Text(wrap(visible(text), console.width, lead), style=style)
-    shown.stylize(lead_style, 0, len(lead.rstrip()))
-    console.print(shown, soft_wrap=True)
+    line = Text(wrap(visible(text), console.width, lead), style=style)
+    line.stylize(lead_style, 0, len(lead.rstrip()))
+    console.print(line, soft_wrap=True)
 
 
 def say(text: str) -> None:
@@ -85,5 +85,5 @@ def say(text: str) -> None:
 
 
 def _unbroken(line: str) -> str:
-    kept = _COMMAND.sub(lambda command: command[0].replace(" ", _NO_BREAK), line)
-    return _WITHIN_A_QUANTITY.sub(_NO_BREAK, kept)
+    unbroken = _COMMAND.sub(lambda command: command[0].replace(" ", _NO_BREAK), line)
+    return _WITHIN_A_QUANTITY.sub(_NO_BREAK, unbroken)

@@ -32,6 +32,6 @@ def in_one_line(text: str) -> str:
     return visible(" ".join(text.split("\n")) if "\n" in text else text)
 
 
-def _escaped(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
     return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

@@ -39,11 +39,11 @@ def import_samples(files: Sequence[Path], schema: Schema, out: Path) -> Campaign
         raise UserError(f"{partial} is a link", remedy="remove it, or name another folder with --out")
     partial.mkdir(parents=True, exist_ok=True)
     with sole_user(partial, f"an import into {out}"):
-        made = partial / out.name
+        campaign = partial / out.name
         try:
-            shutil.rmtree(made, ignore_errors=True)  # of an import that was killed
-            _write(made, files, schema, groups, redirects)
-            made.rename(out)
+            shutil.rmtree(campaign, ignore_errors=True)  # of an import that was killed
+            _write(campaign, files, schema, groups, redirects)
+            campaign.rename(out)
             sync(out.parent)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
@@ -55,12 +55,12 @@ def _groups(files: Sequence[Path], schema: Schema) -> tuple[Groups, int]:
     groups: Groups = defaultdict(list)
     redirects = 0
     for file in files:
-        found = read_requests(file, schema)
-        redirects += found.redirects
-        for request in found.requests:
+        file_content = read_requests(file, schema)
+        redirects += file_content.redirects
+        for request in file_content.requests:
             groups[request.place].append(request)
-        if not found.requests:
-            raise UserError(f"{file}: there are no requests in it", remedy=_why_none(found.redirects))
+        if not file_content.requests:
+            raise UserError(f"{file}: there are no requests in it", remedy=_why_none(file_content.redirects))
     _check_answered(files, schema, groups)
     return groups, redirects
 
@@ -122,8 +122,11 @@ def _ordered(files: Sequence[Path], schema: Schema, groups: Groups) -> list[Tria
         return None
     if schema.samples.start is None and schema.samples.end is None:
         return list(groups) if len(files) == 1 else None
-    began = {place: [one.began_ns for one in members if one.began_ns is not None] for place, members in groups.items()}
-    first = {place: min(times) for place, times in began.items() if times}
+    starts = {
+        place: [request.began_ns for request in members if request.began_ns is not None]
+        for place, members in groups.items()
+    }
+    first = {place: min(times) for place, times in starts.items() if times}
     if len(first) < len(groups) or len(set(first.values())) < len(first):
         return None
     return sorted(groups, key=first.__getitem__)
@@ -139,14 +142,14 @@ def _only(schema: Schema, groups: Groups) -> dict[str, list[str]]:
     """The levels that occur, for factors of which some do not. Raises UserError where nothing is left to compare."""
     only = {}
     for index, (factor, levels) in enumerate(schema.study.factors.items()):
-        found = {place.levels[index] for place in groups}
-        if found != set(levels):
-            only[factor] = [level for level in levels if level in found]
+        levels_present = {place.levels[index] for place in groups}
+        if levels_present != set(levels):
+            only[factor] = [level for level in levels if level in levels_present]
     compare = schema.study.compare
-    kept = only.get(compare.factor, list(schema.study.factors[compare.factor]))
-    if not any(set(pair.split("/")) <= set(kept) for pair in compare.pairs):
+    present = only.get(compare.factor, list(schema.study.factors[compare.factor]))
+    if not any(set(pair.split("/")) <= set(present) for pair in compare.pairs):
         raise UserError(
-            f"nothing to compare: the only {compare.factor} is {', '.join(kept)}; "
+            f"nothing to compare: the only {compare.factor} is {', '.join(present)}; "
             f"the schema compares {', '.join(compare.pairs)}",
             remedy="import the files of both sides together, or write other pairs into the schema",
         )
@@ -165,21 +168,21 @@ def _trial(
     cell = dict(zip(schema.study.factors, place.levels, strict=True))
     words = "-".join(re.sub(r"[^a-z0-9._+]+", "-", level.lower()) for level in place.levels)
     name = f"b{block:02}-t{number:02}-{words}"
-    known = schema.study.parameters(cell).model_dump(mode="json")
-    parameters = {key: None if key in schema.unknown else value for key, value in known.items()}
+    values = schema.study.parameters(cell).model_dump(mode="json")
+    parameters = {key: None if key in schema.unknown else value for key, value in values.items()}
     partial = folder.partial(name, 1)
     columns = {column: [request.sample.get(column) for request in requests] for column in SCHEMA.names}
     table = pa.table(columns, schema=SCHEMA)
     if any(request.count > 1 for request in requests):
         table = table.take(np.repeat(np.arange(len(requests)), [request.count for request in requests]))
     write_samples(table, partial / "samples.parquet")
-    network = schema.study.networks[known["network"]]
+    network = schema.study.networks[values["network"]]
     link = Link.model_validate({"name": "access", **network.link()})
     # What the schema says of the path: nothing here was run by a lab.
     described = TrialFile(h123="trial/1", id=name, origin="imported", links=[link])
     write_document(partial / "trial.json", described)
-    if told := Counter(request.tls for request in requests if request.tls):
-        kinds = [Tls(**kind._asdict(), requests=count) for kind, count in told.items()]
+    if connections := Counter(request.tls for request in requests if request.tls):
+        kinds = [Tls(**kind._asdict(), requests=count) for kind, count in connections.items()]
         write_document(partial / "client.json", ClientFile(h123="client/1", tls=kinds))
     ends = [end for request in requests if (end := request.sample["end_ns"]) is not None]
     span = max(ends) - min(request.sample["start_ns"] for request in requests) if ends else None
@@ -196,7 +199,7 @@ def _trial(
         "link_seed": None,
         "valid": True,
         "reasons": [],
-        "seconds": round(span / 1e9, 4) if span is not None and all(one.timed for one in requests) else None,
+        "seconds": round(span / 1e9, 4) if span is not None and all(request.timed for request in requests) else None,
     }
     folder.seal(partial, event)
     folder.append(event)

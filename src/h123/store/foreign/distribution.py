@@ -63,12 +63,12 @@ def _count(value: Any) -> int:
 
 def _steps(steps: Sequence[Step], count: int) -> Iterator[tuple[int, str]]:
     """How many requests took at most how long, each counted once."""
-    done = 0
+    total = 0
     for share, seconds in sorted(steps, key=lambda step: step[0]):
         upto = round(min(share, Decimal(1)) * count)
-        if upto > done:
-            yield upto - done, seconds
-            done = upto
+        if upto > total:
+            yield upto - total, seconds
+            total = upto
 
 
 def _rows(place: str, steps: Sequence[Step], count: int, failed: Mapping[str, int], **more: str) -> Any:
@@ -95,7 +95,7 @@ def _autocannon(file: TextIO) -> Iterator[tuple[str, dict[str, str]]]:
     # Earlier versions count answers by class alone.
     by_class = {name: {"count": run[name]} for name in ("1xx", "3xx", "4xx", "5xx")}
     by_status = run.get("statusCodeStats") or by_class
-    failed = {status: _count(found["count"]) for status, found in by_status.items() if not status.startswith("2")}
+    failed = {status: _count(counts["count"]) for status, counts in by_status.items() if not status.startswith("2")}
     failed |= {
         "timeout": _count(run["timeouts"]),
         "no answer": max(_count(run["errors"]) - _count(run["timeouts"]), 0),
@@ -123,21 +123,21 @@ def _locust(file: TextIO) -> Iterator[tuple[str, dict[str, str]]]:
 def _nighthawk(file: TextIO) -> Iterator[tuple[str, dict[str, str]]]:
     """The result named global, or the only one."""
     whole = _json(file)
-    results = {one["name"]: one for one in whole["results"]}
+    results = {entry["name"]: entry for entry in whole["results"]}
     if not results:
         raise ValueError("it has no result")
     run = results.get("global") or next(iter(results.values()))
-    found = [one for one in run["statistics"] if one["id"] == "benchmark_http_client.latency_2xx"]
-    if not found:
+    latencies = [entry for entry in run["statistics"] if entry["id"] == "benchmark_http_client.latency_2xx"]
+    if not latencies:
         raise ValueError("it has no statistic benchmark_http_client.latency_2xx")
-    times = found[0]
-    steps = [(Decimal(one["percentile"]), one["duration"].removesuffix("s")) for one in times["percentiles"]]
-    counters = {one["name"]: _count(one["value"]) for one in run.get("counters", [])}
+    times = latencies[0]
+    steps = [(Decimal(entry["percentile"]), entry["duration"].removesuffix("s")) for entry in times["percentiles"]]
+    counters = {entry["name"]: _count(entry["value"]) for entry in run.get("counters", [])}
     failed = {f"{n}xx": counters.get(f"benchmark.http_{n}xx", 0) for n in (1, 3, 4, 5)}
     failed["no answer"] = sum(
         counters.get(f"benchmark.{name}", 0) for name in ("stream_resets", "pool_connection_failure", "pool_overflow")
     )
     answered = _count(times["count"])
-    start = next((one["execution_start"] for one in whole["results"] if one.get("execution_start")), "")
+    start = next((entry["execution_start"] for entry in whole["results"] if entry.get("execution_start")), "")
     whole_seconds = re.sub(r"\.\d+", "", start)
     yield from _rows("latency_2xx", steps, answered + sum(failed.values()), failed, start=whole_seconds)

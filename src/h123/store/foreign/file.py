@@ -51,8 +51,8 @@ def stem(path: Path) -> str:
 def from_name(path: Path, patterns: list[str]) -> Fields:
     """What the first pattern that fits finds in the file's name. Raises UserError where none fits."""
     for pattern in patterns:
-        if (found := _matched(pattern, stem(path))) is not None:
-            return found
+        if (labels := _matched(pattern, stem(path))) is not None:
+            return labels
     if patterns:
         raise UserError(
             f"{path}: the file name matches none of the schema's patterns",
@@ -67,14 +67,14 @@ def _matched(pattern: str, name: str) -> Fields | None:
     first, *rest = re.split(r"\{(\w+)\}", pattern)
     if not name.startswith(first):
         return None
-    found, at = Fields(), len(first)
+    labels, at = Fields(), len(first)
     for part, after in zip(rest[::2], rest[1::2], strict=True):
-        last = len(found) == len(rest) // 2 - 1
+        last = len(labels) == len(rest) // 2 - 1
         end = len(name) - len(after) if last else name.find(after, at + 1)
         if end <= at or not name.endswith(after if last else ""):
             return None
-        found[part], at = name[at:end], end + len(after)
-    return found if rest or at == len(name) else None
+        labels[part], at = name[at:end], end + len(after)
+    return labels if rest or at == len(name) else None
 
 
 def _text(path: Path) -> TextIO:

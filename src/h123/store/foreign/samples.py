@@ -121,21 +121,21 @@ class _Row:
         code = self.sample["status"]
         return code in _REDIRECTS and code != _NOT_MODIFIED
 
-    def request(self, known: tuple[str, ...]) -> ForeignRequest:
+    def request(self, levels_of_file: tuple[str, ...]) -> ForeignRequest:
         """`known`: levels that the file has throughout."""
-        levels = tuple(found or other for found, other in zip(self.levels, known, strict=True))
+        levels = tuple(own or other for own, other in zip(self.levels, levels_of_file, strict=True))
         place = TrialLabels(self.block, self.run, levels)
         return ForeignRequest(place, self.sample, self.tls, self.began_ns, self.timed, self.count)
 
 
 def _rows(path: Path, schema: Schema) -> Iterator[_Row]:
-    samples, named = schema.samples, from_name(path, schema.samples.file_name)
+    samples, labels = schema.samples, from_name(path, schema.samples.file_name)
     columns = _columns(samples)
     for line, fields in read_rows(path, samples):
         try:
-            if any(fields.get(name) != wanted for name, wanted in samples.where.items()):
+            if any(fields.get(name) != value for name, value in samples.where.items()):
                 continue
-            row = {**named, **fields}
+            row = {**labels, **fields}
             if samples.format == "jsonl":
                 # A request that failed has no protocol, and some tools then leave out its key.
                 row = {**{source.column: "" for source in samples.levels.values() if source.column}, **row}
@@ -155,14 +155,14 @@ def _row(row: Fields, schema: Schema, file: str, line: int | str) -> _Row:
     moment = samples.start or samples.end
     dated = moment is not None and not absent(_text(row, moment))
     loose = moment is not None and dated and coarse(_text(row, moment), str(moment.unit))
-    known = sample["start_ns"] if dated else None
+    start_ns = sample["start_ns"] if dated else None
     if loose:
-        took = None if sample["end_ns"] is None else sample["end_ns"] - sample["start_ns"]
+        duration_ns = None if sample["end_ns"] is None else sample["end_ns"] - sample["start_ns"]
         first = sample["first_byte_ns"]
         sample = {
             **sample,
             "start_ns": 0,
-            "end_ns": took,
+            "end_ns": duration_ns,
             "first_byte_ns": None if first is None else first - sample["start_ns"],
         }
     return _Row(
@@ -172,7 +172,7 @@ def _row(row: Fields, schema: Schema, file: str, line: int | str) -> _Row:
         levels,
         sample,
         _tls(row, samples),
-        known,
+        start_ns,
         dated and not loose,
         int(row[COUNT]) if samples.format in ("autocannon", "locust", "nighthawk") else 1,
     )
@@ -180,39 +180,39 @@ def _row(row: Fields, schema: Schema, file: str, line: int | str) -> _Row:
 
 def _level(row: Fields, schema: Schema, factor: str, sample: ForeignSample) -> str | None:
     """None where a request that failed does not say."""
-    known, level = schema.study.factors[factor], _text(row, schema.samples.levels[factor])
-    if level in known:
+    names, level = schema.study.factors[factor], _text(row, schema.samples.levels[factor])
+    if level in names:
         return level
     if sample["error"] and absent(level):
         return None
     raise WrongValue(
-        f"{level[:_LONGEST_LEVEL]!r} is not a level of factor {factor!r}; {choose(level, known)}",
-        f"if it means one of them, say so in the schema's `levels`: `values: {{{quoted(level)}: {next(iter(known))}}}`",
+        f"{level[:_LONGEST_LEVEL]!r} is not a level of factor {factor!r}; {choose(level, names)}",
+        f"if it means one of them, say so in the schema's `levels`: `values: {{{quoted(level)}: {next(iter(names))}}}`",
     )
 
 
 def _levels(path: Path, schema: Schema, rows: list[_Row]) -> tuple[str, ...]:
     """Those of requests that do not say theirs: the file's, where all others have the same."""
-    found = []
+    levels_of_file = []
     for index, factor in enumerate(schema.study.factors):
         levels = {row.levels[index] for row in rows}
         silent = next((row.line for row in rows if row.levels[index] is None), None)
-        said = sorted(level for level in levels if level)
-        if silent is not None and len(said) != 1:
+        names = sorted(level for level in levels if level)
+        if silent is not None and len(names) != 1:
             raise UserError(
                 f"{path}:{silent}: a request that failed does not say its {factor}, and the file has "
-                f"{' and '.join(said) or 'no other'}",
+                f"{' and '.join(names) or 'no other'}",
                 remedy=f"measure each {factor} into a file of its own, or add the {factor} to the row",
             )
-        found.append(said[0] if said else "")
-    return tuple(found)
+        levels_of_file.append(names[0] if names else "")
+    return tuple(levels_of_file)
 
 
 def _columns(samples: Samples) -> list[str]:
     """The columns that a row must have."""
     needed = [name for name in Samples.model_fields if name not in OPTIONAL]
-    given = [source for name in needed if isinstance(source := getattr(samples, name), ColumnSource)]
-    sources = [*given, *samples.levels.values()]
+    written_sources = [source for name in needed if isinstance(source := getattr(samples, name), ColumnSource)]
+    sources = [*written_sources, *samples.levels.values()]
     return [source.column for source in sources if source.column]
 
 
@@ -225,11 +225,11 @@ def _label(row: Fields, source: ColumnSource | None) -> str | None:
 def _text(row: Fields, source: ColumnSource) -> str:
     if source.column is None:
         return str(source.value)
-    written = row[source.column]
-    if not written.isascii() and any("\ud800" <= character <= "\udfff" for character in written):
-        raise WrongValue(f"{source.column} is {quoted(written)}, which is not Unicode text", "correct the row")
-    meant = {str(name): str(value) for name, value in source.values.items()}
-    return meant.get(written, written)
+    text = row[source.column]
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise WrongValue(f"{source.column} is {quoted(text)}, which is not Unicode text", "correct the row")
+    meanings = {str(name): str(value) for name, value in source.values.items()}
+    return meanings.get(text, text)
 
 
 def _sample(row: Fields, samples: Samples) -> ForeignSample:
@@ -275,41 +275,35 @@ def _times(row: Fields, samples: Samples, *, failed: bool) -> tuple[int, int | N
         return start, max(start, end), ""
     latency = _duration(row, "latency", samples.latency, failed=failed)
     if latency is None:
-        written = _text(row, samples.latency)
-        said = (
-            "timeout"
-            if timed_out(written)
-            else f"other: latency is {quoted(written)}"
-            if written
-            else "other: no latency"
-        )
-        return start if start is not None else end or 0, None, "" if failed else said
+        text = _text(row, samples.latency)
+        bound = "timeout" if timed_out(text) else f"other: latency is {quoted(text)}" if text else "other: no latency"
+        return start if start is not None else end or 0, None, "" if failed else bound
     start = start if start is not None else (end - latency if end is not None else 0)
     return start, start + latency, ""
 
 
 def _moment(row: Fields, name: str, samples: Samples, *, failed: bool) -> int | None:
     source: ColumnSource | None = getattr(samples, name)
-    known = source is not None and not absent(_text(row, source))
-    if source is None or (not known and (failed or samples.latency is not None)):
+    exists = source is not None and not absent(_text(row, source))
+    if source is None or (not exists and (failed or samples.latency is not None)):
         return None
     return time_ns(name, _text(row, source), str(source.unit))
 
 
 def _duration(row: Fields, name: str, source: ColumnSource, *, failed: bool) -> int | None:
     """None where none is written, as of requests that failed."""
-    written = _text(row, source)
-    if absent(written):
+    text = _text(row, source)
+    if absent(text):
         return None
     try:
-        took = time_ns(name, written, str(source.unit))
-        if took < 0:
+        duration_ns = time_ns(name, text, str(source.unit))
+        if duration_ns < 0:
             raise WrongValue(f"{name} is negative", "a clock was set back: leave out that run")
     except WrongValue:
         if failed:
             return None
         raise
-    return took
+    return duration_ns
 
 
 def _bytes(row: Fields, name: str, source: ColumnSource | None, *, failed: bool) -> int | None:
@@ -325,12 +319,12 @@ def _bytes(row: Fields, name: str, source: ColumnSource | None, *, failed: bool)
 
 def _error(row: Fields, samples: Samples, code: int | None) -> str:
     """An error in the words of the contract; a request without a status had no answer."""
-    written = (_label(row, samples.error) or "").strip()
-    if written:
-        return written if written in ERRORS else f"other: {written}"
+    text = (_label(row, samples.error) or "").strip()
+    if text:
+        return text if text in ERRORS else f"other: {text}"
     if code is None:
-        said = _text(row, samples.status).strip()
-        return "timeout" if timed_out(said) else f"other: {said}" if said else "other: no answer"
+        status_text = _text(row, samples.status).strip()
+        return "timeout" if timed_out(status_text) else f"other: {status_text}" if status_text else "other: no answer"
     if code < _FIRST_STATUS:
         return "other: no answer"
     outcome = (_label(row, samples.succeeded) or "").strip().lower()

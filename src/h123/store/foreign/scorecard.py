@@ -74,11 +74,11 @@ def _runs(table: str, content: Mapping[str, Any], meta: Mapping[str, str]) -> It
     for row in content["rows"]:
         size = int(row[0]["val"])
         for name, cell in zip(names[1:], row[1:], strict=True):
-            found = _AT_A_TIME.fullmatch(name) if table == "requests" else _KIND.fullmatch(name)
-            if not found or cell["val"] <= 0:
+            match = _AT_A_TIME.fullmatch(name) if table == "requests" else _KIND.fullmatch(name)
+            if not match or cell["val"] <= 0:
                 continue
-            count = int(content["meta"]["count"]) if table == "requests" else int(found["count"] or 1)
-            load = f"requests-{found[1]}" if table == "requests" else f"{found['kind']}-{_binary(size)}"
+            count = int(content["meta"]["count"]) if table == "requests" else int(match["count"] or 1)
+            load = f"requests-{match[1]}" if table == "requests" else f"{match['kind']}-{_binary(size)}"
             rate = cell["val"] / size if table != "requests" else cell["val"]
             yield CardRun(
                 f"{table}, {name}, {row[0]['sval']}",
@@ -149,8 +149,8 @@ def _requests(rates: Rates) -> list[CardLoad]:
     # As many in all, as near as the users divide them.
     near = range(round(least / _NEAR), round(most * _NEAR) + 1)
     alone = [load for load in rates if not load.upload and load.users == 1 and load.count in near]
-    chosen = [load for load in (*repeated, *alone) if load.size == size]
-    return sorted(chosen, key=lambda load: load.users)
+    series = [load for load in (*repeated, *alone) if load.size == size]
+    return sorted(series, key=lambda load: load.users)
 
 
 def _transfers(title: str, rates: Rates) -> _Json:
@@ -159,8 +159,8 @@ def _transfers(title: str, rates: Rates) -> _Json:
     count = max(count for _, count in kinds)
     rows = []
     for size in sorted({load.size for load in rates}):
-        found = {(load.users, load.count): values for load, values in rates.items() if load.size == size}
-        rows.append([_value(size, _sized(size)), *(_rate(found.get(kind, [])) for kind in kinds)])
+        values_by_kind = {(load.users, load.count): values for load, values in rates.items() if load.size == size}
+        rows.append([_value(size, _sized(size)), *(_rate(values_by_kind.get(kind, [])) for kind in kinds)])
     return {
         "meta": {"title": title, "count": count, "max-parallel": max(users for users, _ in kinds)},
         "cols": ["size", *(_kind(users, count) for users, count in kinds)],
@@ -193,12 +193,12 @@ def _per_second(rate: float) -> str:
     return f"{rate / factor:.3g} {unit}/s"
 
 
-def _mean(values: Sequence[float], shown: Any) -> _Json:
+def _mean(values: Sequence[float], formatter: Any) -> _Json:
     if not values:
         return {**_value(_NO_VALUE, "--"), "errors": ["no valid trial"]}
     mean = sum(values) / len(values)
-    return _value(mean, shown(mean))
+    return _value(mean, formatter(mean))
 
 
-def _value(value: float, shown: str) -> _Json:
-    return {"val": value, "sval": shown}
+def _value(value: float, text: str) -> _Json:
+    return {"val": value, "sval": text}

@@ -27,42 +27,40 @@ class WrongValue(ValueError):
         self.remedy = remedy
 
 
-def quoted(written: str) -> str:
-    return repr(written[:_SHOWN])
+def quoted(text: str) -> str:
+    return repr(text[:_SHOWN])
 
 
-def absent(written: str) -> bool:
+def absent(text: str) -> bool:
     """Whether this stands for no number."""
-    return written.strip().lower() in NONE | TIMEOUTS
+    return text.strip().lower() in NONE | TIMEOUTS
 
 
-def timed_out(written: str) -> bool:
-    return written.strip().lower() in TIMEOUTS
+def timed_out(text: str) -> bool:
+    return text.strip().lower() in TIMEOUTS
 
 
-def time_ns(name: str, written: str, unit: str) -> int:
+def time_ns(name: str, text: str, unit: str) -> int:
     """A time or a duration in ns. Raises Wrong."""
-    if unit == "rfc3339" or (unit == "unix" and "T" in written):
-        whole = _rfc3339(written)
-    else:
-        whole = _scaled(name, written, unit)
+    is_date = unit == "rfc3339" or (unit == "unix" and "T" in text)
+    whole = _rfc3339(text) if is_date else _scaled(name, text, unit)
     if unit.startswith(("unix", "rfc3339")) and not _EPOCH_NS[0] <= whole <= _EPOCH_NS[1]:
-        message = f"{name} is {quoted(written)}, which is not a date for the unit {unit}"
+        message = f"{name} is {quoted(text)}, which is not a date for the unit {unit}"
         raise WrongValue(message, f"write the file's unit into the schema: {name} {{column: ..., unit: unix}} fits any")
     if abs(whole) >= LIMIT:
-        message = f"{name} is {quoted(written)}: too large for a time in {unit}"
+        message = f"{name} is {quoted(text)}: too large for a time in {unit}"
         raise WrongValue(message, f"write the file's unit into the schema's `{name}`, or correct the row")
     return whole
 
 
-def coarse(written: str, unit: str) -> bool:
+def coarse(text: str, unit: str) -> bool:
     """Whether a date is in whole seconds, in which requests cannot be told apart."""
-    return unit == "unix" and re.fullmatch(r"\d{1,11}|[^.]*T[^.]*", written.strip()) is not None
+    return unit == "unix" and re.fullmatch(r"\d{1,11}|[^.]*T[^.]*", text.strip()) is not None
 
 
-def _scaled(name: str, written: str, unit: str) -> int:
+def _scaled(name: str, text: str, unit: str) -> int:
     try:
-        value = Decimal(written)
+        value = Decimal(text)
         if unit == "unix":
             # Dates since 2000 have 9 or 10 digits in seconds, and three more with each finer unit.
             factor = 10 ** (9 - 3 * max(min((value.adjusted() - 8) // 3, 3), 0))
@@ -71,50 +69,48 @@ def _scaled(name: str, written: str, unit: str) -> int:
         value *= factor
         return int(value.to_integral_value()) if value.adjusted() < _MOST_DIGITS else LIMIT
     except (ArithmeticError, ValueError):
-        raise WrongValue(f"{name} is {quoted(written)}, not a number", _not_a_number(name, written)) from None
+        raise WrongValue(f"{name} is {quoted(text)}, not a number", _not_a_number(name, text)) from None
 
 
-def _not_a_number(name: str, written: str) -> str:
-    word = f"{{{quoted(written)}: ''}}"
+def _not_a_number(name: str, text: str) -> str:
+    word = f"{{{quoted(text)}: ''}}"
     return f"if that marks a failed request, add `values: {word}` to the schema's `{name}`; otherwise correct the row"
 
 
-def _rfc3339(written: str) -> int:
+def _rfc3339(text: str) -> int:
     """`2017-05-09T14:34:45.625742514+02:00` in ns since 1970, no digit lost."""
-    found = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?\d*(Z|[+-]\d\d:\d\d)", written)
+    match = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?\d*(Z|[+-]\d\d:\d\d)", text)
     try:
-        if found:
-            moment = datetime.fromisoformat(found[1] + found[3].replace("Z", "+00:00"))
-            return int(moment.timestamp()) * 10**9 + int((found[2] or "").ljust(9, "0"))
+        if match:
+            moment = datetime.fromisoformat(match[1] + match[3].replace("Z", "+00:00"))
+            return int(moment.timestamp()) * 10**9 + int((match[2] or "").ljust(9, "0"))
     except (ValueError, OverflowError):
         pass  # no such day
-    message = f"{quoted(written)} is not a time such as 2017-05-09T14:34:45.625742514+02:00"
+    message = f"{quoted(text)} is not a time such as 2017-05-09T14:34:45.625742514+02:00"
     raise WrongValue(message, "write the file's unit into the schema, or correct the row")
 
 
-def whole(name: str, written: str) -> int:
+def whole(name: str, text: str) -> int:
     """Raises Wrong."""
     try:
-        value = int(written)
+        value = int(text)
     except ValueError:
-        raise WrongValue(f"{name} is {quoted(written)}, not a whole number", _not_a_number(name, written)) from None
+        raise WrongValue(f"{name} is {quoted(text)}, not a whole number", _not_a_number(name, text)) from None
     if abs(value) >= LIMIT:
-        raise WrongValue(f"{name} is {quoted(written)}: too large", "correct the row")
+        raise WrongValue(f"{name} is {quoted(text)}: too large", "correct the row")
     return value
 
 
-def one_of(name: str, written: str, allowed: Iterable[str]) -> str:
+def one_of(name: str, text: str, allowed: Iterable[str]) -> str:
     """Raises Wrong for any other word."""
-    if written in allowed:
-        return written
-    message = f"{name} is {quoted(written)}, not one of {', '.join(allowed)}"
-    raise WrongValue(message, f"add what it means to the schema's `{name}`: `values: {{{quoted(written)}: ...}}`")
+    if text in allowed:
+        return text
+    message = f"{name} is {quoted(text)}, not one of {', '.join(allowed)}"
+    raise WrongValue(message, f"add what it means to the schema's `{name}`: `values: {{{quoted(text)}: ...}}`")
 
 
-def status(written: str) -> int | None:
+def status(text: str) -> int | None:
     """Of `200`, `200.0`, `200 OK` and `HTTP/1.1 200 OK`; None: what is written is no status."""
-    if found := re.fullmatch(
-        r"(?:HTTP/[\d.]+ +)?(\d{3})(?:\.0+| .*)?|(-?\d{1,9})", written.strip(), re.ASCII | re.DOTALL
-    ):
-        return max(int(found[1] or found[2]), 0)
+    if match := re.fullmatch(r"(?:HTTP/[\d.]+ +)?(\d{3})(?:\.0+| .*)?|(-?\d{1,9})", text.strip(), re.ASCII | re.DOTALL):
+        return max(int(match[1] or match[2]), 0)
     return None

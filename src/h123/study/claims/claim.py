@@ -127,8 +127,8 @@ class MeasurableClaim(Claim):
 
 
 def _kind(value: object) -> str:
-    given = "cells" in value if isinstance(value, dict) else isinstance(value, MeasurableClaim)
-    return "measurable" if given else "worded"
+    has_cells = "cells" in value if isinstance(value, dict) else isinstance(value, MeasurableClaim)
+    return "measurable" if has_cells else "worded"
 
 
 AnyClaim = Annotated[

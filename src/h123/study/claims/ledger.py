@@ -80,22 +80,22 @@ class _LedgerReader:
         compared = study.compare.factor
         for side, level in {"a": claim.a, **({"b": claim.b} if claim.b else {})}.items():
             self.check_level(level, compared, study.factors[compared], [*at, side])
-        others = {factor: list(levels) for factor, levels in study.factors.items() if factor != compared}
-        self.check_levels(claim.cells, others, [*at, "cells"])
-        for factor, levels in others.items():
+        other_factors = {factor: list(levels) for factor, levels in study.factors.items() if factor != compared}
+        self.check_levels(claim.cells, other_factors, [*at, "cells"])
+        for factor, levels in other_factors.items():
             if factor not in claim.cells:
                 message = (
                     f"factor {factor!r} is missing; write one of {', '.join(levels)}, a list of them, or {ALL_LEVELS}"
                 )
                 raise self.document.error([*at, "cells"], message)
-        self.check_levels(claim.against or {}, others, [*at, "against"])
-        self.check_contrast(claim, others, [*at, "against"])
+        self.check_levels(claim.against or {}, other_factors, [*at, "against"])
+        self.check_contrast(claim, other_factors, [*at, "against"])
         if claim.size is not None and abs(claim.size) <= study.compare.margin:
             message = f"the size is within the study's margin of {100 * study.compare.margin:g} %"
             raise self.document.error([*at, "size"], f"{message}: write `direction: equivalent` and a `margin`")
 
-    def check_levels(self, given: dict[str, Levels], factors: dict[str, list[str]], at: Location) -> None:
-        for factor, levels in given.items():
+    def check_levels(self, levels_by_factor: dict[str, Levels], factors: dict[str, list[str]], at: Location) -> None:
+        for factor, levels in levels_by_factor.items():
             if factor not in factors:
                 message = f"{factor!r} is not a factor of the study besides the compared one; {choose(factor, factors)}"
                 raise self.document.error([*at, factor], message)
@@ -126,8 +126,8 @@ def _about(path: Path) -> str | None:
     are none of a campaign's business: neither need that study's subjects be there, nor its file or the claims be right
     (`h123 claims` complains of them)."""
     try:
-        if named := _line(path, "study"):
-            return _line(find_study(named, beside=path.parent), "name")
+        if name := _line(path, "study"):
+            return _line(find_study(name, beside=path.parent), "name")
     except UserError:
         pass
     return None
@@ -136,26 +136,26 @@ def _about(path: Path) -> str | None:
 def _line(path: Path, key: str) -> str | None:
     """What the line of a top-level key says, as text. The lines after it are not read as YAML: all ledgers whole take
     as long as the statistics of a large campaign."""
-    found = re.search(rf"^{key}:.*$", read_text(path, MOST_BYTES), re.MULTILINE)
+    match = re.search(rf"^{key}:.*$", read_text(path, MOST_BYTES), re.MULTILINE)
     try:
-        said = yaml.safe_load(found[0])[key] if found else None
+        value = yaml.safe_load(match[0])[key] if match else None
     except yaml.YAMLError:
         return None
-    return said if isinstance(said, str) else None
+    return value if isinstance(value, str) else None
 
 
 def find_ledgers(name: str) -> list[Ledger]:
     """The ledgers of a study (its name or file), or the one of that name or in that file. Raises UserError."""
     if is_study(name):
         study = load_study(find_study(name)).name
-        if found := ledgers_of(study):
-            return found
+        if paths := ledgers_of(study):
+            return paths
         raise UserError(f"no claims file is about study {study!r}", remedy="`h123 claims` lists all claims")
     path = Path(name)
     if "/" not in name and not name.endswith((".yaml", ".yml")):
-        known = {path.stem: path for path in list_claims()}
-        if name not in known:
-            allowed = choose(name, sorted({*known, *(path.stem for path in list_studies())}))
+        shipped = {path.stem: path for path in list_claims()}
+        if name not in shipped:
+            allowed = choose(name, sorted({*shipped, *(path.stem for path in list_studies())}))
             raise UserError(f"there is no study or claims file {name!r}; {allowed}; or give the path of a YAML file")
-        path = known[name]
+        path = shipped[name]
     return [load_ledger(path)]

@@ -90,17 +90,17 @@ class PrintedValues(Strict):
 
     def all(self) -> list[PrintedValue]:
         """Every figure, in the file's order."""
-        return [_read(one, kind, of) for one in self.values for kind, of in _figures(one)]
+        return [_read(statement, kind, of) for statement in self.values for kind, of in _figures(statement)]
 
     def facts(self, cell: Cell) -> list[LevelFacts]:
         """What is known of each combination of levels that `cell` leaves possible."""
-        chosen = ([cell[name]] if name in cell else list(levels) for name, levels in self.factors.items())
-        return [self._merge(levels) for levels in itertools.product(*chosen)]
+        levels_by_factor = ([cell[name]] if name in cell else list(levels) for name, levels in self.factors.items())
+        return [self._merge(levels) for levels in itertools.product(*levels_by_factor)]
 
     def _merge(self, levels: tuple[str, ...]) -> LevelFacts:
-        known = [self.factors[factor][level] for factor, level in zip(self.factors, levels, strict=True)]
+        facts = [self.factors[factor][level] for factor, level in zip(self.factors, levels, strict=True)]
         return LevelFacts.model_construct(
-            **{k: v for one in known for k, v in one.model_dump(exclude_none=True).items()}
+            **{k: v for level_facts in facts for k, v in level_facts.model_dump(exclude_none=True).items()}
         )
 
 
@@ -114,38 +114,42 @@ def load_printed(path: Path) -> PrintedValues:
         )
     for study, names in values.studies.items():
         _choose(document, ["studies", study], names, values.factors, "factor")
-    for index, one in enumerate(values.values):
-        _check(document, values, ["values", index], one)
+    for index, statement in enumerate(values.values):
+        _check(document, values, ["values", index], statement)
     return values
 
 
 def printed_values_of(study: str) -> PrintedValues | None:
     """The printed values that campaigns of `study` stand beside; None where nobody wrote any. Raises UserError."""
-    found = [(path, values) for path in list_published() if study in (values := load_printed(path)).studies]
-    if len(found) > 1:
-        names = " and ".join(str(path) for path, _ in found)
+    matches = [(path, values) for path in list_published() if study in (values := load_printed(path)).studies]
+    if len(matches) > 1:
+        names = " and ".join(str(path) for path, _ in matches)
         raise UserError(f"study {study!r} is named in both {names}", remedy="remove it from one of them")
-    return found[0][1] if found else None
+    return matches[0][1] if matches else None
 
 
-def _figures(one: Statement) -> Iterator[tuple[Kind, str]]:
-    kinds: tuple[tuple[Kind, Figures], ...] = (("value", one.printed), ("change", one.change), ("effect", one.effect))
+def _figures(statement: Statement) -> Iterator[tuple[Kind, str]]:
+    kinds: tuple[tuple[Kind, Figures], ...] = (
+        ("value", statement.printed),
+        ("change", statement.change),
+        ("effect", statement.effect),
+    )
     for kind, figures in kinds:
         yield from ((kind, of) for of in figures)
 
 
-def _check(document: YamlDocument, values: PrintedValues, at: list[str | int], one: Statement) -> None:
+def _check(document: YamlDocument, values: PrintedValues, at: list[str | int], statement: Statement) -> None:
     """Raises UserError for a level or a figure that cannot be."""
-    others = {name: levels for name, levels in values.factors.items() if name != values.compared}
-    _choose(document, [*at, "cell"], one.cell, others, "factor")
-    for factor, level in one.cell.items():
-        _choose(document, [*at, "cell"], [level], others[factor], f"level of {factor}")
-    for kind, of in _figures(one):
+    other_factors = {name: levels for name, levels in values.factors.items() if name != values.compared}
+    _choose(document, [*at, "cell"], statement.cell, other_factors, "factor")
+    for factor, level in statement.cell.items():
+        _choose(document, [*at, "cell"], [level], other_factors[factor], f"level of {factor}")
+    for kind, of in _figures(statement):
         field = "printed" if kind == "value" else kind
         try:
             levels = [of] if kind == "value" else list(split_pair(of))
             _choose(document, [*at, field], levels, values.factors[values.compared], f"level of {values.compared}")
-            _read(one, kind, of)
+            _read(statement, kind, of)
         except ValueError as error:
             raise document.error([*at, field, of], str(error)) from None
 
@@ -162,14 +166,14 @@ def _choose(
             raise document.error([*at, name], f"there is no {kind} {name!r}; {choose(name, allowed)}")
 
 
-def _read(one: Statement, kind: Kind, of: str) -> PrintedValue:
+def _read(statement: Statement, kind: Kind, of: str) -> PrintedValue:
     """One figure as numbers. Raises ValueError where it is not understood."""
-    figures = {"value": one.printed, "change": one.change, "effect": one.effect}[kind][of]
-    written = tuple(figures) if isinstance(figures, list) else (figures,)
-    numbers = [_number(text, one.metric, kind) for text in written]
+    figures = {"value": statement.printed, "change": statement.change, "effect": statement.effect}[kind][of]
+    texts = tuple(figures) if isinstance(figures, list) else (figures,)
+    numbers = [_number(text, statement.metric, kind) for text in texts]
     if numbers != sorted(numbers):
-        raise ValueError(f"a range must go from the smaller to the larger figure, found {' to '.join(written)}")
-    return PrintedValue(one, kind, of, written, numbers[0], numbers[-1])
+        raise ValueError(f"a range must go from the smaller to the larger figure, found {' to '.join(texts)}")
+    return PrintedValue(statement, kind, of, texts, numbers[0], numbers[-1])
 
 
 def _number(text: str, metric: str, kind: Kind) -> float:

@@ -60,27 +60,27 @@ def _parts(text: str, example: str) -> _ConditionParts:
         f"write a metric, two levels, one of {', '.join(_SIGNS)}, and a ratio or a change, as in {example!r} or "
         f"'{example.rpartition(' ')[0]} +5%'; or one level and a value, as in 'latency new > 200ms'"
     )
-    found = _FORM.fullmatch(text) if len(text) <= _LONGEST else None
-    if not found:
+    match = _FORM.fullmatch(text) if len(text) <= _LONGEST else None
+    if not match:
         raise ValueError(f"{shown(text)} cannot be read; {form}")
-    metric, a, b, sign, written = found.groups()
+    metric, a, b, sign, number = match.groups()
     if metric not in METRICS:
         raise ValueError(f"{shown(text)}: there is no metric {metric!r}; {choose(metric, METRICS)}")
     if b is None:
-        return _ConditionParts(metric, a, None, sign, *_value(text, written, metric))
-    bound = _ratio(text, written, form)
+        return _ConditionParts(metric, a, None, sign, *_value(text, number, metric))
+    bound = _ratio(text, number, form)
     if not 1 / _LARGEST <= bound <= _LARGEST:
         raise ValueError(
-            f"{shown(text)}: {written} is no bound for a ratio; it must be {1 / _LARGEST:g} to {_LARGEST:g}"
+            f"{shown(text)}: {number} is no bound for a ratio; it must be {1 / _LARGEST:g} to {_LARGEST:g}"
         )
     return _ConditionParts(metric, a, b, sign, f"{bound:.12g}", bound)
 
 
-def _ratio(text: str, written: str, form: str) -> float:
+def _ratio(text: str, bound_text: str, form: str) -> float:
     """Of a ratio, or a change in percent."""
-    if _RATIO.fullmatch(written):
-        return float(written)
-    change = _CHANGE.fullmatch(written)
+    if _RATIO.fullmatch(bound_text):
+        return float(bound_text)
+    change = _CHANGE.fullmatch(bound_text)
     if change is None:
         raise ValueError(f"{shown(text)} cannot be read; {form}")
     sign, number = change[1], float(change[2])
@@ -89,34 +89,34 @@ def _ratio(text: str, written: str, form: str) -> float:
     return float(f"{1 + (-number if sign == '-' else number) / 100:.12g}")
 
 
-def _value(text: str, written: str, metric: str) -> tuple[str, float]:
+def _value(text: str, number: str, metric: str) -> tuple[str, float]:
     """As it is kept, and in the metric's own unit."""
     unit = METRICS[metric].unit
     try:
-        bound = _READ[unit](written) if unit in _READ else _plain(written, unit)
+        bound = _READ[unit](number) if unit in _READ else _plain(number, unit)
     except ValueError:
         bound = None
     if bound is None or not 0 <= bound < 1e18:
         raise ValueError(
-            f"{shown(text)}: {shown(written)} is no value of {metric}; write it as in {_EXAMPLES[unit]!r}, or name two "
+            f"{shown(text)}: {shown(number)} is no value of {metric}; write it as in {_EXAMPLES[unit]!r}, or name two "
             f"levels for a ratio, as in '{metric} new/base > 1.05'"
         )
-    return written.replace(" ", ""), bound
+    return number.replace(" ", ""), bound
 
 
-def _bits(written: str) -> float:
+def _bits(number: str) -> float:
     """`50Mbit/s`, or `6MB/s`, which is how results are shown."""
-    return 8 * float(_bytes_a_second(written)) if written.endswith("B/s") else float(parse_rate(written))
+    return 8 * float(_bytes_a_second(number)) if number.endswith("B/s") else float(parse_rate(number))
 
 
-def _bytes_a_second(written: str) -> float:
-    if not written.endswith("/s"):
+def _bytes_a_second(number: str) -> float:
+    if not number.endswith("/s"):
         raise ValueError
-    return float(parse_size(written.removesuffix("/s")))
+    return float(parse_size(number.removesuffix("/s")))
 
 
-def _plain(written: str, unit: Unit) -> float:
-    number = written.removesuffix(unit).strip() if unit else written
+def _plain(value_text: str, unit: Unit) -> float:
+    number = value_text.removesuffix(unit).strip() if unit else value_text
     if not _RATIO.fullmatch(number):
         raise ValueError
     return float(number)
@@ -141,8 +141,8 @@ class Condition(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _written_short(cls, given: Any) -> Any:
-        return {"holds": given} if isinstance(given, str) else given
+    def _written_short(cls, value: Any) -> Any:
+        return {"holds": value} if isinstance(value, str) else value
 
     @classmethod
     def forbidding(cls, text: str, by: Basis = "interval") -> "Condition":
@@ -180,9 +180,9 @@ class Condition(Strict):
         """Whether what is smaller is allowed, not what is larger."""
         return self._read.sign in ("<=", "<")
 
-    def allows(self, found: float) -> bool:
+    def allows(self, value: float) -> bool:
         """Whether it holds for this one."""
-        return bool(_SIGNS[self._read.sign](found, self._read.bound))
+        return bool(_SIGNS[self._read.sign](value, self._read.bound))
 
     def __str__(self) -> str:
         return self.holds if self.by == "interval" else f"{self.holds} (estimate)"

@@ -52,7 +52,7 @@ class RequestTime:
     @property
     def needs(self) -> Needs:
         abilities: dict[Ability, bool] = {"ttfb": self.until == "first_byte_ns", "cold": self.phase == "cold"}
-        client = tuple(ability for ability, asked in abilities.items() if asked)
+        client = tuple(ability for ability, needed in abilities.items() if needed)
         return Needs(("start_ns", self.until), client, requests=self.requests)
 
 
@@ -103,9 +103,9 @@ class StageTime:
 
     @property
     def needs(self) -> Needs:
-        asked, answered = ("start_ns", "sent_ns", "reused"), ("first_byte_ns",)
-        columns = {"queued": asked, "connecting": asked, "waiting": ("sent_ns", *answered)}
-        return Needs(("user", "group", *columns.get(self.stage, ("end_ns", *answered))), self._abilities)
+        start_columns, end_columns = ("start_ns", "sent_ns", "reused"), ("first_byte_ns",)
+        columns = {"queued": start_columns, "connecting": start_columns, "waiting": ("sent_ns", *end_columns)}
+        return Needs(("user", "group", *columns.get(self.stage, ("end_ns", *end_columns))), self._abilities)
 
     @property
     def _abilities(self) -> tuple[Ability, ...]:

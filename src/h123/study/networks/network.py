@@ -230,8 +230,8 @@ class Network(LinkModel):
     def describe_cross(self) -> str:
         """`cross traffic down: 4 bulk TCP connections`; empty: nobody else sends."""
         ways = {"up": self.cross.up, "down": self.cross.down} if self.cross else {}
-        told = [f"cross traffic {way}: {_describe_traffic(traffic)}" for way, traffic in ways.items() if traffic]
-        return ", ".join(told)
+        lines = [f"cross traffic {way}: {_describe_traffic(traffic)}" for way, traffic in ways.items() if traffic]
+        return ", ".join(lines)
 
 
 def _bare(model: BaseModel) -> Resolved:
@@ -270,6 +270,6 @@ def _describe_traffic(traffic: Traffic) -> str:
 
 
 def _describe_loss(loss: Loss) -> str:
-    if chosen := loss.packets or loss.bytes:
-        return f"{len(chosen)} chosen packets lost"
+    if places := loss.packets or loss.bytes:
+        return f"{len(places)} chosen packets lost"
     return f"{loss.mean * 100:.3g} % loss" + (" in bursts" if loss.gilbert_elliott else "")

@@ -79,8 +79,8 @@ class Documents:
     @cached_property
     def folder(self) -> str:
         """Below a server's root; another one for every other page."""
-        said = f"{FORMAT} {self.site.model_dump_json()}"
-        return f"{FOLDER}/{hashlib.sha256(said.encode()).hexdigest()[:8]}"
+        identity = f"{FORMAT} {self.site.model_dump_json()}"
+        return f"{FOLDER}/{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
 
     def paths(self) -> list[str]:
         """What is asked for, resource by resource."""
@@ -88,101 +88,103 @@ class Documents:
 
     def fault(self) -> str | None:
         """Why there can be no such documents, in words; None: there can."""
-        for index, (one, _) in enumerate(self._loads):
-            for asked in self._asked(index):
-                if one.type == "style" and asked.type not in _RULES:
-                    return f"{one.name!r} is a style, which in a browser cannot ask for {asked.name!r}, {asked.type}"
-                if one.type not in ("document", "style", "script", "data"):
+        for index, (resource, _) in enumerate(self._loads):
+            for child in self._asked(index):
+                if resource.type == "style" and child.type not in _RULES:
                     return (
-                        f"{one.name!r} is {one.type}, which in a browser asks for nothing, and {asked.name!r} is by it"
+                        f"{resource.name!r} is a style, which in a browser cannot ask for {child.name!r}, {child.type}"
                     )
-            if one.path is not None:
-                return f"{one.name!r} is of a server of one's own (`path`), which has documents of its own"
+                if resource.type not in ("document", "style", "script", "data"):
+                    what = f"{resource.name!r} is {resource.type}"
+                    return f"{what}, which in a browser asks for nothing, and {child.name!r} is by it"
+            if resource.path is not None:
+                return f"{resource.name!r} is of a server of one's own (`path`), which has documents of its own"
             needed = len(self._text(index))
-            if needed > one.size:
-                return f"{one.name!r} has {format_bytes(one.size)}, and what asks for its resources takes {needed} B"
+            if needed > resource.size:
+                has = format_bytes(resource.size)
+                return f"{resource.name!r} has {has}, and what asks for its resources takes {needed} B"
         return None
 
     def contents(self) -> Iterator[tuple[str, bytes]]:
         """Each file's name below the folder, and what it says."""
-        for index, (one, _) in enumerate(self._loads):
-            yield self._name(index), self._filled(index, one)
+        for index, (resource, _) in enumerate(self._loads):
+            yield self._name(index), self._filled(index, resource)
 
-    def _filled(self, index: int, one: Resource) -> bytes:
-        filling = random.Random(index).randbytes(one.size)
-        if one.type not in _FRAMES:
-            return ((_PIXEL if one.type == "image" else b"") + filling)[: one.size]
-        text, (opened, closed) = self._text(index).encode(), _FRAMES[one.type]
-        room = one.size - len(text) - len(opened) - len(closed)
+    def _filled(self, index: int, resource: Resource) -> bytes:
+        filling = random.Random(index).randbytes(resource.size)
+        if resource.type not in _FRAMES:
+            return ((_PIXEL if resource.type == "image" else b"") + filling)[: resource.size]
+        text, (opened, closed) = self._text(index).encode(), _FRAMES[resource.type]
+        room = resource.size - len(text) - len(opened) - len(closed)
         if room < 0:
-            return text.ljust(one.size)
+            return text.ljust(resource.size)
         return text + opened.encode() + base64.b64encode(filling)[:room] + closed.encode()
 
     def _text(self, index: int) -> str:
         """Of a document, style or script: all that makes the browser ask."""
-        one, _ = self._loads[index]
-        if one.type == "document":
+        resource, _ = self._loads[index]
+        if resource.type == "document":
             return self._document(index)
-        if one.type == "style":
+        if resource.type == "style":
             return "".join(
-                _RULES[asked.type].format(index=at, path=self._name(at)) for at, asked in self._children(index)
+                _RULES[child.type].format(index=at, path=self._name(at)) for at, child in self._children(index)
             )
-        return self._run(one) + self._statements(self._children(index)) if one.type == "script" else ""
+        return self._run(resource) + self._statements(self._children(index)) if resource.type == "script" else ""
 
     def _document(self, index: int) -> str:
-        by_tag = [(at, asked) for at, asked in self._children(index) if asked.type in _TAGS]
-        by_script = [(at, asked) for at, asked in self._children(index) if asked.type not in _TAGS]
+        by_tag = [(at, child) for at, child in self._children(index) if child.type in _TAGS]
+        by_script = [(at, child) for at, child in self._children(index) if child.type not in _TAGS]
         # Before the styles: a script in the document waits for those before it.
         script = f"<script>{self._statements(by_script)}</script>" if by_script else ""
-        tags = "".join(_TAGS[asked.type].format(self._name(at)) for at, asked in by_tag)
+        tags = "".join(_TAGS[child.type].format(self._name(at)) for at, child in by_tag)
         needs = "".join(_NEEDS.format(at) for at in self._styled(index))
         # Without an icon of its own the browser asks the server for one.
         return f"<!doctype html><link rel=icon href=data:,>{script}{tags}{needs}"
 
     def _styled(self, document: int) -> Iterator[int]:
         """What styles of a document, and those that its scripts bring, ask for, so that something must need it."""
-        for index, (one, asker) in enumerate(self._loads):
-            if one.type in ("image", "font") and asker is not None and self._loads[asker][0].type == "style":
+        for index, (resource, asker) in enumerate(self._loads):
+            if resource.type in ("image", "font") and asker is not None and self._loads[asker][0].type == "style":
                 while asker is not None and self._loads[asker][0].type != "document":
                     asker = self._loads[asker][1]
                 if asker == document:
                     yield index
 
-    def _statements(self, asked: list[tuple[int, Resource]]) -> str:
+    def _statements(self, children: list[tuple[int, Resource]]) -> str:
         """One for all that stand together and are alike."""
-        said = []
-        for (kind, leaf), alike in groupby(asked, lambda one: (one[1].type, not self._children(one[0]))):
+        statements = []
+        for (kind, leaf), alike in groupby(children, lambda child: (child[1].type, not self._children(child[0]))):
             indices = [at for at, _ in alike]
             if leaf or kind != "data":
                 call = _CALLS[kind].replace("@", f'i+".{ENDINGS[kind]}"')
-                said += [f"for(let i={low};i<={high};i++){call};" for low, high in _runs(indices)]
+                statements += [f"for(let i={low};i<={high};i++){call};" for low, high in _runs(indices)]
             else:
-                said += [self._then(at) for at in indices]
-        return "".join(said)
+                statements += [self._then(at) for at in indices]
+        return "".join(statements)
 
     def _then(self, index: int) -> str:
         """Data that is fetched, and what whoever fetched it asks for then."""
-        call, one = _CALLS["data"].replace("@", f'"{self._name(index)}"'), self._loads[index][0]
-        return f"{call}.then(_=>{{{self._run(one)}{self._statements(self._children(index))}}});"
+        call, resource = _CALLS["data"].replace("@", f'"{self._name(index)}"'), self._loads[index][0]
+        return f"{call}.then(_=>{{{self._run(resource)}{self._statements(self._children(index))}}});"
 
-    def _run(self, one: Resource) -> str:
+    def _run(self, resource: Resource) -> str:
         """Keeps the page busy."""
-        return f"for(let t=performance.now()+{one.run / 1e6:g};performance.now()<t;);" if one.run else ""
+        return f"for(let t=performance.now()+{resource.run / 1e6:g};performance.now()<t;);" if resource.run else ""
 
     def _children(self, index: int) -> list[tuple[int, Resource]]:
         return self._by_asker.get(index, [])
 
     @cached_property
     def _by_asker(self) -> dict[int, list[tuple[int, Resource]]]:
-        found: dict[int, list[tuple[int, Resource]]] = {}
-        for at, (one, asker) in enumerate(self._loads):
+        children: dict[int, list[tuple[int, Resource]]] = {}
+        for at, (resource, asker) in enumerate(self._loads):
             if asker is not None:
-                found.setdefault(asker, []).append((at, one))
-        return found
+                children.setdefault(asker, []).append((at, resource))
+        return children
 
     def _asked(self, index: int) -> Iterator[Resource]:
-        for _, asked in self._children(index):
-            yield asked
+        for _, child in self._children(index):
+            yield child
 
     def _name(self, index: int) -> str:
         return f"{index}.{ENDINGS[self._loads[index][0].type]}"
@@ -190,6 +192,6 @@ class Documents:
 
 def _runs(indices: list[int]) -> Iterator[tuple[int, int]]:
     """First and last of those that follow one another."""
-    for _, run in groupby(enumerate(indices), lambda one: one[1] - one[0]):
+    for _, run in groupby(enumerate(indices), lambda pair: pair[1] - pair[0]):
         members = [at for _, at in run]
         yield members[0], members[-1]

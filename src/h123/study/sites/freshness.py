@@ -13,14 +13,14 @@ def fresh_s(headers: Mapping[str, str]) -> float:
 
     `private` and `s-maxage` address shared caches, so they change nothing here. What a cache may guess counts as 0.
     """
-    said = dict(_directives(headers.get("cache-control", "")))
-    if {"no-store", "no-cache"} & said.keys() or "*" in headers.get("vary", ""):
+    directives = dict(_directives(headers.get("cache-control", "")))
+    if {"no-store", "no-cache"} & directives.keys() or "*" in headers.get("vary", ""):
         return 0.0
-    if "max-age" in said:
-        lasts = _seconds(said["max-age"])
+    if "max-age" in directives:
+        lasts = _seconds(directives["max-age"])
     else:
-        sent, expires = (_http_date(headers.get(name)) for name in ("date", "expires"))
-        lasts = 0.0 if sent is None or expires is None else expires - sent
+        date, expires = (_http_date(headers.get(name)) for name in ("date", "expires"))
+        lasts = 0.0 if date is None or expires is None else expires - date
     return lasts - _seconds(headers.get("age", "0"))
 
 
@@ -30,8 +30,8 @@ def _directives(cache_control: str) -> Iterator[tuple[str, str]]:
         yield name.strip().lower(), value.strip().strip('"')
 
 
-def _seconds(written: str) -> float:
-    return float(written) if written.isascii() and written.isdigit() and len(written) < 20 else 0.0
+def _seconds(text: str) -> float:
+    return float(text) if text.isascii() and text.isdigit() and len(text) < 20 else 0.0
 
 
 def _http_date(date: str | None) -> float | None:

@@ -47,27 +47,27 @@ def read_har(path: Path, page: int | None = None) -> Recording:
     log = _log(path, _json(path))
     every = _entries(path, log)
     pages = paged(log, every)
-    chosen = pages.chosen(path, page)
-    recording = Recording(pages.pages[chosen].title, _source(path, log), [], 0)
-    recording.notes += _of_several(pages, chosen)
+    page_number = pages.chosen(path, page)
+    recording = Recording(pages.pages[page_number].title, _source(path, log), [], 0)
+    recording.notes += _of_several(pages, page_number)
     failed = list[WrittenHarEntry]()
     for index, part in enumerate(every):
-        if pages.of[index] != chosen:
+        if pages.of[index] != page_number:
             recording.left_out["of other pages"] += 1
             continue
-        written = WrittenHarEntry(part)
-        if reason := written.unusable():
+        entry_part = WrittenHarEntry(part)
+        if reason := entry_part.unusable():
             recording.left_out[reason] += 1
-            if reason == NO_ANSWER and written.may_be_document():
-                failed.append(written)
+            if reason == NO_ANSWER and entry_part.may_be_document():
+                failed.append(entry_part)
         else:
-            recording.entries.append(written.entry())
+            recording.entries.append(entry_part.entry())
     _check_some(path, len(every), recording)
     # Proxies write requests as they end. Those without a time keep their places: the sort is stable.
     if all(entry.start is not None for entry in recording.entries):
         recording.entries.sort(key=lambda entry: entry.start or 0.0)
     _start_at_document(path, recording, failed)
-    _end_with_load(recording, pages.pages[chosen])
+    _end_with_load(recording, pages.pages[page_number])
     return recording
 
 
@@ -86,8 +86,10 @@ def _json(path: Path) -> Any:
 def _log(path: Path, whole: object) -> HarPart:
     log = whole.get("log") if isinstance(whole, dict) else None
     if not isinstance(log, dict):
-        found = f"keys {', '.join(map(shown, list(whole)[:5]))}" if isinstance(whole, dict) else shown(whole)
-        raise UserError(f"{path}: not a HAR: expected an object with `log` at the top, found {found}", remedy=_AGAIN)
+        description = f"keys {', '.join(map(shown, list(whole)[:5]))}" if isinstance(whole, dict) else shown(whole)
+        raise UserError(
+            f"{path}: not a HAR: expected an object with `log` at the top, found {description}", remedy=_AGAIN
+        )
     return HarPart(f"{path}: log", log)
 
 
@@ -113,10 +115,10 @@ def _source(path: Path, log: HarPart) -> str:
     return f"{path.name}, recorded by {', '.join(programs) or 'an unnamed program'}{when}"
 
 
-def _of_several(pages: RequestsByPage, chosen: int) -> list[str]:
+def _of_several(pages: RequestsByPage, number: int) -> list[str]:
     if len(pages.pages) == 1:
         return []
-    return [f"This is page {chosen + 1} of {len(pages.pages)}; --page N chooses another: {pages.listed()}."]
+    return [f"This is page {number + 1} of {len(pages.pages)}; --page N chooses another: {pages.listed()}."]
 
 
 def _check_some(path: Path, count: int, recording: Recording) -> None:
@@ -138,15 +140,15 @@ def _start_at_document(path: Path, recording: Recording, failed: Sequence[Writte
         recording.left_out["before the page's document"] += first
         del entries[:first]
     document = _after_redirects(path, entries)
-    one = entries[document]
-    if one.status >= _FIRST_FAILURE:
+    opening = entries[document]
+    if opening.status >= _FIRST_FAILURE:
         raise UserError(
-            f"{path}: the page's document failed: {plain(one.url)} was answered with status {one.status}",
+            f"{path}: the page's document failed: {plain(opening.url)} was answered with status {opening.status}",
             remedy="record the page again when it loads",
         )
-    if one.type != "document":
+    if opening.type != "document":
         recording.notes.append(
-            f"The recording has no document: its first request, {plain(one.url)} ({one.type}), stands for it. To have "
+            f"The recording has no document: its first request, {plain(opening.url)} ({opening.type}), stands for it. To have "
             "the page itself, open the network tool before you load it."
         )
     recording.document = document
@@ -161,45 +163,45 @@ def _first_document(entries: Sequence[HarEntry]) -> int | None:
     if not candidates or candidates[0] == 0 or entries[candidates[0]].named:
         return candidates[0] if candidates else None
     refer = Counter(entry.referer for entry in entries)
-    found = max(candidates, key=lambda index: refer[entries[index].url])
-    return found if refer[entries[found].url] or found <= len(entries) // 2 else None
+    most_referred = max(candidates, key=lambda index: refer[entries[index].url])
+    return most_referred if refer[entries[most_referred].url] or most_referred <= len(entries) // 2 else None
 
 
 def _after_redirects(path: Path, entries: Sequence[HarEntry]) -> int:
     at = 0
     while (target := entries[at].redirect) is not None:
         later = range(at + 1, len(entries))
-        found = next((index for index in later if entries[index].url == target), None)
+        target_index = next((index for index in later if entries[index].url == target), None)
         # A target that is written otherwise than it was asked for comes next all the same.
-        if found is None and at + 1 < len(entries) and entries[at + 1].type == "document":
-            found = at + 1
-        if found is None:
+        if target_index is None and at + 1 < len(entries) and entries[at + 1].type == "document":
+            target_index = at + 1
+        if target_index is None:
             raise UserError(
                 f"{path}: the page's document failed: {plain(entries[at].url)} redirects to {plain(target)}, which has "
                 "no answer in the recording",
                 remedy="record the page again when it loads",
             )
-        at = found
+        at = target_index
     return at
 
 
 def _end_with_load(recording: Recording, page: HarPage) -> None:
     """Leaves out what was asked for once the page had loaded."""
-    entries, begun = recording.entries, recording.entries[0].start
-    if begun is None:
+    entries, start_of_load = recording.entries, recording.entries[0].start
+    if start_of_load is None:
         return
     timed = [(index, entry.start) for index, entry in enumerate(entries) if entry.start is not None]
-    asked = [_asked(entries[index], start) for index, start in sorted(timed, key=lambda one: one[1])]
-    places = [index for index, _ in sorted(timed, key=lambda one: one[1])]
-    on_load = _on_load(recording, page, begun)
-    load = page_load(asked, on_load)
+    requests = [_asked(entries[index], start) for index, start in sorted(timed, key=lambda pair: pair[1])]
+    places = [index for index, _ in sorted(timed, key=lambda pair: pair[1])]
+    on_load = _on_load(recording, page, start_of_load)
+    load = page_load(requests, on_load)
     if load.late:
         first = min(load.late)
-        recording.left_out[_late(asked[first], asked[first].start - begun, on_load and on_load - begun)] = len(
-            load.late
-        )
+        recording.left_out[
+            _late(requests[first], requests[first].start - start_of_load, on_load and on_load - start_of_load)
+        ] = len(load.late)
     if load.polls:
-        recording.left_out[f"again and again at even intervals ({_polled(asked, load)})"] = len(load.polls)
+        recording.left_out[f"again and again at even intervals ({_polled(requests, load)})"] = len(load.polls)
     out = {places[index] for index in load.late | load.polls}
     recording.entries = [entry for index, entry in enumerate(entries) if index not in out]
 
@@ -208,24 +210,24 @@ def _asked(entry: HarEntry, start: float) -> RecordedRequest:
     return RecordedRequest(start, start + (entry.time or 0.0), entry.what, entry.type in ("data", "other", "image"))
 
 
-def _on_load(recording: Recording, page: HarPage, begun: float) -> float | None:
+def _on_load(recording: Recording, page: HarPage, load_start: float) -> float | None:
     """When the browser's load event was; None where there is none that its document could have come before."""
     if page.on_load_s is None:
         return None
-    near = page.start is not None and abs(page.start - begun) <= _FAR_S
-    event = (page.start if near and page.start is not None else begun) + page.on_load_s
+    near = page.start is not None and abs(page.start - load_start) <= _FAR_S
+    event = (page.start if near and page.start is not None else load_start) + page.on_load_s
     document = recording.entries[recording.document]
-    return event if event >= (document.start or begun) + (document.time or 0.0) else None
+    return event if event >= (document.start or load_start) + (document.time or 0.0) else None
 
 
-def _late(one: RecordedRequest, after_s: float, load_s: float | None) -> str:
+def _late(request: RecordedRequest, after_s: float, load_s: float | None) -> str:
     loaded = f"{format_seconds(QUIET_S)} without a request" if load_s is None else f"the load event at {_s(load_s)}"
     idle = "" if load_s is None else f" and {format_seconds(IDLE_S)} without a request"
-    return f"after the page had loaded ({loaded}{idle}; the first, {plain(one.what)}, at {_s(after_s)})"
+    return f"after the page had loaded ({loaded}{idle}; the first, {plain(request.what)}, at {_s(after_s)})"
 
 
-def _polled(asked: Sequence[RecordedRequest], load: PageLoad) -> str:
-    return ", ".join(plain(what) for what in dict.fromkeys(asked[index].what for index in sorted(load.polls)))
+def _polled(requests: Sequence[RecordedRequest], load: PageLoad) -> str:
+    return ", ".join(plain(what) for what in dict.fromkeys(requests[index].what for index in sorted(load.polls)))
 
 
 def _s(seconds: float) -> str:

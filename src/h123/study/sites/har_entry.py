@@ -107,8 +107,8 @@ class WrittenHarEntry:
         self.content = self.response.part("content")
         self.url = self.request.text("url")
         if not self.url:
-            found = shown(self.request.values.get("url"))
-            raise UserError(f"{self.request.at('url')}: expected an address, found {found}")
+            url = shown(self.request.values.get("url"))
+            raise UserError(f"{self.request.at('url')}: expected an address, found {url}")
         self.status = int(self.response.number("status", 999) or 0)
         self.method = (self.request.text("method") or "GET").upper()
         self.kind = whole.text("_resourceType").lower()
@@ -122,10 +122,10 @@ class WrittenHarEntry:
         if scheme not in ("http", "https"):
             return "that took no network (data:, blob:, extensions)"
         try:
-            named = urlsplit(self.url).hostname
+            host = urlsplit(self.url).hostname
         except ValueError:
-            named = None
-        if not named:
+            host = None
+        if not host:
             return "without a host"
         if self.method == "CONNECT":
             return "that opened a proxy's tunnel"
@@ -164,8 +164,8 @@ class WrittenHarEntry:
         )
 
     def _mime(self) -> str:
-        named = self.content.text("mimeType") or self.headers.get("content-type") or ""
-        return named.partition(";")[0].lower()
+        mime = self.content.text("mimeType") or self.headers.get("content-type") or ""
+        return mime.partition(";")[0].lower()
 
     def _type(self) -> Type:
         if self.kind:
@@ -203,10 +203,10 @@ class WrittenHarEntry:
 
     def _content_length(self) -> int | None:
         """Of a body as sent: exact, where it is said (RFC 9110, section 8.6)."""
-        written = self.headers.get("content-length", "").strip()
-        if self.status == 304 or not (written.isascii() and written.isdigit()):
+        text = self.headers.get("content-length", "").strip()
+        if self.status == 304 or not (text.isascii() and text.isdigit()):
             return None
-        return HarPart(self.response.at("headers"), {"content-length": written}).count("content-length")
+        return HarPart(self.response.at("headers"), {"content-length": text}).count("content-length")
 
     def _measured(self) -> tuple[int | None, bool]:
         """What the program counted, less the head if its size is known; and whether the head is still in it.
@@ -219,11 +219,11 @@ class WrittenHarEntry:
         counted = [(body, unknown_head), (self.whole.count("_objectSize"), False)]
         for total in (whole, self.whole.count("_bytesIn")):
             counted.append((None if total is None else max(total - head, 0), not head))
-        known = [one for one in counted if one[0] is not None]
-        for size, with_head in known:
+        measurements = [pair for pair in counted if pair[0] is not None]
+        for size, with_head in measurements:
             if size:
                 return size, with_head
-        return (0 if known and not self.content.count("size") else None), False
+        return (0 if measurements and not self.content.count("size") else None), False
 
     def _coded(self) -> bool:
         return self.headers.get("content-encoding", "identity").lower() != "identity"
@@ -252,11 +252,11 @@ def _askers(initiator: object) -> Iterator[str]:
 
 def _headers(part: HarPart) -> dict[str, str]:
     """By name in small letters; HTTP/2 and some tools write them so. Of a list that is in several lines, all."""
-    found = dict[str, str]()
+    headers = dict[str, str]()
     for pair in (pair for pair in part.items("headers") if isinstance(pair, dict)):
         name, value = str(pair.get("name")).lower(), str(pair.get("value"))
-        found[name] = f"{found[name]}, {value}" if name in _LISTS and name in found else value
-    return found
+        headers[name] = f"{headers[name]}, {value}" if name in _LISTS and name in headers else value
+    return headers
 
 
 def _plain(url: str | None) -> str | None:

@@ -50,12 +50,12 @@ class RequestsByPage:
 
     def listed(self) -> str:
         counts = Counter(self.of)
-        shown = [
+        lines = [
             f"{index + 1} ({page.title or 'without a title'}, {counts[index]} "
             f"{'request' if counts[index] == 1 else 'requests'})"
             for index, page in enumerate(self.pages[:_MOST_SHOWN])
         ]
-        return ", ".join([*shown, "..."] if len(self.pages) > _MOST_SHOWN else shown)
+        return ", ".join([*lines, "..."] if len(self.pages) > _MOST_SHOWN else lines)
 
 
 def paged(log: HarPart, entries: Sequence[HarPart]) -> RequestsByPage:
@@ -87,8 +87,8 @@ def _open_at(entry: HarPart, pages: Sequence[HarPage], first: int) -> int:
     if len(pages) == 1:
         return 0
     when = entry.moment("startedDateTime")
-    begun = [(page.start, index) for index, page in enumerate(pages) if page.start is not None]
-    return max(((start, index) for start, index in begun if when is not None and start <= when), default=(0, first))[1]
+    starts = [(page.start, index) for index, page in enumerate(pages) if page.start is not None]
+    return max(((start, index) for start, index in starts if when is not None and start <= when), default=(0, first))[1]
 
 
 def plain(title: str) -> str:

@@ -49,17 +49,17 @@ class HarPart:
 
     def number(self, key: str, most: float, unit: str = "") -> float | None:
         """Also where it is written as text, as WebPageTest does; None: not known, for which many write -1."""
-        given = self.values.get(key)
-        if given is None or isinstance(given, str):
-            value = _number(given or "")
-        elif isinstance(given, bool | list | dict):
-            raise self._fault(key, "a number", given)
+        raw = self.values.get(key)
+        if raw is None or isinstance(raw, str):
+            value = _number(raw or "")
+        elif isinstance(raw, bool | list | dict):
+            raise self._fault(key, "a number", raw)
         else:
-            value = math.inf if isinstance(given, int) and given.bit_length() > 1000 else float(given)
+            value = math.inf if isinstance(raw, int) and raw.bit_length() > 1000 else float(raw)
         if value is None or value < 0:
             return None
         if not value <= most:
-            raise self._fault(key, f"a number of at most {most:.0f}{unit}", given)
+            raise self._fault(key, f"a number of at most {most:.0f}{unit}", raw)
         return value
 
     def count(self, key: str) -> int | None:
@@ -74,27 +74,27 @@ class HarPart:
 
     def moment(self, key: str) -> float | None:
         """Seconds since 1970."""
-        given = self.values.get(key)
-        if given is None or given == "":
+        value = self.values.get(key)
+        if value is None or value == "":
             return None
         try:
-            when = dt.datetime.fromisoformat(given)
+            when = dt.datetime.fromisoformat(value)
             if FIRST_YEAR <= when.year <= LAST_YEAR:
                 return when.timestamp()
         except (TypeError, ValueError, OverflowError):
-            raise self._fault(key, "a date such as 2026-05-01T10:00:00.000Z", given) from None
-        raise self._fault(key, f"a date between {FIRST_YEAR} and {LAST_YEAR}", given)
+            raise self._fault(key, "a date such as 2026-05-01T10:00:00.000Z", value) from None
+        raise self._fault(key, f"a date between {FIRST_YEAR} and {LAST_YEAR}", value)
 
-    def _fault(self, key: str, expected: str, given: object) -> UserError:
+    def _fault(self, key: str, expected: str, value: object) -> UserError:
         return UserError(
-            f"{self.at(key)}: expected {expected}, found {shown(given)}",
+            f"{self.at(key)}: expected {expected}, found {shown(value)}",
             remedy="correct or remove it in the file, or record the page again",
         )
 
 
-def _number(written: str) -> float | None:
+def _number(text: str) -> float | None:
     try:
-        value = float(written)
+        value = float(text)
     except ValueError:
         return None
     return None if math.isnan(value) else value

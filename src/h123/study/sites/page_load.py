@@ -37,29 +37,31 @@ class PageLoad:
     late: frozenset[int]
 
 
-def page_load(asked: Sequence[RecordedRequest], on_load: float | None) -> PageLoad:
+def page_load(requests: Sequence[RecordedRequest], on_load: float | None) -> PageLoad:
     """What is no part of the load, of requests in the order of their starts. `on_load`: when the browser said so."""
-    polls = _polls(asked, on_load)
+    polls = _polls(requests, on_load)
     idle = QUIET_S if on_load is None else IDLE_S
-    busy_until = asked[0].start if asked and on_load is None else on_load or 0.0
-    for index, one in enumerate(asked):
+    busy_until = requests[0].start if requests and on_load is None else on_load or 0.0
+    for index, request in enumerate(requests):
         if index in polls:
             continue
-        if one.start > busy_until + idle:
-            return PageLoad(polls, frozenset(range(index, len(asked))) - polls)
-        busy_until = max(busy_until, min(one.end, one.start + LONGEST_DATA_S) if one.data else one.end)
+        if request.start > busy_until + idle:
+            return PageLoad(polls, frozenset(range(index, len(requests))) - polls)
+        busy_until = max(busy_until, min(request.end, request.start + LONGEST_DATA_S) if request.data else request.end)
     return PageLoad(polls, frozenset())
 
 
-def _polls(asked: Sequence[RecordedRequest], on_load: float | None) -> frozenset[int]:
+def _polls(requests: Sequence[RecordedRequest], on_load: float | None) -> frozenset[int]:
     """Those after the load event; without one, all but the first of their kind."""
     alike = defaultdict[str, list[int]](list)
-    for index, one in enumerate(asked):
-        if one.data:
-            alike[one.what].append(index)
-    found = set[int]()
+    for index, request in enumerate(requests):
+        if request.data:
+            alike[request.what].append(index)
+    polls = set[int]()
     for places in alike.values():
-        gaps = [asked[later].start - asked[earlier].start for earlier, later in pairwise(places)]
+        gaps = [requests[later].start - requests[earlier].start for earlier, later in pairwise(places)]
         if len(places) >= POLLS and min(gaps) >= _SHORTEST_POLL_S and max(gaps) <= _UNEVEN * min(gaps):
-            found.update(places[1:] if on_load is None else [place for place in places if asked[place].start > on_load])
-    return frozenset(found)
+            polls.update(
+                places[1:] if on_load is None else [place for place in places if requests[place].start > on_load]
+            )
+    return frozenset(polls)

@@ -45,16 +45,18 @@ class RecordedPage:
     @property
     def paths(self) -> tuple[str, ...]:
         """Each once."""
-        return tuple(dict.fromkeys(path_of(one) for one in self.resources))
+        return tuple(dict.fromkeys(path_of(resource) for resource in self.resources))
 
     def as_served(self, served: Mapping[str, RecordedAnswer]) -> "RecordedPage":
         """With the sizes that its server has now, without what it does not answer. Raises UserError where that is more
         than a study's file can list."""
-        kept = [one for one in self.resources if not served[path_of(one)].fault]
-        gone = {one.name: one.by for one in self.resources if served[path_of(one)].fault}
-        notes = [f"Left out: {path}, {one.fault}" for path, one in served.items() if one.fault]
-        settled = [_settled(one, served[path_of(one)], gone) for one in kept]
-        if sum(len(one.model_dump_json(exclude_defaults=True)) for one in settled) > MOST_BYTES - _THE_REST:
+        served_resources = [resource for resource in self.resources if not served[path_of(resource)].fault]
+        askers_of_missing = {
+            resource.name: resource.by for resource in self.resources if served[path_of(resource)].fault
+        }
+        notes = [f"Left out: {path}, {resource.fault}" for path, resource in served.items() if resource.fault]
+        settled = [_settled(resource, served[path_of(resource)], askers_of_missing) for resource in served_resources]
+        if sum(len(resource.model_dump_json(exclude_defaults=True)) for resource in settled) > MOST_BYTES - _THE_REST:
             raise UserError(
                 f"the page has {len(settled)} requests, too many for a study, whose file has at most "
                 f"{format_bytes(MOST_BYTES)}",
@@ -68,18 +70,18 @@ class RecordedPage:
         return Site(name=self.name, resources=tuple(self.resources))
 
 
-def path_of(one: Resource) -> str:
+def path_of(resource: Resource) -> str:
     """All of a recorded page have one."""
-    assert one.path is not None
-    return one.path
+    assert resource.path is not None
+    return resource.path
 
 
-def _settled(one: Resource, served: RecordedAnswer, gone: Mapping[str, str | None]) -> Resource:
-    asker = one.by
-    while asker is not None and asker in gone:
-        asker = gone[asker]
+def _settled(resource: Resource, served: RecordedAnswer, askers_of_missing: Mapping[str, str | None]) -> Resource:
+    asker = resource.by
+    while asker is not None and asker in askers_of_missing:
+        asker = askers_of_missing[asker]
     size = max(served.sizes, default=0)
-    return one.model_copy(update={"size": max(size, 1), "exact": served.sizes == {size} and size > 0, "by": asker})
+    return resource.model_copy(update={"size": max(size, 1), "exact": served.sizes == {size} and size > 0, "by": asker})
 
 
 def recorded_page(path: Path, name: str = "page", *, page: int | None = None, every_host: bool = False) -> RecordedPage:
@@ -89,10 +91,10 @@ def recorded_page(path: Path, name: str = "page", *, page: int | None = None, ev
     entries, document = recording.entries, recording.document
     graph = graph_of(path, recording)
     why = [_why_not(entry, entries[document], index < document, every_host) for index, entry in enumerate(entries)]
-    kept = [index for index, reason in enumerate(why) if reason is None]
-    if document not in kept:
+    indices = [index for index, reason in enumerate(why) if reason is None]
+    if document not in indices:
         raise UserError(f"{path}: its document, {entries[document].url[:200]}, {why[document]}")
-    resources = list(_resources(entries, graph, kept, document))
+    resources = list(_resources(entries, graph, indices, document))
     return RecordedPage(name, entries[document].url, resources, list(_notes(recording, why)))
 
 
@@ -111,21 +113,21 @@ def asked_path(url: SplitResult) -> str:
     return quote((url.path or "/") + (f"?{url.query}" if url.query else ""), safe=_KEPT, errors="replace")
 
 
-def _resources(entries: Sequence[HarEntry], graph: Graph, kept: Sequence[int], document: int) -> Iterator[Resource]:
-    called = dict(zip(kept, names([entries[index] for index in kept]), strict=True))
+def _resources(entries: Sequence[HarEntry], graph: Graph, indices: Sequence[int], document: int) -> Iterator[Resource]:
+    name_of = dict(zip(indices, names([entries[index] for index in indices]), strict=True))
     runs = graph.runs()
-    for index in kept:
+    for index in indices:
         asker = graph.asker[index]
-        while asker not in called and asker > document:
+        while asker not in name_of and asker > document:
             asker = graph.asker[asker]
         kind = "document" if index == document else entries[index].type
         urgency = entries[index].urgency
         yield Resource.model_validate(
             {
-                "name": called[index],
+                "name": name_of[index],
                 "type": kind,
                 "size": max(entries[index].size or 0, 1),
-                "by": None if index == document else called.get(asker, called[document]),
+                "by": None if index == document else name_of.get(asker, name_of[document]),
                 "urgency": None if urgency == URGENCIES[kind] else urgency,
                 "path": asked_path(urlsplit(entries[index].url)),
                 "run": runs[index],
@@ -139,14 +141,14 @@ def _notes(recording: Recording, why: Sequence[str | None]) -> Iterator[str]:
     for reason, count in recording.left_out.items():
         yield f"Left out: {_requests(count)} {reason}"
     for reason in dict.fromkeys(filter(None, why)):
-        left = [entry for entry, said in zip(recording.entries, why, strict=True) if said == reason]
+        excluded = [entry for entry, entry_reason in zip(recording.entries, why, strict=True) if entry_reason == reason]
         if reason != _OTHERS:
-            yield f"Left out: {_requests(len(left))} {reason}"
+            yield f"Left out: {_requests(len(excluded))} {reason}"
             continue
-        whole, size = (sum(entry.size or 0 for entry in of) for of in (recording.entries, left))
+        whole, size = (sum(entry.size or 0 for entry in of) for of in (recording.entries, excluded))
         share = f", {format_share(size / whole)} of the page's bytes" if whole else ""
         yield (
-            f"Left out: {_requests(len(left))} {reason}{share}: {host_shares(left, whole)}. "
+            f"Left out: {_requests(len(excluded))} {reason}{share}: {host_shares(excluded, whole)}. "
             "--hosts all asks this server for them too"
         )
 

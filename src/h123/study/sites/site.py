@@ -76,65 +76,69 @@ class Site(Strict):
     @model_validator(mode="after")
     def _is_a_tree(self) -> "Site":
         """Every resource is asked for by one that is, in the end, asked for by the first."""
-        known: dict[str, Resource] = {}
-        for index, one in enumerate(self.resources):
-            if one.name in known:
-                raise fault_at(["resources", index, "name"], f"{one.name!r} is there twice")
-            known[one.name] = one
+        earlier: dict[str, Resource] = {}
+        for index, resource in enumerate(self.resources):
+            if resource.name in earlier:
+                raise fault_at(["resources", index, "name"], f"{resource.name!r} is there twice")
+            earlier[resource.name] = resource
         rooted = {self.resources[0].name}
-        for index, one in enumerate(self.resources):
-            self._check_asker(index, one, known, rooted)
-        if sum(one.count for one in self.resources) > MOST_RESOURCES:
+        for index, resource in enumerate(self.resources):
+            self._check_asker(index, resource, earlier, rooted)
+        if sum(resource.count for resource in self.resources) > MOST_RESOURCES:
             raise fault_at(["resources"], f"a page has at most {MOST_RESOURCES} resources")
         return self
 
-    def _check_asker(self, index: int, one: Resource, known: dict[str, Resource], rooted: set[str]) -> None:
+    def _check_asker(self, index: int, resource: Resource, earlier: dict[str, Resource], rooted: set[str]) -> None:
         """`rooted`: those that are known to be asked for in the end; grows."""
         if index == 0:
-            if one.by is not None or one.count != 1:
+            if resource.by is not None or resource.count != 1:
                 raise fault_at(["resources", 0], "the first resource is the document: there is one, asked for by none")
-            if one.host is not None:
+            if resource.host is not None:
                 raise fault_at(["resources", 0, "host"], "the document is of the page's own host: leave out its `host`")
             return
-        if one.by is None:
-            raise fault_at(["resources", index], f"what asks for {one.name!r}? write `by` and the name of another one")
-        if one.by not in known:
-            raise fault_at(["resources", index, "by"], f"there is no resource {one.by!r}; {choose(one.by, known)}")
-        if known[one.by].count != 1:
-            message = f"{one.by!r} stands for {known[one.by].count}; name one that stands for itself alone"
+        if resource.by is None:
+            raise fault_at(
+                ["resources", index], f"what asks for {resource.name!r}? write `by` and the name of another one"
+            )
+        if resource.by not in earlier:
+            raise fault_at(
+                ["resources", index, "by"], f"there is no resource {resource.by!r}; {choose(resource.by, earlier)}"
+            )
+        if earlier[resource.by].count != 1:
+            message = f"{resource.by!r} stands for {earlier[resource.by].count}; name one that stands for itself alone"
             raise fault_at(["resources", index, "by"], message)
-        seen = {one.name: None}
-        asker = one.by
-        while asker not in rooted and asker in known and asker not in seen:
-            seen[asker] = None
-            asker = known[asker].by or ""
-        if asker in seen:
-            way = list(seen)
+        ancestors = {resource.name: None}
+        asker = resource.by
+        while asker not in rooted and asker in earlier and asker not in ancestors:
+            ancestors[asker] = None
+            asker = earlier[asker].by or ""
+        if asker in ancestors:
+            way = list(ancestors)
             round_it = " by ".join(repr(name) for name in [*way[way.index(asker) :], asker])
             raise fault_at(["resources", index, "by"], f"they ask for one another: {round_it}")
-        rooted.update(seen)
+        rooted.update(ancestors)
 
     def loads(self) -> Sequence[tuple[Resource, int | None]]:
         """Each resource by itself, and the index of the one that asks for it; None: of the document."""
         place, every = dict[str, int](), list[Resource]()
-        for one in self.resources:
-            place[one.name] = len(every)
-            every += [one] * one.count
-        return [(one, None if one.by is None else place[one.by]) for one in every]
+        for resource in self.resources:
+            place[resource.name] = len(every)
+            every += [resource] * resource.count
+        return [(resource, None if resource.by is None else place[resource.by]) for resource in every]
 
     def depth(self) -> list[int]:
         """Of each resource by itself: how many must have come before it is asked for. Askers may stand behind it."""
         loads = self.loads()
-        found = dict[int, int]()
+        depths = dict[int, int]()
         for start in range(len(loads)):
             way, at = list[int](), start
-            while at not in found and (asker := loads[at][1]) is not None:
+            while at not in depths and (asker := loads[at][1]) is not None:
                 way.append(at)
                 at = asker
-            found.setdefault(at, 0)
+            depths.setdefault(at, 0)
             for behind, index in enumerate(reversed(way), 1):
-                found[index] = found[at] + behind
-        return [found[index] for index in range(len(loads))]
+                depths[index] = depths[at] + behind
+        return [depths[index] for index in range(len(loads))]
 
     def running_ns(self) -> int:
         """The longest that resources run one after another, each asking for the next."""
@@ -150,12 +154,12 @@ class Site(Strict):
     @property
     def bytes(self) -> int:
         """Of all bodies."""
-        return sum(one.size * one.count for one in self.resources)
+        return sum(resource.size * resource.count for resource in self.resources)
 
     @property
     def hosts(self) -> list[str]:
         """Labels of the hosts besides the page's own, in the order of the file."""
-        return list(dict.fromkeys(one.host for one in self.resources if one.host is not None))
+        return list(dict.fromkeys(resource.host for resource in self.resources if resource.host is not None))
 
     def kept(self) -> "Site":
         """What a returning visitor asks for: the document, since a navigation asks for it anew, and what is not
@@ -164,21 +168,24 @@ class Site(Strict):
         What a kept resource asks for is asked for by the nearest asker that is asked for itself. That one's `run` grows
         by those of the kept ones between, of several the longest.
         """
-        by_name = {one.name: one for one in self.resources}
-        asked = {one.name: one for one in self.resources if one.by is None or not one.cacheable}
+        by_name = {resource.name: resource for resource in self.resources}
+        requested = {
+            resource.name: resource for resource in self.resources if resource.by is None or not resource.cacheable
+        }
         askers, longer = dict[str, str | None](), Counter[str]()
-        for name, one in asked.items():
-            asker, between = one.by, 0
-            while asker is not None and asker not in asked:
+        for name, resource in requested.items():
+            asker, between = resource.by, 0
+            while asker is not None and asker not in requested:
                 between += by_name[asker].run
                 asker = by_name[asker].by
             askers[name] = asker
             if asker is not None:
                 longer[asker] = max(longer[asker], between)
-        left = [
-            one.model_copy(update={"by": askers[name], "run": one.run + longer[name]}) for name, one in asked.items()
+        uncached = [
+            resource.model_copy(update={"by": askers[name], "run": resource.run + longer[name]})
+            for name, resource in requested.items()
         ]
-        return Site(name=self.name, resources=tuple(left))
+        return Site(name=self.name, resources=tuple(uncached))
 
 
 class SiteFile(Strict):
@@ -198,8 +205,8 @@ def read_site(path: Path) -> tuple[SiteFile, Site]:
         check_name(shape.name, "site")
     except ValueError as fault:
         raise document.error(["name"], str(fault)) from None
-    given = {"name": shape.name, "resources": shape.resources}
-    return shape, document.validate(Site, given)
+    fields = {"name": shape.name, "resources": shape.resources}
+    return shape, document.validate(Site, fields)
 
 
 def load_site(name: str, beside: Path | None = None) -> Site:

@@ -109,23 +109,23 @@ class Graph:
 
     def resources(self, hosts: Mapping[str, str]) -> list[Resource]:
         """`hosts`: labels of those that are not to be the page's own."""
-        called, runs = names(self.entries), self.runs()
-        found = []
+        resource_names, runs = names(self.entries), self.runs()
+        resources_of_page = []
         for index, entry in enumerate(self.entries):
             kind = "document" if index == 0 else entry.type
             urgency = None if entry.urgency == URGENCIES[kind] else entry.urgency
-            given = {
-                "name": called[index],
+            fields = {
+                "name": resource_names[index],
                 "type": kind,
                 "size": max(entry.size or 0, 1),
-                "by": called[self.asker[index]] if index else None,
+                "by": resource_names[self.asker[index]] if index else None,
                 "urgency": urgency,
                 "run": runs[index],
                 "host": hosts.get(entry.host),
                 "cacheable": entry.cacheable,
             }
-            found.append(Resource.model_validate(given, context=RESOLVED))
-        return found
+            resources_of_page.append(Resource.model_validate(fields, context=RESOLVED))
+        return resources_of_page
 
     def runs(self) -> list[int]:
         """From a resource's end to the first request that it is known to have made; those made before take none."""
@@ -167,8 +167,8 @@ def _notes(recording: Recording, apart: Mapping[str, str]) -> list[str]:
     elif apart:
         words.append(f"Its {len(hosts)} hosts are apart: {', '.join(f'{apart[host]} was {host}' for host in apart)}.")
     if recording.left_out:
-        left = ", ".join(f"{count} {why}" for why, count in recording.left_out.items())
-        words.append(f"Left out: {left}.")
+        left_out = ", ".join(f"{count} {why}" for why, count in recording.left_out.items())
+        words.append(f"Left out: {left_out}.")
     counts = [
         (sum(not entry.get for entry in entries), "not by GET are here, and what they sent is not asked for"),
         (sum(entry.cached for entry in entries), "came from a cache; here each visit loads them"),
@@ -192,7 +192,7 @@ def host_shares(entries: Sequence[HarEntry], whole: int | None = None) -> str:
     words = [
         f"{host} ({count} {'request' if count == 1 else 'requests'}, {format_bytes(sizes[host])}"
         f"{f', {format_share(sizes[host] / total)} of the bytes' if total else ''})"
-        for host, count in sorted(counts.items(), key=lambda one: -sizes[one[0]])
+        for host, count in sorted(counts.items(), key=lambda pair: -sizes[pair[0]])
     ]
     return ", ".join([*words[:MOST_HOSTS], f"and {len(words) - MOST_HOSTS} more"] if len(words) > MOST_HOSTS else words)
 
@@ -200,48 +200,54 @@ def host_shares(entries: Sequence[HarEntry], whole: int | None = None) -> str:
 def labels(entries: Sequence[HarEntry]) -> dict[str, str]:
     """Of each host but the first request's, which is the page's own: its name with a hyphen for what is neither letter
     nor digit, cut to a label's length; what is there twice is numbered."""
-    found = dict[str, str]()
+    label_of = dict[str, str]()
     for host in dict.fromkeys(entry.host for entry in entries if entry.host != entries[0].host):
         label = whole = re.sub(r"[^a-z0-9]+", "-", host.lower())[:LONGEST_LABEL].strip("-") or "host"
         number = 1
-        while label in found.values():
+        while label in label_of.values():
             number += 1
             label = f"{whole[: LONGEST_LABEL - len(str(number)) - 1]}-{number}"
-        found[host] = label
-    return found
+        label_of[host] = label
+    return label_of
 
 
 def names(entries: Sequence[HarEntry]) -> list[str]:
     """Paths, with the host where it is another than the document's; what is there twice is numbered."""
     home = urlsplit(entries[0].url).netloc
-    seen, found = Counter[str](), []
+    counts, unique = Counter[str](), []
     for entry in entries:
         parts = urlsplit(entry.url)
         host = "" if parts.netloc == home else f"//{parts.netloc}"
         name = quote(host + (parts.path or "/"), safe="/:@-._~!$&'()*+,;=%", errors="replace")
         if len(name) > LONGEST_NAME:
             name = f"{name[: LONGEST_NAME - 20]}...{name[-17:]}"
-        seen[name] += 1
+        counts[name] += 1
         # No path has a #.
-        found.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
-    return found
+        unique.append(name if counts[name] == 1 else f"{name}#{counts[name]}")
+    return unique
 
 
 def _alike(resources: Sequence[Resource]) -> list[Resource]:
     """Those in a row that differ in their name alone and ask for nothing are one line."""
-    asking = {one.by for one in resources}
+    asking = {resource.by for resource in resources}
     merged: list[Resource] = []
-    for one in resources:
+    for resource in resources:
         before = merged[-1] if merged else None
-        if before and before.by and one.name not in asking and before.name not in asking and _same(before, one):
+        if (
+            before
+            and before.by
+            and resource.name not in asking
+            and before.name not in asking
+            and _same(before, resource)
+        ):
             merged[-1] = before.model_copy(update={"count": before.count + 1})
         else:
-            merged.append(one)
+            merged.append(resource)
     return merged
 
 
-def _same(one: Resource, other: Resource) -> bool:
-    return one.model_copy(update={"name": other.name, "count": other.count}) == other
+def _same(resource: Resource, other: Resource) -> bool:
+    return resource.model_copy(update={"name": other.name, "count": other.count}) == other
 
 
 def _written(site: Site, title: str, source: str) -> str:
@@ -255,19 +261,19 @@ def _written(site: Site, title: str, source: str) -> str:
     return "\n".join([*lines, *map(_line, site.resources)]) + "\n"
 
 
-def _line(one: Resource) -> str:
-    parts = [f"name: {_word(one.name)}", f"type: {one.type}", f"size: {one.size}"]
-    if one.by is not None:
-        parts.append(f"by: {_word(one.by)}")
-    if one.count > 1:
-        parts.append(f"count: {one.count}")
-    if one.urgency is not None:
-        parts.append(f"urgency: {one.urgency}")
-    if one.run:
-        parts.append(f"run: {one.run // RESOLUTION_NS}ms")
-    if one.host is not None:
-        parts.append(f"host: {_quoted(one.host)}")
-    if one.cacheable:
+def _line(resource: Resource) -> str:
+    parts = [f"name: {_word(resource.name)}", f"type: {resource.type}", f"size: {resource.size}"]
+    if resource.by is not None:
+        parts.append(f"by: {_word(resource.by)}")
+    if resource.count > 1:
+        parts.append(f"count: {resource.count}")
+    if resource.urgency is not None:
+        parts.append(f"urgency: {resource.urgency}")
+    if resource.run:
+        parts.append(f"run: {resource.run // RESOLUTION_NS}ms")
+    if resource.host is not None:
+        parts.append(f"host: {_quoted(resource.host)}")
+    if resource.cacheable:
         parts.append("cacheable: true")
     return f"  - {{{', '.join(parts)}}}"
 

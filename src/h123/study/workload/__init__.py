@@ -90,9 +90,9 @@ def workload_of(values: Mapping[str, object]) -> WorkloadKind:
     """Of parameters as JSON has them. Those that imported samples do not tell, null, are None in the load; those that
     were not written yet in an earlier version have their defaults."""
     fields = WorkloadParameters.model_fields.keys() & values.keys()
-    known = {name: values[name] for name in fields if values[name] is not None}
-    read = WorkloadParameters.model_validate({**_ANYTHING, **known}, context=RESOLVED)
-    nothing = dict.fromkeys(fields - known.keys() - {"kind", "headers"})
+    non_null = {name: values[name] for name in fields if values[name] is not None}
+    read = WorkloadParameters.model_validate({**_ANYTHING, **non_null}, context=RESOLVED)
+    nothing = dict.fromkeys(fields - non_null.keys() - {"kind", "headers"})
     return read.model_copy(update=nothing).workload
 
 

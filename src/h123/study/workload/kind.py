@@ -111,14 +111,16 @@ class WorkloadKind(ABC):
 
     def methods(self) -> list[str]:
         """Each that a request has."""
-        return list(dict.fromkeys(one.method for one in self.exchanges() if one.method))
+        return list(dict.fromkeys(exchange.method for exchange in self.exchanges() if exchange.method))
 
     def senders(self) -> list[Sender]:
         """Those that send bodies, whoever sends most of them first."""
         weight = dict.fromkeys(SENDERS.values(), 0.0)
-        for one in self.exchanges():
-            if one.method:
-                weight[SENDERS[one.method]] += one.share * max(one.moved("up"), one.moved("down"), 1)
+        for exchange in self.exchanges():
+            if exchange.method:
+                weight[SENDERS[exchange.method]] += exchange.share * max(
+                    exchange.moved("up"), exchange.moved("down"), 1
+                )
         return [sender for sender in sorted(weight, key=lambda each: -weight[each]) if weight[sender]]
 
     @property
@@ -137,10 +139,10 @@ class WorkloadKind(ABC):
 
         HTTP/1.1 carries one request at a time, so there "shared" is one per user too.
         """
-        asked = self.load.connections
-        if isinstance(asked, int):
-            return asked
-        return self.load.users if asked == "per-user" or self.load.protocol == "h1" else 1
+        connections = self.load.connections
+        if isinstance(connections, int):
+            return connections
+        return self.load.users if connections == "per-user" or self.load.protocol == "h1" else 1
 
     def connections_opened(self) -> int:
         """In a trial in which none is lost."""
@@ -216,15 +218,15 @@ class WorkloadKind(ABC):
 
     def moved(self, way: str) -> float:
         """Body bytes of a request `up` or `down`, on average."""
-        return sum(one.share * one.moved(way) for one in self.exchanges())
+        return sum(exchange.share * exchange.moved(way) for exchange in self.exchanges())
 
     def pause_s(self) -> float:
         """That a user takes before a request, on average."""
-        return sum(one.share * one.pause_ns for one in self.exchanges()) / 1e9
+        return sum(exchange.share * exchange.pause_ns for exchange in self.exchanges()) / 1e9
 
     def longest_pause_ns(self) -> int:
         """In which a user need not have a request under way."""
-        return max((one.pause_ns for one in self.exchanges()), default=0)
+        return max((exchange.pause_ns for exchange in self.exchanges()), default=0)
 
     def longest_silence_ns(self) -> int:
         """In which a connection need not have a request under way: while a user thinks; at a rate, the longest gap
@@ -250,12 +252,12 @@ class WorkloadKind(ABC):
 
     def body_bytes(self) -> int | None:
         """Of each request, where all are alike."""
-        sizes = {max(one.moved("up"), one.moved("down")) for one in self.exchanges()}
+        sizes = {max(exchange.moved("up"), exchange.moved("down")) for exchange in self.exchanges()}
         return sizes.pop() or None if len(sizes) == 1 else None
 
     def statuses(self) -> list[int]:
         """That each resource must be answered with."""
-        return [one.status for one in self.exchanges()]
+        return [exchange.status for exchange in self.exchanges()]
 
     # What a client is told
 

@@ -63,23 +63,23 @@ class MixEntry(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_the_file(cls, given: Any, info: ValidationInfo) -> Any:
+    def _with_the_file(cls, value: Any, info: ValidationInfo) -> Any:
         """A file's size is kept, so that no other is sent later."""
-        if info.context == RESOLVED or not isinstance(given, dict) or not isinstance(given.get("file"), str):
-            return given
-        if given.get("body") is not None:
+        if info.context == RESOLVED or not isinstance(value, dict) or not isinstance(value.get("file"), str):
+            return value
+        if value.get("body") is not None:
             raise fault_at(["file"], "write either `body`, a size, or `file`")
         folder = info.context if isinstance(info.context, Path) else Path()
-        path = folder / given["file"]
-        if len(Upload(given["file"], 0).name) > LONGEST_NAME:
+        path = folder / value["file"]
+        if len(Upload(value["file"], 0).name) > LONGEST_NAME:
             raise fault_at(["file"], "the file's path is too long; move it nearer to the study, or rename it")
         if not path.is_file() or path.stat().st_size == 0:
-            raise fault_at(["file"], f"there is no file {given['file']}, or it is empty")
+            raise fault_at(["file"], f"there is no file {value['file']}, or it is empty")
         if path.stat().st_size > sizes.UPLOAD:
             raise fault_at(
-                ["file"], f"{given['file']} is larger than {format_bytes(sizes.UPLOAD)}; name a smaller file"
+                ["file"], f"{value['file']} is larger than {format_bytes(sizes.UPLOAD)}; name a smaller file"
             )
-        return {**given, "body": path.stat().st_size}
+        return {**value, "body": path.stat().st_size}
 
     @model_validator(mode="after")
     def _makes_sense(self) -> "MixEntry":
@@ -107,8 +107,8 @@ class MixEntry(Strict):
     @property
     def served(self) -> int | None:
         """Those that the path names."""
-        found = _BYTES.fullmatch(self.target) if self.method == "GET" and self.status in (None, OK) else None
-        return int(found[1]) if found else None
+        match = _BYTES.fullmatch(self.target) if self.method == "GET" and self.status in (None, OK) else None
+        return int(match[1]) if match else None
 
     @property
     def upload(self) -> Upload | None:
@@ -197,7 +197,7 @@ class Mix(WorkloadKind):
         if len(self.load.mix) == 1:
             return self.load.mix[0].name
         shares = zip(self.load.mix, self.exchanges(), strict=True)
-        return ", ".join(f"{format_share(one.share)} {entry.name}" for entry, one in shares)
+        return ", ".join(f"{format_share(exchange.share)} {entry.name}" for entry, exchange in shares)
 
     def served(self) -> Sequence[int]:
         return [entry.served for entry in self.load.mix if entry.served is not None]
@@ -222,11 +222,11 @@ class Mix(WorkloadKind):
         )
 
     def _written(self, entry: MixEntry) -> WrittenMixEntry:
-        named: Mapping[str, Header] = {header.name: header for header in (*self.load.headers, *entry.headers)}
+        by_name: Mapping[str, Header] = {header.name: header for header in (*self.load.headers, *entry.headers)}
         return WrittenMixEntry(
             method=entry.method,
             path=entry.target,
-            headers=list(written(named.values())),
+            headers=list(written(by_name.values())),
             body_bytes=entry.body or 0,
             body_file=mounted("uploads", entry.upload.name) if entry.upload else None,
             status=entry.status or ANY,

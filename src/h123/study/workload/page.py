@@ -96,7 +96,7 @@ class PageFile(WorkloadFile):
     """Only where there is one: between the end of a user's visit and the beginning of its next."""
 
     def asking(self) -> VisitOrder:
-        askers, runs = [one.initiator for one in self.page], [one.run_ns for one in self.page]
+        askers, runs = [resource.initiator for resource in self.page], [resource.run_ns for resource in self.page]
         return VisitOrder(askers, runs, self.at_once)
 
 
@@ -120,12 +120,17 @@ class Page(WorkloadKind):
 
     def exchanges(self) -> Sequence[Exchange]:
         loads = self.site.loads()
-        return [Exchange("GET", down=one.size if one.exact else None, share=1 / len(loads)) for one, _ in loads]
+        return [
+            Exchange("GET", down=resource.size if resource.exact else None, share=1 / len(loads))
+            for resource, _ in loads
+        ]
 
     def moved(self, way: str) -> float:
         """The same as of any kind, without an exchange for each of many resources: a plan asks for it often."""
-        exact = [one for one in self.site.resources if one.exact] if way == "down" else []
-        return sum(one.size * one.count for one in exact) / sum(one.count for one in self.site.resources)
+        exact = [resource for resource in self.site.resources if resource.exact] if way == "down" else []
+        return sum(resource.size * resource.count for resource in exact) / sum(
+            resource.count for resource in self.site.resources
+        )
 
     def fault(self) -> str | None:
         if self.load.site is None:
@@ -166,15 +171,15 @@ class Page(WorkloadKind):
         return None
 
     def _documents_fault(self) -> str | None:
-        made = self.documents()
-        if made and self.hosts():
+        documents = self.documents()
+        if documents and self.hosts():
             return (
                 f"the site {self.site.name} has resources of several hosts, which here are one server at one address "
                 "with one certificate for all names: a browser would join its connections to them, and something else "
                 "would be measured than what the page has; leave out `documents`, or import the page with all hosts "
                 "as one"
             )
-        if made and (fault := made.fault()):
+        if documents and (fault := documents.fault()):
             return f"the site {self.site.name} cannot be real documents: {fault}; leave out `documents`, or change it"
         return None
 
@@ -194,7 +199,7 @@ class Page(WorkloadKind):
         return Documents(self.site) if self.load.documents else None
 
     def label(self, unknown: Collection[str] = (), /) -> str:
-        known = {
+        facts = {
             "fallback": self.found == ALT_SVC and "(HTTP/3 to be found)",
             "announced": self.found == HTTPS_RECORD and "(HTTP/3 in the DNS)",
             "visit": self.repeats and "(repeat visits)",
@@ -202,18 +207,18 @@ class Page(WorkloadKind):
             "pause": self.load.pause and f"({format_seconds(self.load.pause / 1e9)} between visits)",
         }
         page = f"page {self.site.name}, {len(self.site.loads())} requests, {format_bytes(self.site.bytes)}"
-        return " ".join([page, *(word for name, word in known.items() if word and name not in unknown)])
+        return " ".join([page, *(word for name, word in facts.items() if word and name not in unknown)])
 
     def served(self) -> Sequence[int]:
         if self.load.documents:
             return []
-        return list(dict.fromkeys(one.size for one in self.site.resources if one.path is None))
+        return list(dict.fromkeys(resource.size for resource in self.site.resources if resource.path is None))
 
     def resource(self, number: int, _: int) -> int:
         return number % len(self.site.loads())
 
     def visit(self) -> VisitShape:
-        sizes = [one.size for one, _ in self.site.loads()]
+        sizes = [resource.size for resource, _ in self.site.loads()]
         return VisitShape(len(sizes), max(range(len(sizes)), key=sizes.__getitem__))
 
     # How much there is of it
@@ -229,10 +234,10 @@ class Page(WorkloadKind):
     @cached_property
     def _of_hosts(self) -> Mapping[str | None, Counter[int]]:
         """Of each host, how many resources there are of a depth."""
-        found: dict[str | None, Counter[int]] = {}
-        for (one, _), depth in zip(self.site.loads(), self.site.depth(), strict=True):
-            found.setdefault(one.host, Counter())[depth] += 1
-        return found
+        depths: dict[str | None, Counter[int]] = {}
+        for (resource, _), depth in zip(self.site.loads(), self.site.depth(), strict=True):
+            depths.setdefault(resource.host, Counter())[depth] += 1
+        return depths
 
     def connection_count(self) -> int:
         """At once, of all users, to all hosts."""
@@ -273,7 +278,7 @@ class Page(WorkloadKind):
         return visits * turns + (visits if self.load.cold else 1) * opened
 
     def _bytes_of(self, host: str | None) -> int:
-        return sum(one.size * one.count for one in self.site.resources if one.host == host)
+        return sum(resource.size * resource.count for resource in self.site.resources if resource.host == host)
 
     def pause_s(self) -> float:
         """Before a repeat visit there is another one, and no pause between the two."""
@@ -291,35 +296,39 @@ class Page(WorkloadKind):
     # What a client is told
 
     def file(self, target: Target) -> WorkloadFile:
-        told = {**self.common(target), "headers": [], "connections": self._of_visit}
-        made, loads = self.documents(), self.site.loads()
-        paths = made.paths() if made else [one.path or f"/bytes/{one.size}" for one, _ in loads]
-        page = [self._written(path, one, asker, target) for path, (one, asker) in zip(paths, loads, strict=True)]
-        known = {
+        common = {**self.common(target), "headers": [], "connections": self._of_visit}
+        documents, loads = self.documents(), self.site.loads()
+        paths = (
+            documents.paths() if documents else [resource.path or f"/bytes/{resource.size}" for resource, _ in loads]
+        )
+        page = [
+            self._written(path, resource, asker, target) for path, (resource, asker) in zip(paths, loads, strict=True)
+        ]
+        optional = {
             "visit": self.repeats and "repeat",
             "lookup": self.found == HTTPS_RECORD and "dns",
             "pause_ns": self.load.pause,
         }
-        told |= {name: value for name, value in known.items() if value}
+        common |= {name: value for name, value in optional.items() if value}
         return PageFile(
-            **told | {"protocol": "-or-".join(self.protocols())},
+            **common | {"protocol": "-or-".join(self.protocols())},
             kind="page",
             page=page,
             at_once=self._at_once,
         )
 
-    def _written(self, path: str, one: Resource, asker: int | None, target: Target) -> WrittenResource:
+    def _written(self, path: str, resource: Resource, asker: int | None, target: Target) -> WrittenResource:
         urgency: dict[str, Header] = {}
         if self.load.protocol != "h1":
-            urgency = {"priority": Header(name="priority", value=f"u={one.priority}")}
+            urgency = {"priority": Header(name="priority", value=f"u={resource.priority}")}
         own = {header.name: header for header in self.load.headers}
         return WrittenResource(
             path=path,
             headers=list(written({**urgency, **own}.values())),
             initiator=asker,
-            urgency=one.priority,
-            run_ns=one.run,
-            **({} if one.host is None else {"host": f"{one.host}.{target.host}"}),
+            urgency=resource.priority,
+            run_ns=resource.run,
+            **({} if resource.host is None else {"host": f"{resource.host}.{target.host}"}),
         )
 
 

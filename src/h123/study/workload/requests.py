@@ -78,13 +78,13 @@ class Requests(WorkloadKind):
         return [Exchange(method, up=size) if method == "POST" else Exchange(method, down=size)]
 
     def label(self, unknown: Collection[str] = (), /) -> str:
-        known = {
+        facts = {
             "method": self.load.method,
             "size": self.load.size and format_bytes(self.load.size),
             "sessions": self._resumes and f"({self.load.sessions} sessions)",
             "fallback": self.load.fallback and "(or over HTTP/2)",
         }
-        return " ".join(str(word) for name, word in known.items() if word and name not in unknown) or "requests"
+        return " ".join(str(word) for name, word in facts.items() if word and name not in unknown) or "requests"
 
     def served(self) -> Sequence[int]:
         return [self.load.size] if self.load.method == "GET" else []
