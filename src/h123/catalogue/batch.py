@@ -13,7 +13,7 @@ from h123.catalogue.subject import Subject
 def install_each(subjects: Sequence[Subject], steps: Steps) -> dict[str, UserError]:
     """Installs those that are missing, whichever of them fail; returns the failures by name."""
     failures: dict[str, UserError] = {}
-    begun = time.monotonic()
+    start = time.monotonic()
     for number, subject in enumerate(subjects, 1):
         place = f"[{number}/{len(subjects)}] {subject.name}"
         steps.begin(f"{place}: {subject.title} {subject.version}")
@@ -23,8 +23,8 @@ def install_each(subjects: Sequence[Subject], steps: Steps) -> dict[str, UserErr
             failures[subject.name] = error
             steps.begin(f"  failed: {_brief(error)}" if len(subjects) > 1 else "  failed")
     if len(subjects) > 1:
-        done = len(subjects) - len(failures)
-        steps.begin(f"{done} of {len(subjects)} subjects are installed, {_total(subjects)}, {_since(begun)}")
+        count = len(subjects) - len(failures)
+        steps.begin(f"{count} of {len(subjects)} subjects are installed, {_total(subjects)}, {_since(start)}")
     return failures
 
 
@@ -39,12 +39,12 @@ def check_failures(failures: dict[str, UserError]) -> None:
 
 
 def _install(subject: Subject, place: str, steps: Steps) -> None:
-    if found := installation(subject):
-        steps.begin(f"  already installed, {format_bytes(found.bytes)}")
+    if installed := installation(subject):
+        steps.begin(f"  already installed, {format_bytes(installed.bytes)}")
         return
-    install(subject, lambda said: steps.begin(f"  {said}"), lambda: steps.move(f"building {place}"))
-    if found := installation(subject):
-        steps.begin(f"  installed in {format_span(found.seconds)}, {format_bytes(found.bytes)}")
+    install(subject, lambda step: steps.begin(f"  {step}"), lambda: steps.move(f"building {place}"))
+    if installed := installation(subject):
+        steps.begin(f"  installed in {format_span(installed.seconds)}, {format_bytes(installed.bytes)}")
 
 
 def _brief(error: UserError) -> str:
@@ -53,9 +53,9 @@ def _brief(error: UserError) -> str:
 
 
 def _total(subjects: Sequence[Subject]) -> str:
-    each = {subject.installed_as: found.bytes for subject in subjects if (found := installation(subject))}
+    each = {subject.installed_as: installed.bytes for subject in subjects if (installed := installation(subject))}
     return format_bytes(sum(each.values()))
 
 
-def _since(begun: float) -> str:
-    return format_span(time.monotonic() - begun)
+def _since(start: float) -> str:
+    return format_span(time.monotonic() - start)

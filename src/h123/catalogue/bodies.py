@@ -38,13 +38,15 @@ def make_bodies(sizes: Iterable[int]) -> None:
 
     Raises UserError where the disk has no room for them: then nothing is written.
     """
-    wanted = {block_file(): BLOCK_BYTES, **{files_folder() / f"bytes/{size}": size for size in sizes}}
+    sizes_by_file = {block_file(): BLOCK_BYTES, **{files_folder() / f"bytes/{size}": size for size in sizes}}
     with alone(files_folder(), lambda _: None):
-        missing = {path: size for path, size in wanted.items() if not path.is_file() or path.stat().st_size != size}
+        missing = {
+            path: size for path, size in sizes_by_file.items() if not path.is_file() or path.stat().st_size != size
+        }
         _require_room(sum(missing.values()))
         for path, size in missing.items():
             _write(path, size)
-        for path in wanted:
+        for path in sizes_by_file:
             _date(path)
 
 

@@ -59,8 +59,8 @@ def serves_documents(subject: Subject, parameters: Demand) -> bool:
 
 def can_be_edge(subject: Subject) -> bool:
     """Whether the server can pass all requests on to an origin on another host."""
-    declared = subject.server is not None and subject.server.edge
-    return server_uses(subject, "upstream") and (declared or not server_uses(subject, "files"))
+    edge = subject.server is not None and subject.server.edge
+    return server_uses(subject, "upstream") and (edge or not server_uses(subject, "files"))
 
 
 def is_edge(subject: Subject, parameters: Demand) -> bool:
@@ -98,9 +98,9 @@ def settings(parameters: Demand) -> dict[str, str]:
     return {name: str(parameters.setting(name) or "") if over_quic else "" for name in SETTINGS}
 
 
-def kernel_controller(asked: str) -> str:
+def kernel_controller(congestion: str) -> str:
     """What TCP has in every host of the lab."""
-    return TCP_DEFAULT if asked == DEFAULT_CONGESTION else asked
+    return TCP_DEFAULT if congestion == DEFAULT_CONGESTION else congestion
 
 
 def default_controller(subject: Subject, protocol: str) -> str:
@@ -109,8 +109,8 @@ def default_controller(subject: Subject, protocol: str) -> str:
 
 
 def _filled(command: list[str], subject: Subject, values: dict[str, object]) -> list[str]:
-    known = {"prefix": mounted("subjects", subject.installed_as), **values}
-    return [PLACEHOLDER.sub(lambda match: str(known[match.group(1)]), word) for word in command]
+    roots = {"prefix": mounted("subjects", subject.installed_as), **values}
+    return [PLACEHOLDER.sub(lambda match: str(roots[match.group(1)]), word) for word in command]
 
 
 def manifest_of(subject: Subject, role: Role) -> RoleManifest:

@@ -56,17 +56,17 @@ def installation(subject: Subject) -> Installation | None:
 
 def damage(subject: Subject) -> Path | None:
     """What the installation has lost of what the subject's commands name; None: nothing, or there is none."""
-    lost = _absent(subject)
-    return lost if lost and _stamp(subject) else None
+    missing = _absent(subject)
+    return missing if missing and _stamp(subject) else None
 
 
 def _stamp(subject: Subject) -> Installation | None:
     """What the installation says of itself, if the sources are still the same."""
     try:
-        found = Installation(**json.loads(kept(prefix(subject) / STAMP) or b""))
+        installed = Installation(**json.loads(kept(prefix(subject) / STAMP) or b""))
     except (ValueError, TypeError):
         return None
-    return found if found.recipe == _recipe(subject) else None
+    return installed if installed.recipe == _recipe(subject) else None
 
 
 def _absent(subject: Subject) -> Path | None:
@@ -112,8 +112,8 @@ def install(subject: Subject, report: Callable[[str], None], meanwhile: Callable
     _check_needs(subject)
     with alone(prefix(subject), report):
         if not installed(subject):  # another process may have done it while this one waited
-            if lost := damage(subject):
-                report(f"{lost} is missing, so {subject.name} is built again")
+            if fault := damage(subject):
+                report(f"{fault} is missing, so {subject.name} is built again")
             else:
                 report(f"installing {subject.name} ({subject.title} {subject.version}), once")
             _build(subject, meanwhile)
@@ -202,9 +202,9 @@ def _check_needs(subject: Subject) -> None:
 
 def _check_result(subject: Subject) -> None:
     """Raises UserError where the subject could not be started although its build succeeded."""
-    if lost := _absent(subject):
+    if missing := _absent(subject):
         raise UserError(
-            f"subject {subject.name}: the build succeeded, but {lost} is not there",
+            f"subject {subject.name}: the build succeeded, but {missing} is not there",
             remedy=f"mend install.build in {subject.workshop / MANIFEST}, which is to put all that is started into "
             "{prefix}, or the command that names it",
             status=1,
@@ -215,11 +215,11 @@ def _build(subject: Subject, meanwhile: Callable[[], None]) -> None:
     whole = prefix(subject)
     log = whole.with_name(f"{subject.installed_as}.log")
     log.unlink(missing_ok=True)
-    begun, before = time.monotonic(), _files(subject)
+    start, before = time.monotonic(), _files(subject)
     with made_whole(whole) as partial:
         recipe = _recipe(subject)
         command = [PLACEHOLDER.sub(str(partial), word) for word in subject.install.build]
         run_logged(f"subject {subject.name}", command, log, subject.workshop, _BUILD_ENVIRONMENT, meanwhile)
         _check_sources(subject, before)
-        built = Installation(recipe, round(time.monotonic() - begun, 1), size_of(partial))
+        built = Installation(recipe, round(time.monotonic() - start, 1), size_of(partial))
         (partial / STAMP).write_text(json.dumps(asdict(built)) + "\n", encoding="utf-8")

@@ -57,15 +57,15 @@ def _once_each(items: list[Item]) -> list[Item]:
     return items
 
 
-def _controllers(given: Any) -> Any:
+def _controllers(value: Any) -> Any:
     """Told in one sentence, which pydantic has not for a word or a list of some."""
-    if given == "kernel":
-        return given
-    if not isinstance(given, list) or not given:
-        raise ValueError(f'{given!r} is not valid; write "kernel", or a list of {", ".join(CONTROLLERS)}')
-    if FIXED in given and len(given) > 1:
+    if value == "kernel":
+        return value
+    if not isinstance(value, list) or not value:
+        raise ValueError(f'{value!r} is not valid; write "kernel", or a list of {", ".join(CONTROLLERS)}')
+    if FIXED in value and len(value) > 1:
         raise ValueError(f"{FIXED} must be the only entry: such a subject has no controller to choose")
-    return _once_each([_known(name, (*CONTROLLERS, FIXED)) for name in given])
+    return _once_each([_known(name, (*CONTROLLERS, FIXED)) for name in value])
 
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
@@ -81,8 +81,8 @@ def _known_placeholders(allowed: set[str]) -> AfterValidator:
     def check(command: list[str]) -> list[str]:
         for name in PLACEHOLDER.findall(" ".join(command)):
             if name not in allowed:
-                known = ", ".join(f"{{{each}}}" for each in sorted(allowed))
-                raise ValueError(f"unknown placeholder {{{name}}}; the choices are {known}")
+                names = ", ".join(f"{{{each}}}" for each in sorted(allowed))
+                raise ValueError(f"unknown placeholder {{{name}}}; the choices are {names}")
         return command
 
     return AfterValidator(check)
@@ -117,11 +117,11 @@ class Install(Strict):
         return sources
 
 
-def _idle(given: object) -> int:
+def _idle(value: object) -> int:
     """Nanoseconds, less than anybody may have unasked."""
-    if not 10**9 <= (span := parse_duration(given)) < LEAST_IDLE_NS:
+    if not 10**9 <= (span := parse_duration(value)) < LEAST_IDLE_NS:
         raise ValueError(
-            f"{shown(given)} is not valid; write 1s or more, and less than a minute: that need not be declared"
+            f"{shown(value)} is not valid; write 1s or more, and less than a minute: that need not be declared"
         )
     return span
 
@@ -178,10 +178,10 @@ class Server(Strict):
 
     @field_validator("listens", "in_turn")
     @classmethod
-    def _is_about_its_protocols(cls, told: Any, info: ValidationInfo) -> Any:
-        if idle := [protocol for protocol in told if protocol not in info.data.get("protocols", [])]:
+    def _is_about_its_protocols(cls, value: Any, info: ValidationInfo) -> Any:
+        if idle := [protocol for protocol in value if protocol not in info.data.get("protocols", [])]:
             raise ValueError(f"{idle[0]} is not one of the server's protocols")
-        return told
+        return value
 
 
 class Backend(Strict):
@@ -297,16 +297,16 @@ class Client(Strict):
 
     @field_validator("sessions")
     @classmethod
-    def _resumes_what_it_speaks(cls, told: dict[str, list[str]], info: ValidationInfo) -> dict[str, list[str]]:
+    def _resumes_what_it_speaks(cls, tickets: dict[str, list[str]], info: ValidationInfo) -> dict[str, list[str]]:
         spoken = info.data.get("protocols", [])
-        if idle := [protocol for protocols in told.values() for protocol in protocols if protocol not in spoken]:
+        if idle := [protocol for protocols in tickets.values() for protocol in protocols if protocol not in spoken]:
             raise ValueError(f"{idle[0]} is not one of the client's protocols")
         for way in ("fast-open", "early"):
-            if hasty := [protocol for protocol in told.get(way, []) if protocol not in told.get("resumed", [])]:
+            if hasty := [protocol for protocol in tickets.get(way, []) if protocol not in tickets.get("resumed", [])]:
                 raise ValueError(f"{hasty[0]} is {way} but not resumed: that is of a session that is resumed")
-        if QUIC in told.get("fast-open", []):
+        if QUIC in tickets.get("fast-open", []):
             raise ValueError(f"{QUIC} is fast-open, which is TCP's")
-        return told
+        return tickets
 
     @field_validator("fallback")
     @classmethod

@@ -129,8 +129,8 @@ class OwnServer(Strict):
         users = ("~", f"~{os.environ.get('SUDO_USER', '')}")
         # A user who has none stays as it is written.
         homes = [Path(os.path.expanduser(user)) for user in users]  # noqa: PTH111
-        held = any(real(home).is_relative_to(self.folder) for home in homes if home.is_absolute())
-        return [] if held else [self.folder]
+        holds_a_home = any(real(home).is_relative_to(self.folder) for home in homes if home.is_absolute())
+        return [] if holds_a_home else [self.folder]
 
     @property
     def called(self) -> str:
@@ -154,8 +154,8 @@ class OwnServer(Strict):
     @property
     def ready_port(self) -> int | None:
         """A port that is waited for, at any address."""
-        found = _PORT.fullmatch(self.ready or "")
-        return int(found[1]) if found else None
+        match = _PORT.fullmatch(self.ready or "")
+        return int(match[1]) if match else None
 
     @property
     def ready_line(self) -> str | None:
@@ -237,7 +237,7 @@ def _subject(name: str, server: OwnServer) -> OwnSubject:
     )
 
 
-def check_container(words: Sequence[str], there: bool) -> None:
+def check_container(words: Sequence[str], installed: bool) -> None:
     """Raises UserError where the command that starts a server is one of docker or podman with which the lab's clients
     would never reach it; `there`: whether the program is on this machine."""
     engine = PurePath(words[0]).name
@@ -247,7 +247,7 @@ def check_container(words: Sequence[str], there: bool) -> None:
             remedy="`podman run --rm --network host IMAGE`, which needs no daemon; or start it with its port "
             "published, `docker run -p 8443:8443 -p 8443:8443/udp IMAGE`, and ask it with --url alone",
         )
-    if engine == "podman" and not there:
+    if engine == "podman" and not installed:
         raise UserError(
             "podman is not on this machine",
             remedy="install it (Debian: `apt install podman`); or start the image with docker, its port published, and "

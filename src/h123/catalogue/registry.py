@@ -40,11 +40,13 @@ class Catalogue(Mapping[str, Subject]):
 
 def subjects_folder() -> Path:
     """Where the subjects are (H123_SUBJECTS overrides). Raises UserError where that is no folder."""
-    named = os.environ.get("H123_SUBJECTS")
-    folder = Path(named) if named else project_root() / "subjects"
+    override = os.environ.get("H123_SUBJECTS")
+    folder = Path(override) if override else project_root() / "subjects"
     if not folder.is_dir():
-        remedy = "unset it, or let it name a folder with a folder for each subject" if named else "check out h123 whole"
-        raise UserError(f"{f'H123_SUBJECTS names {named}' if named else folder}: there is no such folder", remedy)
+        remedy = (
+            "unset it, or let it name a folder with a folder for each subject" if override else "check out h123 whole"
+        )
+        raise UserError(f"{f'H123_SUBJECTS names {override}' if override else folder}: there is no such folder", remedy)
     return folder
 
 
@@ -53,7 +55,7 @@ def subject_names() -> list[str]:
     return sorted(path.parent.name for path in subjects_folder().glob("*/subject.toml"))
 
 
-def unknown_subject(name: str, others: Iterable[str] = ()) -> UserError:
+def unknown_subject(name: str, more_names: Iterable[str] = ()) -> UserError:
     """That there is none of this name, and what there is instead; `others` may be named where subjects may."""
     folder, own = subjects_folder(), project_root() / "subjects" / name
     if real(folder) != real(own.parent) and (own / "subject.toml").is_file():
@@ -61,9 +63,9 @@ def unknown_subject(name: str, others: Iterable[str] = ()) -> UserError:
             f"there is no subject {name!r} in {folder}, which H123_SUBJECTS names",
             remedy=f"it is one of the project's own: ln -s {shlex.quote(str(own))} {shlex.quote(str(folder))}",
         )
-    if not (known := [*subject_names(), *others]):
+    if not (names := [*subject_names(), *more_names]):
         return UserError(f"there is no subject {name!r}", remedy=f"{folder} has none: docs/tutorial.md adds one")
-    return UserError(f"there is no subject {name!r}", remedy=choose(name, known))
+    return UserError(f"there is no subject {name!r}", remedy=choose(name, names))
 
 
 def catalogue() -> Catalogue:
@@ -113,17 +115,17 @@ def _whole(file: TomlFile, folder: Path) -> Subject | None:
     install = file.data.get("install")
     if not isinstance(install, dict) or "part_of" not in install:
         return None
-    at, named = ["install", "part_of"], install["part_of"]
-    if others := [key for key in install if key != "part_of"]:
-        what = f"it stands alone, without {others[0]}, which the other subject says for both"
+    at, parent = ["install", "part_of"], install["part_of"]
+    if other_keys := [key for key in install if key != "part_of"]:
+        what = f"it stands alone, without {other_keys[0]}, which the other subject says for both"
         raise file.error(at, f"install.part_of: {what}")
     beside = sorted({path.parent.name for path in folder.parent.glob("*/subject.toml")} - {folder.name})
-    if named not in beside:
-        message = f"there is no subject {shown(named)} beside this one; {choose(str(named), beside)}"
+    if parent not in beside:
+        message = f"there is no subject {shown(parent)} beside this one; {choose(str(parent), beside)}"
         raise file.error(at, f"install.part_of: {message}")
-    whole = read_subject(folder.with_name(named))
+    whole = read_subject(folder.with_name(parent))
     if whole.install.part_of:
-        raise file.error(at, f"install.part_of: {named} is itself a part of {whole.install.part_of}; name that one")
+        raise file.error(at, f"install.part_of: {parent} is itself a part of {whole.install.part_of}; name that one")
     return whole
 
 

@@ -90,14 +90,14 @@ class Subject(Strict):
         served = self.server.protocols if self.server else []
         spoken = [*served, *(self.client.protocols if self.client else [])]
         features = self.features
-        for key, declared, possible in (
+        for key, values, possible in (
             ("resumption", features.resumption, served),
             ("zero_rtt", features.zero_rtt, served),
             ("qlog", features.qlog, served),
             ("congestion", features.congestion, spoken),
             *((name, getattr(features, name), spoken) for name in SETTINGS),
         ):
-            if idle := [protocol for protocol in declared if protocol not in possible]:
+            if idle := [protocol for protocol in values if protocol not in possible]:
                 whose = "its" if possible is spoken else "the server's"
                 raise fault_at(["features", key], f"features.{key}: {idle[0]} is not one of {whose} protocols")
 
@@ -105,28 +105,32 @@ class Subject(Strict):
         """Each is declared where a command takes it, and nowhere else."""
         words = [word for role in (self.server, self.client) if role for word in role.command]
         for name in SETTINGS:
-            taken = f"{{{name}}}" in " ".join(words)
-            if taken != bool(getattr(self.features, name)):
-                what = "no command has the placeholder" if not taken else "it is missing: a command has the placeholder"
+            takes_it = f"{{{name}}}" in " ".join(words)
+            if takes_it != bool(getattr(self.features, name)):
+                what = (
+                    "no command has the placeholder" if not takes_it else "it is missing: a command has the placeholder"
+                )
                 raise fault_at(["features", name], f"features.{name}: {what} {{{name}}}")
 
     def _check_tls(self) -> None:
         """A server that has several versions is told which one it is to speak."""
-        told = self.server is not None and "{tls}" in " ".join(self.server.command)
-        if self.server is not None and told != (len(self.features.tls) > 1):
-            what = "no command has the placeholder" if not told else "there is one alone, and the command has"
+        takes_it = self.server is not None and "{tls}" in " ".join(self.server.command)
+        if self.server is not None and takes_it != (len(self.features.tls) > 1):
+            what = "no command has the placeholder" if not takes_it else "there is one alone, and the command has"
             raise fault_at(["features", "tls"], f"features.tls: {what} {{tls}}")
 
     def _check_tcp_controllers(self) -> None:
-        if own := [name for name, told in self.features.congestion.items() if name != QUIC and told != "kernel"]:
+        if own := [
+            name for name, controllers in self.features.congestion.items() if name != QUIC and controllers != "kernel"
+        ]:
             what = f'{own[0]} can only be "kernel": the lab sets TCP\'s controller on every host'
             raise fault_at(["features", "congestion"], f"features.congestion: {what}")
 
     def _check_quic_controllers(self) -> None:
         """QUIC has no controller of the kernel's, so who sends bodies over it says which ones it has."""
-        told = self.features.congestion.get(QUIC)
+        controllers = self.features.congestion.get(QUIC)
         roles = ((self.server, "GET"), (self.client, "POST"))
         senders = [role for role, method in roles if role and method in role.methods]
-        if told == "kernel" or (told is None and any(QUIC in role.protocols for role in senders)):
+        if controllers == "kernel" or (controllers is None and any(QUIC in role.protocols for role in senders)):
             what = f"{QUIC} needs a list of {', '.join(CONTROLLERS)}, its default first"
             raise fault_at(["features", "congestion"], f"features.congestion: {what}: QUIC cannot use the kernel's")

@@ -70,15 +70,15 @@ def _check_tls(subject: Subject, role: Role, parameters: Demand) -> None:
 
 def _check_settings(subject: Subject, role: Role, parameters: Demand) -> None:
     """Of those that are asked for by themselves, not for a match, which names what it cannot have."""
-    asked = [one for one in SETTINGS.values() if parameters.setting(one.name) is not None]
-    if brought := [one for one in asked if one.brought_by == parameters.congestion]:
+    settings = [setting for setting in SETTINGS.values() if parameters.setting(setting.name) is not None]
+    if brought := [setting for setting in settings if setting.brought_by == parameters.congestion]:
         raise UserError(
             f"{role} {subject.name} cannot change its {brought[0].title}: {parameters.congestion} brings its own",
             remedy=f"leave `{brought[0].name}` out there, or choose another congestion controller",
         )
     if parameters.transport == "matched" or parameters.protocol != QUIC:
         return
-    if fixed := [one for one in asked if role not in settable(subject)[one.name]]:
+    if fixed := [setting for setting in settings if role not in settable(subject)[setting.name]]:
         raise UserError(
             f"subject {subject.name} as a {role} does not let its {fixed[0].title} over {QUIC} be chosen",
             remedy=f"leave `{fixed[0].name}` out there, or choose a subject that lists it in [features]",
@@ -112,11 +112,11 @@ def _check_server(subject: Subject, server: Server, parameters: Demand) -> None:
 def _check_streams(subject: Subject, server: Server, parameters: Demand) -> None:
     """Requests beyond a limit wait at the client for those before them, so that something else would be measured."""
     allowed = server.limits.streams.get(parameters.protocol)
-    asked = parameters.workload.most_on_connection()
-    if allowed is not None and asked is not None and asked > allowed:
+    streams = parameters.workload.most_on_connection()
+    if allowed is not None and streams is not None and streams > allowed:
         raise UserError(
             f"server {subject.name} has at most {allowed} requests of a connection under way at once over "
-            f"{parameters.protocol}, and the study has {asked} users on one",
+            f"{parameters.protocol}, and the study has {streams} users on one",
             remedy=f"write `connections: per-user`, or a number of connections with at most {allowed} users on each; "
             "or have fewer users; or choose another server",
         )
@@ -194,10 +194,10 @@ def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
     way = parameters.connections if isinstance(parameters.connections, str) else "number"
     if way not in client.connections:
         raise _cannot(subject, "client", "connections", str(parameters.connections), list(client.connections))
-    most, asked = client.at_once.get(parameters.protocol), parameters.workload.most_in_flight()
-    if most is not None and asked is not None and asked > most:
+    most, in_flight = client.at_once.get(parameters.protocol), parameters.workload.most_in_flight()
+    if most is not None and in_flight is not None and in_flight > most:
         raise UserError(
-            f"client {subject.name} has at most {most} requests at once over {parameters.protocol}, not {asked}",
+            f"client {subject.name} has at most {most} requests at once over {parameters.protocol}, not {in_flight}",
             remedy="have fewer `users`, or exclude these trials with --filter",
         )
     _check_sessions(subject, "client", client.sessions, parameters)
@@ -208,9 +208,9 @@ def _check_memory(subject: Subject, client: Client, parameters: Demand) -> None:
     """What a client takes by itself, of which it is told, or which it has learnt."""
     work = parameters.workload
     if (work.found or work.repeats) and not client.remembers:
-        asked = "finds no HTTP/3 by itself" if work.found else "makes no repeat visits"
+        inability = "finds no HTTP/3 by itself" if work.found else "makes no repeat visits"
         raise UserError(
-            f"client {subject.name} {asked}",
+            f"client {subject.name} {inability}",
             remedy="choose a browser that does, such as chromium, or leave `fallback` and `visit` out of the study",
         )
     if work.fallback and not work.found and not client.fallback:
@@ -222,14 +222,14 @@ def _check_memory(subject: Subject, client: Client, parameters: Demand) -> None:
 
 def _check_sessions(subject: Subject, role: Role, able: Mapping[Any, Sequence[str]], parameters: Demand) -> None:
     """One that would make a full handshake where another is asked for measures something else."""
-    asked, protocol = parameters.sessions, parameters.protocol
-    if asked == FULL or protocol in (over := able.get(asked, ())):
+    sessions, protocol = parameters.sessions, parameters.protocol
+    if sessions == FULL or protocol in (over := able.get(sessions, ())):
         return
     cannot = {
         "resumed": "does not resume sessions",
         "fast-open": "has no TCP Fast Open",
         "early": "has no early data (0-RTT)",
-    }[asked]
+    }[sessions]
     raise UserError(
         f"subject {subject.name} as a {role} {cannot} over {protocol}"
         + (f", only over {', '.join(over)}" * bool(over)),
@@ -248,9 +248,9 @@ def check_metrics(subject: Subject, needed: Mapping[str, Sequence[Ability]]) -> 
             )
 
 
-def _cannot(subject: Subject, role: Role, what: str, asked: str, offered: list[str]) -> UserError:
+def _cannot(subject: Subject, role: Role, what: str, value: str, offered: list[str]) -> UserError:
     return UserError(
-        f"subject {subject.name} as a {role} does not support {what} {asked}; it supports {', '.join(offered)}",
+        f"subject {subject.name} as a {role} does not support {what} {value}; it supports {', '.join(offered)}",
         remedy="change the study, or exclude these trials with --filter",
     )
 

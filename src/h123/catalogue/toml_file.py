@@ -35,16 +35,16 @@ class TomlFile:
         try:
             self.data, unallowed = _read(self.text)
         except tomllib.TOMLDecodeError as error:
-            told = _AT_LINE.search(str(error))
-            place, message = (f"{path}:{told[1]}", str(error)[: told.start()]) if told else (path, error)
+            match = _AT_LINE.search(str(error))
+            place, message = (f"{path}:{match[1]}", str(error)[: match.start()]) if match else (path, error)
             raise UserError(f"{place}: {message}") from None
         except RecursionError:
             raise UserError(f"{path}: nested too deeply") from None
         except ValueError:
             raise UserError(f"{path}: a number with too many digits") from None
         if unallowed:
-            written, character = unallowed
-            raise UserError(f"{path}: {shown(written)} contains a character that is not allowed, {character}")
+            text, character = unallowed
+            raise UserError(f"{path}: {shown(text)} contains a character that is not allowed, {character}")
 
     def error(self, keys: Sequence[str], message: str) -> UserError:
         """The complaint, with file and line in front."""
@@ -57,15 +57,15 @@ class TomlFile:
             return model.model_validate(data, context=context)
         except ValidationError as invalid:
             fault = invalid.errors()[0]
-            written = ".".join(str(step) for step in fault["loc"] if step != _OF_PYDANTIC)
-            raise self.error([str(step) for step in place(fault)], describe(fault, written)) from None
+            key = ".".join(str(step) for step in fault["loc"] if step != _OF_PYDANTIC)
+            raise self.error([str(step) for step in place(fault)], describe(fault, key)) from None
 
     def line(self, keys: Sequence[str]) -> int | None:
         """Line (from 1) of a key, or of its section, found by their names: tomllib keeps no positions."""
         section: list[str] = []
         line, nearest, listed = None, 0, Counter[str]()
-        for number, written in enumerate(self.text.splitlines(), 1):
-            if header := _HEADER.match(written):
+        for number, text in enumerate(self.text.splitlines(), 1):
+            if header := _HEADER.match(text):
                 section = _steps(header[2])
                 if header[1] == "[[":
                     section.append(str(listed[header[2]]))
@@ -73,7 +73,7 @@ class TomlFile:
                 near = min(len(section), len(keys))
                 if near > nearest and section[:near] == list(keys[:near]):
                     line, nearest = number, near
-            name, equals, _ = written.partition("=")
+            name, equals, _ = text.partition("=")
             key = [*section, *_steps(name)]
             if equals and key == list(keys[: len(key)]):
                 return number
@@ -85,7 +85,7 @@ def _read(text: str) -> tuple[Mapping[str, Any], tuple[str, str] | None]:
     """Its data, and the first text in them that may not be there, with the character. Once for each text, as the
     catalogue is read again and again: nobody may change what comes of it."""
     data = tomllib.loads(text)
-    faults = ((written, character) for written in _texts(data) if (character := unprintable(written)))
+    faults = ((candidate, character) for candidate in _texts(data) if (character := unprintable(candidate)))
     return data, next(faults, None)
 
 

@@ -20,8 +20,8 @@ class Conditions:
 
     @classmethod
     def of(cls, trial: TrialFile) -> "Conditions":
-        asked = trial.tcp.initial_window if trial.tcp else None
-        return cls(trial.clock == "virtual", asked or cls.first_window, (trial.congestion or "").startswith("bbr"))
+        window = trial.tcp.initial_window if trial.tcp else None
+        return cls(trial.clock == "virtual", window or cls.first_window, (trial.congestion or "").startswith("bbr"))
 
     @property
     def soon_ns(self) -> int:

@@ -87,19 +87,23 @@ class Explainer:
         self._of, self._server_work, self._conditions = connection, server, conditions
         opened = requests
         if streams:
-            found = streams.of([(sent_at(one), one.end) for one in requests])
-            opened = [replace(request, stream=stream) for request, stream in zip(requests, found, strict=True)]
+            streams_of_requests = streams.of([(sent_at(request), request.end) for request in requests])
+            opened = [
+                replace(request, stream=stream) for request, stream in zip(requests, streams_of_requests, strict=True)
+            ]
         self._shown, self._at_once = streams, at_once or most_at_once(opened)
         self._requests = waiting(opened, self._at_once)
         up, down, trip = connection.up, connection.down, connection.round_trip_ns
         unheard = elsewhere(connection, moves)
-        asked, answered = self._bodies()
+        request_spans, answer_spans = self._bodies()
         if streams:
-            asked, answered = (body.with_(streams.bodies(way)) for body, way in ((asked, UP), (answered, DOWN)))
+            request_spans, answer_spans = (
+                body.with_(streams.bodies(way)) for body, way in ((request_spans, UP), (answer_spans, DOWN))
+            )
         of_client, of_server = (limits(connection, way, log, streams) for way in (UP, DOWN))
         fills = connection.quic and streams is not None
-        self._client = Sender(up, down, trip, [*of_client, *unheard], (), asked, fills, conditions)
-        self._server = Sender(down, up, trip, of_server, unheard, answered, fills, conditions)
+        self._client = Sender(up, down, trip, [*of_client, *unheard], (), request_spans, fills, conditions)
+        self._server = Sender(down, up, trip, of_server, unheard, answer_spans, fills, conditions)
 
     def explain(self) -> list[Nanoseconds]:
         """What the time of each went to; the parts sum up to it."""
@@ -126,29 +130,29 @@ class Explainer:
 
     def from_opening(self, number: int) -> Nanoseconds:
         """The same from when its connection began to be made."""
-        request, began = self._requests[number], self._of.began
+        request, begin = self._requests[number], self._of.began
         if request.began <= self._open:
-            return self._one(replace(request, start=began), share_connection(self._requests)[number])
-        return handshake.explain(self._of, began, self._open, BLOCKED if request.blocked else CLIENT_WORK) + self.since(
+            return self._one(replace(request, start=begin), share_connection(self._requests)[number])
+        return handshake.explain(self._of, begin, self._open, BLOCKED if request.blocked else CLIENT_WORK) + self.since(
             number, self._open
         )
 
     def sizes(self) -> dict[str, float]:
         """By cause, what its size is where it can be told: bytes of a window, requests at once."""
         allowed = self._shown.allowed if self._shown else None
-        found: dict[str, float] = {PLACE.name: min(allowed or self._at_once, self._at_once)}
+        size_of: dict[str, float] = {PLACE.name: min(allowed or self._at_once, self._at_once)}
         for way, sender in ((UP, self._client), (DOWN, self._server)):
-            found |= sender.windows()
+            size_of |= sender.windows()
             if self._shown and sender.spent(STREAM_LIMIT):
-                found[STREAM_LIMIT.name] = self._shown.windows(way)[0]
+                size_of[STREAM_LIMIT.name] = self._shown.windows(way)[0]
             if self._shown and sender.spent(CONNECTION_LIMIT):
-                found[CONNECTION_LIMIT.name] = self._shown.windows(way)[1]
-        return found
+                size_of[CONNECTION_LIMIT.name] = self._shown.windows(way)[1]
+        return size_of
 
     def held_back(self) -> NDArray[np.float64]:
         """ns of each in which data of others was held back behind what was lost."""
-        up = [Body(one.began, one.end, one.up) for one in self._requests]
-        down = [Body(one.began, one.end, one.down) for one in self._requests]
+        up = [Body(request.began, request.end, request.up) for request in self._requests]
+        down = [Body(request.began, request.end, request.down) for request in self._requests]
         return held_back(self._client, up) + held_back(self._server, down)
 
     def _one(self, request: Request, shared: bool) -> Nanoseconds:
@@ -174,21 +178,33 @@ class Explainer:
         if first is None or end is None or int(up.at[first]) > request.end:
             return None
         answer = _last(down, self._answers(request), request.first_byte) if request.first_byte is not None else None
-        begun = int(down.at[end if answer is None else min(answer, end)])
-        last = _last_of_request(up, first, begun, request.up)
-        asked = int(up.left[last])
+        answer_seen = int(down.at[end if answer is None else min(answer, end)])
+        last = _last_of_request(up, first, answer_seen, request.up)
+        arrival = int(up.left[last])
         if not shared and request.up <= _SMALL:
-            begun = min(begun, self._first_answer(request, asked))
-        return _RequestPackets(first, last, asked, _answer_begins(down, asked, begun), end)
+            answer_seen = min(answer_seen, self._first_answer(request, arrival))
+        return _RequestPackets(first, last, arrival, _answer_begins(down, arrival, answer_seen), end)
 
     def _bodies(self) -> tuple[Spans, Spans]:
         """When client and server had something to send: from the first packet of a request, or an answer, to its
         last."""
-        up, down, told = self._of.up, self._of.down, zip(self._requests, share_connection(self._requests), strict=True)
-        found = [course for request, shared in told if (course := self._course(request, shared))]
-        asked = Spans.union([int(up.at[one.first]) for one in found], [int(up.wire.ends[one.last]) for one in found])
-        begins, ends = [one.answered for one in found], [int(down.wire.ends[one.end]) for one in found]
-        return asked, _with_unread(Spans.union(begins, ends), down, min((one.asked for one in found), default=NEVER))
+        up, down, shared_requests = (
+            self._of.up,
+            self._of.down,
+            zip(self._requests, share_connection(self._requests), strict=True),
+        )
+        courses = [course for request, shared in shared_requests if (course := self._course(request, shared))]
+        request_spans = Spans.union(
+            [int(up.at[request_packets.first]) for request_packets in courses],
+            [int(up.wire.ends[request_packets.last]) for request_packets in courses],
+        )
+        begins, ends = (
+            [request_packets.answered for request_packets in courses],
+            [int(down.wire.ends[request_packets.end]) for request_packets in courses],
+        )
+        return request_spans, _with_unread(
+            Spans.union(begins, ends), down, min((request_packets.asked for request_packets in courses), default=NEVER)
+        )
 
     def _received(self, marks: "_Marks", last: int) -> Nanoseconds:
         """From when its answer was sent to its end; `last`: place of the answer's last packet."""
@@ -217,23 +233,23 @@ class Explainer:
         """The packet that carries the request, or its beginning, whether or not it arrived: the last one that was sent
         by when the client says, which may be a little later; of a body, and where the client does not tell, the first.
         QUIC's may be as small as an acknowledgement."""
-        up, told = self._of.up, request.sent is not None
-        says = np.ones(len(up), bool) if self._of.quic and told else up.speaks
+        up, sent_known = self._of.up, request.sent is not None
+        carries = np.ones(len(up), bool) if self._of.quic and sent_known else up.speaks
         begin = int(np.searchsorted(up.at, max(request.ready, request.began) - _CLOCKS_NS))
-        if told and request.up <= _SMALL:
+        if sent_known and request.up <= _SMALL:
             by = int(np.searchsorted(up.at, (request.sent or 0) + _LATE_NS))
-            if len(found := np.flatnonzero(says[begin:by])):
-                return begin + int(found[-1])
-        found = np.flatnonzero(says[begin:])
-        return begin + int(found[0]) if len(found) else None
+            if len(places := np.flatnonzero(carries[begin:by])):
+                return begin + int(places[-1])
+        places = np.flatnonzero(carries[begin:])
+        return begin + int(places[0]) if len(places) else None
 
-    def _first_answer(self, request: Request, asked: int) -> int:
+    def _first_answer(self, request: Request, arrival: int) -> int:
         """When the server's first packet was sent that must be of the answer, whatever the client could read of it: a
         busy one sees it late, and one of TLS' records over TCP, 16 kB, may be more than the first flight has. On a new
         connection full packets alone must be: session tickets are smaller."""
         if request.began > self._open:
-            return _first_said(self._of.down, asked, _SMALL)
-        return NEVER if self._of.quic else _first_said(self._of.down, asked, FULL)
+            return _first_said(self._of.down, arrival, _SMALL)
+        return NEVER if self._of.quic else _first_said(self._of.down, arrival, FULL)
 
     def _answering(self, begin: int, end: int, shared: bool) -> Nanoseconds:
         """Between the request's arrival and its answer's beginning."""
@@ -242,11 +258,11 @@ class Explainer:
 
     def _whole_at(self, begin: int, end: int) -> int:
         """When the server had got what the client had lost before: it could read nothing behind that until then."""
-        up, lost = self._of.up, self._client.mending
-        open_then = (lost.begins < end) & (lost.ends > begin)
+        up, repairs = self._of.up, self._client.mending
+        open_then = (repairs.begins < end) & (repairs.ends > begin)
         if not open_then.any():
             return begin
-        again = (up.at >= lost.ends[open_then].max()) & up.arrived
+        again = (up.at >= repairs.ends[open_then].max()) & up.arrived
         return int(up.left[np.argmax(again)]) if again.any() else begin
 
     def _thinking(self, begin: int, end: int, shared: bool) -> Nanoseconds:
@@ -273,9 +289,9 @@ class Explainer:
         """What the wire took for answers to others on the same connection is queueing for this one; `share`: of its
         bodies, that this is the time of."""
         own = share * (self._of.up.wire_ns(request.up) + self._of.down.wire_ns(request.down))
-        others = max(time[NUMBER[RATE]] - own, 0.0)
-        time[NUMBER[RATE]] -= others
-        time[NUMBER[QUEUE]] += others
+        others_ns = max(time[NUMBER[RATE]] - own, 0.0)
+        time[NUMBER[RATE]] -= others_ns
+        time[NUMBER[QUEUE]] += others_ns
         return time
 
     def _before(self, request: Request, span: tuple[int, int]) -> Nanoseconds:
@@ -283,7 +299,7 @@ class Explainer:
         if request.began > self._open:
             # Its connection's window may be full, of small packets too.
             time = self._client.course.between(*span)
-            for cause in (one for one in CAUSES if one not in _WINDOWS):
+            for cause in (other for other in CAUSES if other not in _WINDOWS):
                 time[NUMBER[at_client]] += time[NUMBER[cause]] if cause is not at_client else 0
                 time[NUMBER[cause]] *= cause is at_client
             return time
@@ -320,10 +336,10 @@ def _of_stream(stream: Stream, up: Sending, down: Sending) -> _RequestPackets:
     return _RequestPackets(first, last, stream.asked, stream.answered, int(down.arrivals[max(int(read), 0)]))
 
 
-def _with_unread(bodies: Spans, down: Sending, asked: int) -> Spans:
+def _with_unread(bodies: Spans, down: Sending, first_arrival: int) -> Spans:
     """The same with the beginnings of answers that a client read later, because a record of TLS over TCP is read when
     it is whole: from full packets outside all bodies, after the first request was `asked`, to the next body."""
-    outside = np.flatnonzero(down.full & ~bodies.hold(down.at) & (down.at >= asked))
+    outside = np.flatnonzero(down.full & ~bodies.hold(down.at) & (down.at >= first_arrival))
     if not len(outside) or down.packets["protocol"][0] != TCP:
         return bodies
     begins = down.at[outside]
@@ -361,15 +377,15 @@ def _last_of_request(up: Sending, first: int, answered: int, size: int) -> int:
     return int(candidates[-1]) if len(candidates) else first
 
 
-def _first_said(down: Sending, asked: int, size: int) -> int:
+def _first_said(down: Sending, arrival: int, size: int) -> int:
     """When the first packet of more than so many bytes was sent after the request's arrival; NEVER: none was."""
-    begin = int(np.searchsorted(down.at, asked))
-    said = np.flatnonzero(down.packets["payload"][begin:] > size)
-    return int(down.at[begin + int(said[0])]) if len(said) else NEVER
+    begin = int(np.searchsorted(down.at, arrival))
+    places = np.flatnonzero(down.packets["payload"][begin:] > size)
+    return int(down.at[begin + int(places[0])]) if len(places) else NEVER
 
 
-def _answer_begins(down: Sending, asked: int, begun: int) -> int:
+def _answer_begins(down: Sending, arrival: int, answer_seen: int) -> int:
     """When the server began to answer: with the packet that arrived first, or one before it that was lost."""
-    begin, end = (int(n) for n in np.searchsorted(down.at, [asked, begun]))
-    gone = np.flatnonzero(down.speaks[begin:end] & ~down.arrived[begin:end])
-    return int(down.at[begin + int(gone[0])]) if len(gone) else begun
+    begin, end = (int(n) for n in np.searchsorted(down.at, [arrival, answer_seen]))
+    lost_places = np.flatnonzero(down.speaks[begin:end] & ~down.arrived[begin:end])
+    return int(down.at[begin + int(lost_places[0])]) if len(lost_places) else answer_seen

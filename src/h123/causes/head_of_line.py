@@ -45,8 +45,8 @@ def held_back(sender: Sender, bodies: Sequence[Body]) -> NDArray[np.float64]:
     # Of a body: all of the time less its own share of it.
     of_all, per_byte = (np.concatenate([[0.0], np.cumsum(part)]) for part in (lengths, shares))
     first, last = np.searchsorted(edges, starts), np.searchsorted(edges, ends)
-    found = (of_all[last] - of_all[first]) - sizes * (per_byte[last] - per_byte[first])
-    return np.where(sizes > 0, np.maximum(found, 0.0), 0.0)
+    blocked_ns = (of_all[last] - of_all[first]) - sizes * (per_byte[last] - per_byte[first])
+    return np.where(sizes > 0, np.maximum(blocked_ns, 0.0), 0.0)
 
 
 def holes(sending: Sending, answers: Sending, round_trip_ns: int) -> Spans:

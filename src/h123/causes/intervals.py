@@ -39,13 +39,13 @@ class Course:
 
     def between(self, begin: int, end: int) -> Nanoseconds:
         """ns of each cause between two times; the rest is unattributed."""
-        spent = np.zeros(len(CAUSES))
+        durations = np.zeros(len(CAUSES))
         if end <= begin:
-            return spent
+            return durations
         if len(self.edges) > 1:
-            spent = self._until(end) - self._until(begin)
-        spent[NUMBER[UNATTRIBUTED]] += (end - begin) - spent.sum()
-        return spent
+            durations = self._until(end) - self._until(begin)
+        durations[NUMBER[UNATTRIBUTED]] += (end - begin) - durations.sum()
+        return durations
 
     def last(self, cause: Cause, begin: int, end: int) -> int:
         """When its last time between two times ended; `begin`, if there is none."""

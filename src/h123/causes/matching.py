@@ -17,44 +17,52 @@ _Asked = TypeVar("_Asked")
 
 
 def match(
-    requests: Sequence[Sequence[Request]], found: Sequence[Connection], moves: Sequence[int] = ()
+    requests: Sequence[Sequence[Request]], connections: Sequence[Connection], moves: Sequence[int] = ()
 ) -> list[Connection | None]:
     """Of the requests of each connection, in the order of their start, the connection on the link: the one that begins
     and answers when they do. Where the client was seen elsewhere from some times on, `moves`, with its parts since."""
-    chosen = _assigned(requests, [one for one in found if not one.continues], _unlike)
+    assigned = _assigned(requests, [connection for connection in connections if not connection.continues], _unlike)
     for begin, end in pairwise([*moves, NEVER]):
-        parts = [one for one in found if one.continues and one.quic and begin <= one.began < end]
-        wholes = list(zip(requests, chosen, strict=True))
+        parts = [
+            connection
+            for connection in connections
+            if connection.continues and connection.quic and begin <= connection.began < end
+        ]
+        wholes = list(zip(requests, assigned, strict=True))
         for place, part in enumerate(_assigned(wholes, parts, _unlike_since)):
-            if (whole := chosen[place]) and part:
-                chosen[place] = whole.joined(part)
-    return chosen
+            if (whole := assigned[place]) and part:
+                assigned[place] = whole.joined(part)
+    return assigned
 
 
 def _assigned(
-    asked: Sequence[_Asked], found: Sequence[Connection], unlike: Callable[[_Asked, Connection], float]
+    groups: Sequence[_Asked], connections: Sequence[Connection], unlike: Callable[[_Asked, Connection], float]
 ) -> list[Connection | None]:
     """Of each the connection that is its own, so that all together are as little `unlike` as can be; ns."""
-    if not asked or not found:
-        return [None] * len(asked)
+    if not groups or not connections:
+        return [None] * len(groups)
     from scipy.optimize import linear_sum_assignment  # only now: campaigns without packets need not wait for it
 
-    costs = np.array([[unlike(of, one) for one in found] for of in asked])
-    chosen: list[Connection | None] = [None] * len(asked)
+    costs = np.array([[unlike(of, connection) for connection in connections] for of in groups])
+    assigned: list[Connection | None] = [None] * len(groups)
     for row, column in zip(*linear_sum_assignment(costs), strict=True):
         if costs[row, column] < _UNLIKELY_NS:
-            chosen[int(row)] = found[int(column)]
-    return chosen
+            assigned[int(row)] = connections[int(column)]
+    return assigned
 
 
-def _unlike(requests: Sequence[Request], one: Connection) -> float:
+def _unlike(requests: Sequence[Request], connection: Connection) -> float:
     """ns: by how much the connection began after its first request was made, or before it, as a browser may open one in
     a visit for what it will ask for, and by how much its packets came before requests ended."""
     first = requests[0]
     begin = (first.visit or first.start) - _CLOCKS_NS
-    if first.quic not in (None, one.quic) or not begin <= one.began <= first.end or not one.down.arrived.any():
+    if (
+        first.quic not in (None, connection.quic)
+        or not begin <= connection.began <= first.end
+        or not connection.down.arrived.any()
+    ):
         return _UNLIKELY_NS
-    return _apart(requests, one) + abs(one.began - first.made) * 0.01
+    return _apart(requests, connection) + abs(connection.began - first.made) * 0.01
 
 
 def _unlike_since(of: tuple[Sequence[Request], Connection | None], part: Connection) -> float:
@@ -66,11 +74,11 @@ def _unlike_since(of: tuple[Sequence[Request], Connection | None], part: Connect
     return _apart(since, part) if since else _UNLIKELY_NS
 
 
-def _apart(requests: Sequence[Request], one: Connection) -> float:
+def _apart(requests: Sequence[Request], connection: Connection) -> float:
     """By how much a connection's packets came before requests ended."""
-    came = np.sort(one.down.left[one.down.arrived & one.down.speaks])
+    arrivals = np.sort(connection.down.left[connection.down.arrived & connection.down.speaks])
     ends = np.array([request.end for request in requests])
-    place = np.searchsorted(came, ends + _CLOCKS_NS // 20, side="right") - 1
+    place = np.searchsorted(arrivals, ends + _CLOCKS_NS // 20, side="right") - 1
     if (place < 0).any():
         return _UNLIKELY_NS
-    return float(np.minimum(np.abs(ends - came[place]), 10**9).mean())
+    return float(np.minimum(np.abs(ends - arrivals[place]), 10**9).mean())

@@ -37,4 +37,4 @@ def work(report: Report, name: str) -> Work:
     if cpu is None or not cpu.main_over_time:
         return Work([], [])
     waits = 1 + (cpu.main_wait_ns or 0) / max(cpu.main_ns, 1)
-    return Work([at for at, _ in cpu.main_over_time], [used * waits for _, used in cpu.main_over_time])
+    return Work([at for at, _ in cpu.main_over_time], [time * waits for _, time in cpu.main_over_time])

@@ -25,35 +25,35 @@ class Recovery:
 
     def spent(self, connection: Connection, explainer: Explainer, number: int) -> Nanoseconds:
         """On each cause; by what explains the answer, its number there."""
-        asked = min(self.asked, max(connection.began, self.at))
-        time = spent(IDLE, self.at, asked)
+        request_at = min(self.asked, max(connection.began, self.at))
+        time = spent(IDLE, self.at, request_at)
         if connection.began < self.at:
-            return time + explainer.since(number, asked)
-        noticed = max(asked, self._noticed(connection.began))
-        time += spent(GONE, asked, noticed) + spent(CLIENT_WORK, noticed, connection.began)
+            return time + explainer.since(number, request_at)
+        noticed = max(request_at, self._noticed(connection.began))
+        time += spent(GONE, request_at, noticed) + spent(CLIENT_WORK, noticed, connection.began)
         anew = explainer.from_opening(number)
         anew[NUMBER[ANEW]], anew[NUMBER[CONNECTING]] = anew[NUMBER[CONNECTING]], 0
         return time + anew
 
-    def _noticed(self, began: int) -> int:
+    def _noticed(self, begin: int) -> int:
         """When its client knew that it needed another connection, which then began to be made: when a request had
         failed; none where this one itself was sent on the old one first."""
-        sent = self.answer["sent_ns"]
-        return began if not self.failed or (sent is not None and sent < began) else self.failed
+        sent_ns = self.answer["sent_ns"]
+        return begin if not self.failed or (sent_ns is not None and sent_ns < begin) else self.failed
 
 
 def middle_recoveries(moves: Sequence[int], rows: Sequence[Sample]) -> list[Recovery]:
     """Of a trial's samples, those that failed too, the recovery in the middle, of an even number of moves both that
     are: their mean is the trial's median. None where nothing was answered any more, which is longer than any other."""
     answers = sorted((row for row in rows if not row["error"]), key=lambda row: row["end_ns"])
-    found = [(at, next((row for row in answers if row["end_ns"] > at), None)) for at in moves]
-    ordered = sorted(found, key=lambda one: one[1]["end_ns"] - one[0] if one[1] else math.inf)
-    chosen = [(at, answer) for at, answer in middle(ordered) if answer]
-    return [_recovery(at, answer, rows) for at, answer in chosen] if len(chosen) == len(middle(ordered)) else []
+    answers_of_moves = [(at, next((row for row in answers if row["end_ns"] > at), None)) for at in moves]
+    ordered = sorted(answers_of_moves, key=lambda pair: pair[1]["end_ns"] - pair[0] if pair[1] else math.inf)
+    pairs = [(at, answer) for at, answer in middle(ordered) if answer]
+    return [_recovery(at, answer, rows) for at, answer in pairs] if len(pairs) == len(middle(ordered)) else []
 
 
 def _recovery(at: int, answer: Sample, rows: Sequence[Sample]) -> Recovery:
-    asked = min(max(row["start_ns"], at) for row in rows if row["end_ns"] > at)
+    request_at = min(max(row["start_ns"], at) for row in rows if row["end_ns"] > at)
     failed = (row["end_ns"] for row in rows if row["error"] and row["user"] == answer["user"])
     last = max((end for end in failed if at < end <= answer["start_ns"]), default=0)
-    return Recovery(at, asked, last, answer)
+    return Recovery(at, request_at, last, answer)

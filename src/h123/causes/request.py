@@ -55,20 +55,20 @@ def most_at_once(requests: Sequence[Request]) -> int:
     """How many were under way at once at the most, from when they were sent; of uploads that is not known."""
     if any(request.up > _SMALL and not request.stream for request in requests):
         return len(requests)  # their clients say when all of a body was sent
-    sent = np.sort([sent_at(request) for request in requests])
+    starts = np.sort([sent_at(request) for request in requests])
     ends = np.sort([ended_at(request) for request in requests])
-    return int((np.arange(1, len(sent) + 1) - np.searchsorted(ends, sent, side="right")).max(initial=1))
+    return int((np.arange(1, len(starts) + 1) - np.searchsorted(ends, starts, side="right")).max(initial=1))
 
 
 def waiting(requests: Sequence[Request], at_once: int) -> list[Request]:
     """The same with how long each waited for its place: until one of those before it ended, so that there was room."""
-    found, ends = list(requests), list[int]()
-    for place in sorted(range(len(found)), key=lambda place: sent_at(found[place])):
-        request = found[place]
+    delayed, ends = list(requests), list[int]()
+    for place in sorted(range(len(delayed)), key=lambda place: sent_at(delayed[place])):
+        request = delayed[place]
         if len(ends) >= at_once:
-            found[place] = replace(request, waited=min(ends[-at_once], sent_at(request)))
+            delayed[place] = replace(request, waited=min(ends[-at_once], sent_at(request)))
         insort(ends, ended_at(request))
-    return found
+    return delayed
 
 
 def sent_at(request: Request) -> int:
@@ -92,5 +92,5 @@ def share_connection(requests: Sequence[Request]) -> list[bool]:
     next_begin = np.append(begins[1:], np.iinfo(np.int64).max)
     shared = np.empty(len(requests), bool)
     shared[order] = (before > begins) | (next_begin < ends)
-    told: list[bool] = shared.tolist()
-    return told
+    flags: list[bool] = shared.tolist()
+    return flags

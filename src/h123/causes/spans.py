@@ -23,9 +23,9 @@ class Spans:
     def union(cls, begins: ArrayLike, ends: ArrayLike) -> Self:
         """Of spans in any order that may overlap; empty ones are left out."""
         first, last = np.asarray(begins, np.int64), np.asarray(ends, np.int64)
-        kept = last > first
-        order = np.argsort(first[kept], kind="stable")
-        first, last = first[kept][order], np.maximum.accumulate(last[kept][order])
+        positive = last > first
+        order = np.argsort(first[positive], kind="stable")
+        first, last = first[positive][order], np.maximum.accumulate(last[positive][order])
         if not len(first):
             return cls(first, last)
         apart = first[1:] > last[:-1]
@@ -45,8 +45,8 @@ class Spans:
         """What is not in the other ones."""
         edges = np.unique(np.concatenate([self.edges, other.edges]))
         moments = edges[:-1] + np.diff(edges) // 2
-        left = self.hold(moments) & ~other.hold(moments)
-        return type(self).union(edges[:-1][left], edges[1:][left])
+        remaining = self.hold(moments) & ~other.hold(moments)
+        return type(self).union(edges[:-1][remaining], edges[1:][remaining])
 
     @property
     def edges(self) -> Times:

@@ -33,10 +33,10 @@ class Stretch:
         return bool(share <= SUMS_UP)
 
 
-def missed(seconds: NDArray[np.float64], took: NDArray[np.float64]) -> NDArray[np.float64]:
+def missed(seconds: NDArray[np.float64], durations: NDArray[np.float64]) -> NDArray[np.float64]:
     """Share of each time by which the parts that are told, shape (times, causes), miss it."""
-    told = seconds.sum(axis=1) - seconds[:, NUMBER[UNATTRIBUTED]]
-    shares: NDArray[np.float64] = np.abs(told - took) / took
+    attributed = seconds.sum(axis=1) - seconds[:, NUMBER[UNATTRIBUTED]]
+    shares: NDArray[np.float64] = np.abs(attributed - durations) / durations
     return shares
 
 

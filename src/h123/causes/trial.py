@@ -85,34 +85,48 @@ def explain(folder: Path, statuses: Sequence[int]) -> ExplainedTrial:
     asking, retry_ns = (asked_for.asking(), asked_for.retry_ns or 0) if asked_for else (None, 0)
     rows, blocked = [row for row in every if not row["error"] and _told(row, known_to)], _blocked(packets)
     places = _by_connection(rows)
-    begun = _visits_begun(every)
-    requests = [[_request(rows[place], blocked, begun, retry_ns) for place in of] for of in places]
-    there = connections(packets, link.up or Direction(), link.down or Direction(), shared=link.cross is not None)
+    visit_starts = _visits_begun(every)
+    requests = [[_request(rows[place], blocked, visit_starts, retry_ns) for place in of] for of in places]
+    all_connections = connections(
+        packets, link.up or Direction(), link.down or Direction(), shared=link.cross is not None
+    )
     moves = moves_of(link, report)
-    matched = match(requests, there, moves)
-    whole = [one for one in matched if one] if moves else there
+    matched = match(requests, all_connections, moves)
+    whole = [connection for connection in matched if connection] if moves else all_connections
     logs = dict(zip(map(id, whole), match_logs(read_stack_logs(folder).logs, whole), strict=True))
-    held = np.zeros(len(rows))
+    blocked_ns = np.zeros(len(rows))
     seconds = np.array([spent(UNATTRIBUTED, row["start_ns"], row["end_ns"]) for row in rows]).reshape(
         len(rows), len(CAUSES)
     )
     server, drops = work(report, "server"), dropped(report)
     parts, sizes = dict[int, _Explanation](), defaultdict[str, list[float]](list)
-    for of, asked, one in zip(places, requests, matched, strict=True):
-        if one:
+    for of, requests_of_connection, connection in zip(places, requests, matched, strict=True):
+        if connection:
             at_once = asking.at_once if asking else None
-            streams = _streams(frames, one)
-            explainer = Explainer(one, asked, server, logs[id(one)], at_once, moves, conditions, streams)
-            seconds[of] = put_down(np.array(explainer.explain()), drops, one)
-            held[of] = np.minimum(explainer.held_back(), seconds[of][:, NUMBER[MENDING]])
+            streams = _streams(frames, connection)
+            explainer = Explainer(
+                connection, requests_of_connection, server, logs[id(connection)], at_once, moves, conditions, streams
+            )
+            seconds[of] = put_down(np.array(explainer.explain()), drops, connection)
+            blocked_ns[of] = np.minimum(explainer.held_back(), seconds[of][:, NUMBER[MENDING]])
             for name, size in explainer.sizes().items():
                 sizes[name].append(size)
-            parts |= {place: _Explanation(explainer, number, one, drops) for number, place in enumerate(of)}
+            parts |= {place: _Explanation(explainer, number, connection, drops) for number, place in enumerate(of)}
     medians = {name: float(np.median(of)) for name, of in sizes.items()}
-    told = ExplainedTrial(rows, seconds / 1e9, held / 1e9, medians, (there[0].round_trip_ns if there else 0) / 1e9)
+    explained = ExplainedTrial(
+        rows,
+        seconds / 1e9,
+        blocked_ns / 1e9,
+        medians,
+        (all_connections[0].round_trip_ns if all_connections else 0) / 1e9,
+    )
     if moves:
-        told = replace(told, recoveries=_recoveries(middle_recoveries(moves, every), told, parts))
-    return told if asking is None else replace(told, visits=_visits(middle_visits(every, asking), told, parts))
+        explained = replace(explained, recoveries=_recoveries(middle_recoveries(moves, every), explained, parts))
+    return (
+        explained
+        if asking is None
+        else replace(explained, visits=_visits(middle_visits(every, asking), explained, parts))
+    )
 
 
 @dataclass(frozen=True)
@@ -128,51 +142,57 @@ class _Explanation:
         """Seconds of each cause, up to a moment in it."""
         return self.seconds(self.explainer.until(self.number, time))
 
-    def seconds(self, spent: Nanoseconds) -> NDArray[np.float64]:
+    def seconds(self, nanoseconds: Nanoseconds) -> NDArray[np.float64]:
         """Of each cause, with what drops did."""
-        seconds: NDArray[np.float64] = put_down(np.array([spent]), self.drops, self.connection)[0] / 1e9
+        seconds: NDArray[np.float64] = put_down(np.array([nanoseconds]), self.drops, self.connection)[0] / 1e9
         return seconds
 
 
 def _visits(
-    paths: Sequence[Sequence[PathStep]], told: ExplainedTrial, parts: Mapping[int, _Explanation]
+    paths: Sequence[Sequence[PathStep]], explained: ExplainedTrial, parts: Mapping[int, _Explanation]
 ) -> list[Stretch]:
     """None where one has a request that the record of packets does not cover."""
-    places = {id(row): place for place, row in enumerate(told.rows)}
+    places = {id(row): place for place, row in enumerate(explained.rows)}
     if any(id(step.row) not in places for path in paths for step in path):
         return []
-    return [_visit(path, [places[id(step.row)] for step in path], told, parts) for path in paths]
+    return [_visit(path, [places[id(step.row)] for step in path], explained, parts) for path in paths]
 
 
 def _visit(
-    path: Sequence[PathStep], places: Sequence[int], told: ExplainedTrial, parts: Mapping[int, _Explanation]
+    path: Sequence[PathStep], places: Sequence[int], explained: ExplainedTrial, parts: Mapping[int, _Explanation]
 ) -> Stretch:
-    seconds, held = np.zeros(len(CAUSES)), 0.0
+    seconds, blocked_s = np.zeros(len(CAUSES)), 0.0
     for step, place in zip(path, places, strict=True):
-        of = told.seconds[place]
+        of = explained.seconds[place]
         if step.until < step.row["end_ns"] and place in parts:
             of = parts[place].until(step.until)
         elif step.until < step.row["end_ns"]:
             of = spent(UNATTRIBUTED, step.row["start_ns"], step.until) / 1e9
         seconds += step.between / 1e9 + of
-        held += min(told.held[place], of[NUMBER[MENDING]])
-    return Stretch(seconds, held, (path[-1].until - path[0].row["start_ns"]) / 1e9)
+        blocked_s += min(explained.held[place], of[NUMBER[MENDING]])
+    return Stretch(seconds, blocked_s, (path[-1].until - path[0].row["start_ns"]) / 1e9)
 
 
-def _recoveries(chosen: Sequence[Recovery], told: ExplainedTrial, parts: Mapping[int, _Explanation]) -> list[Stretch]:
+def _recoveries(
+    recoveries: Sequence[Recovery], explained: ExplainedTrial, parts: Mapping[int, _Explanation]
+) -> list[Stretch]:
     """None where the record of packets does not cover one."""
-    places = {id(row): place for place, row in enumerate(told.rows)}
-    if any(id(one.answer) not in places for one in chosen):
+    places = {id(row): place for place, row in enumerate(explained.rows)}
+    if any(id(recovery.answer) not in places for recovery in recoveries):
         return []
-    return [_stretch(one, parts.get(place), told.held[place]) for one in chosen for place in [places[id(one.answer)]]]
+    return [
+        _stretch(recovery, parts.get(place), explained.held[place])
+        for recovery in recoveries
+        for place in [places[id(recovery.answer)]]
+    ]
 
 
-def _stretch(one: Recovery, of: _Explanation | None, held: float) -> Stretch:
-    end = one.answer["end_ns"]
+def _stretch(recovery: Recovery, of: _Explanation | None, blocked_s: float) -> Stretch:
+    end = recovery.answer["end_ns"]
     if of is None:
-        return Stretch(spent(UNATTRIBUTED, one.at, end) / 1e9, 0.0, (end - one.at) / 1e9)
-    seconds = of.seconds(one.spent(of.connection, of.explainer, of.number))
-    return Stretch(seconds, min(held, float(seconds[NUMBER[MENDING]])), (end - one.at) / 1e9)
+        return Stretch(spent(UNATTRIBUTED, recovery.at, end) / 1e9, 0.0, (end - recovery.at) / 1e9)
+    seconds = of.seconds(recovery.spent(of.connection, of.explainer, of.number))
+    return Stretch(seconds, min(blocked_s, float(seconds[NUMBER[MENDING]])), (end - recovery.at) / 1e9)
 
 
 def _by_connection(rows: Sequence[Sample]) -> list[list[int]]:
@@ -191,11 +211,11 @@ def _frames(folder: Path) -> Frames | None:
         return None
 
 
-def _streams(frames: Frames | None, one: Connection) -> Streams | None:
+def _streams(frames: Frames | None, connection: Connection) -> Streams | None:
     """What frames of the connection show; None where none of them could be read."""
     if frames is None:
         return None
-    up = one.up.packets
+    up = connection.up.packets
     own = frames[(frames["protocol"] == up["protocol"][0]) & np.isin(frames["port"], np.unique(up["source"]))]
     return Streams(own) if len(own) else None
 
@@ -214,15 +234,17 @@ def _told(row: Sample, known_to: int | None) -> bool:
 
 def _visits_begun(rows: Sequence[Sample]) -> dict[tuple[int, int], int]:
     """When each visit of each user began."""
-    begun: dict[tuple[int, int], int] = {}
+    start_of: dict[tuple[int, int], int] = {}
     for row in rows:
         if row["group"] is not None:
             visit = row["user"], row["group"]
-            begun[visit] = min(row["start_ns"], begun.get(visit, row["start_ns"]))
-    return begun
+            start_of[visit] = min(row["start_ns"], start_of.get(visit, row["start_ns"]))
+    return start_of
 
 
-def _request(row: Sample, blocked: NDArray[np.int64], begun: Mapping[tuple[int, int], int], retry_ns: int) -> Request:
+def _request(
+    row: Sample, blocked: NDArray[np.int64], visit_starts: Mapping[tuple[int, int], int], retry_ns: int
+) -> Request:
     """`blocked`: when packets of UDP came to the link that let none pass; `begun`: when visits did; `retry_ns`: from
     when a request is made until it is made again."""
     start, again = row["start_ns"], row.get("tries", 1) - 1
@@ -236,15 +258,15 @@ def _request(row: Sample, blocked: NDArray[np.int64], begun: Mapping[tuple[int, 
         up=row["bytes_up"],
         down=row["bytes_down"],
         blocked=bool(end > begin),
-        visit=0 if row["group"] is None else begun[row["user"], row["group"]],
+        visit=0 if row["group"] is None else visit_starts[row["user"], row["group"]],
         quic=row["protocol"] == QUIC if row["protocol"] else None,
         tried=start + again * retry_ns if again else 0,
     )
 
 
 def _blocked(packets: Packets) -> NDArray[np.int64]:
-    told: NDArray[np.int64] = packets["at_ns"][(packets["fate"] == BLOCKED) & (packets["way"] == UP)].astype(np.int64)
-    return np.sort(told)
+    times: NDArray[np.int64] = packets["at_ns"][(packets["fate"] == BLOCKED) & (packets["way"] == UP)].astype(np.int64)
+    return np.sort(times)
 
 
 def _cut(report: Report) -> bool:

@@ -33,14 +33,14 @@ def middle_visits(rows: Sequence[Sample], asking: VisitOrder) -> list[list[PathS
         if row["phase"] == "warm" and row["group"] is not None:
             visits[row["user"], row["group"]].append(row)
     ordered = sorted(visits.values(), key=lambda of: (_failed(of, asking), _took(of)))
-    chosen = middle(ordered)
-    return [] if any(_failed(of, asking) for of in chosen) else [list(_path(of, asking)) for of in chosen]
+    middle_rows = middle(ordered)
+    return [] if any(_failed(of, asking) for of in middle_rows) else [list(_path(of, asking)) for of in middle_rows]
 
 
 def _failed(visit: Sequence[Sample], asking: VisitOrder) -> bool:
     """Whether not all of it came."""
-    came = {row["resource"] for row in visit if not row["error"]}
-    return len(visit) != len(asking.askers) or came != set(range(len(asking.askers)))
+    complete = {row["resource"] for row in visit if not row["error"]}
+    return len(visit) != len(asking.askers) or complete != set(range(len(asking.askers)))
 
 
 def _took(visit: Sequence[Sample]) -> int:
@@ -55,11 +55,11 @@ def _path(visit: Sequence[Sample], asking: VisitOrder) -> Iterator[PathStep]:
         way.append(asker)
     way.reverse()
     now, runs = min(row["start_ns"] for row in visit), 0
-    for resource, asked in zip(way, [*way[1:], None], strict=True):
+    for resource, next_resource in zip(way, [*way[1:], None], strict=True):
         row = of[resource]
         due, until = max(row["start_ns"], now), row["end_ns"]
-        if asked is not None:
-            until = max(min(until, of[asked]["start_ns"]), due)
+        if next_resource is not None:
+            until = max(min(until, of[next_resource]["start_ns"]), due)
         ran = min(now + runs, due)
         yield PathStep(row, until, spent(RUNNING, now, ran) + spent(CLIENT_WORK, ran, due))
         now, runs = until, asking.runs_ns[resource]

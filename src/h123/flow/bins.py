@@ -66,20 +66,20 @@ class Bins:
         when, inverse = np.unique(np.asarray(times, np.int64), return_inverse=True)
         levels = np.cumsum(np.bincount(inverse, np.asarray(changes, float), len(when)))
         before = np.searchsorted(when, self.begins, side="right")
-        found = np.concatenate([[0.0], levels])[before]
+        maxima = np.concatenate([[0.0], levels])[before]
         places, inside = self._places(when)
-        np.maximum.at(found, places[inside], levels[inside])
-        return found
+        np.maximum.at(maxima, places[inside], levels[inside])
+        return maxima
 
     def _each(self, times: ArrayLike, values: ArrayLike, of: Callable[[Numbers], float]) -> Numbers:
         places, inside = self._places(times)
         order = np.argsort(places[inside], kind="stable")
-        kept, sorted_places = np.asarray(values, float)[inside][order], places[inside][order]
-        found = np.full(self.count, np.nan)
+        sorted_values, sorted_places = np.asarray(values, float)[inside][order], places[inside][order]
+        results = np.full(self.count, np.nan)
         firsts = np.flatnonzero(np.diff(sorted_places, prepend=-1))
-        for first, last in pairwise(np.append(firsts, len(kept))):
-            found[sorted_places[first]] = of(kept[first:last])
-        return found
+        for first, last in pairwise(np.append(firsts, len(sorted_values))):
+            results[sorted_places[first]] = of(sorted_values[first:last])
+        return results
 
     def _places(self, times: ArrayLike) -> tuple[Times, NDArray[np.bool_]]:
         places = (np.asarray(times, np.int64) - self.begin) // self.width

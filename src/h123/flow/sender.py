@@ -30,22 +30,22 @@ def _changes(connection: Connection, way: int) -> tuple[Times, Times]:
     ends[lost(sending)] = resent(sending, answers, connection.round_trip_ns)
     counts = sending.speaks & (ends > sending.at)
     sizes = sending.packets["payload"].astype(np.int64)[counts]
-    known = ends[counts] < NEVER
-    return np.concatenate([sending.at[counts], ends[counts][known]]), np.concatenate([sizes, -sizes[known]])
+    ended = ends[counts] < NEVER
+    return np.concatenate([sending.at[counts], ends[counts][ended]]), np.concatenate([sizes, -sizes[ended]])
 
 
 def round_trips(connections: Sequence[Connection], way: int) -> Series:
     """Of each packet of one way that said something and arrived: from when it came to the link until its sender got
     the first packet that the other end sent afterwards. Acknowledgements that wait are part of it."""
-    found = [_of(connection, way) for connection in connections]
-    times = np.concatenate([np.empty(0, np.int64), *(series.times for series in found)])
-    return Series(times, np.concatenate([np.empty(0), *(series.values for series in found)]))
+    series_of_each = [_of(connection, way) for connection in connections]
+    times = np.concatenate([np.empty(0, np.int64), *(series.times for series in series_of_each)])
+    return Series(times, np.concatenate([np.empty(0), *(series.values for series in series_of_each)]))
 
 
 def _of(connection: Connection, way: int) -> Series:
     sending, answers = (connection.up, connection.down)[:: -1 if way == DOWN else 1]
-    asked = np.flatnonzero(sending.speaks & sending.arrived)
-    heard = answers.heard(sending.left[asked])
-    answered = heard < NEVER
-    times = sending.at[asked][answered]
-    return Series(times, (heard[answered] - times).astype(float))
+    places = np.flatnonzero(sending.speaks & sending.arrived)
+    answer_times = answers.heard(sending.left[places])
+    has_answer = answer_times < NEVER
+    times = sending.at[places][has_answer]
+    return Series(times, (answer_times[has_answer] - times).astype(float))

@@ -28,20 +28,20 @@ class SentSoFar:
 def sequences(connections: Sequence[Connection], way: int) -> list[SentSoFar]:
     """Of the connections whose end sent anything, those that sent most first."""
     sides = [connection.down if way == DOWN else connection.up for connection in connections]
-    found = [_of(side) for side in sides if side.speaks.any()]
-    return sorted(found, key=lambda one: -int(one.ends.max()))
+    all_ends = [_of(side) for side in sides if side.speaks.any()]
+    return sorted(all_ends, key=lambda end: -int(end.ends.max()))
 
 
 def _of(sending: Sending) -> SentSoFar:
-    says = np.flatnonzero(sending.speaks)
-    packets = sending.packets[says]
+    places = np.flatnonzero(sending.speaks)
+    packets = sending.packets[places]
     sizes = packets["payload"].astype(np.int64)
     quic = bool(packets["protocol"][0] != TCP)
     begins = np.cumsum(sizes) - sizes if quic else _unwrapped(packets["seq"].astype(np.int64))
     ends = begins + sizes
     before = np.concatenate([[0], np.maximum.accumulate(ends)[:-1]])
     again = np.empty(0, np.int64) if quic else np.flatnonzero(begins < before)
-    return SentSoFar(quic, sending.at[says], ends, np.flatnonzero(np.isin(says, lost(sending))), again)
+    return SentSoFar(quic, sending.at[places], ends, np.flatnonzero(np.isin(places, lost(sending))), again)
 
 
 def _unwrapped(numbers: Times) -> Times:

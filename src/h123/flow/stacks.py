@@ -33,8 +33,8 @@ def smoothed_round_trip(account: pa.Table, host: str) -> Series:
 
 def _of(account: pa.Table, host: str) -> pa.Table:
     """Its connections' rows, in the order of time."""
-    mine = pc.and_(pc.equal(account["host"], host), pc.not_equal(account["state"], _LISTENS))
-    return account.filter(mine).sort_by("at_ns")
+    rows_of_host = pc.and_(pc.equal(account["host"], host), pc.not_equal(account["state"], _LISTENS))
+    return account.filter(rows_of_host).sort_by("at_ns")
 
 
 def logged_window(logs: Sequence[StackLog], bins: Bins) -> Series:
@@ -45,24 +45,24 @@ def logged_window(logs: Sequence[StackLog], bins: Bins) -> Series:
     times, amounts = (np.concatenate(part) for part in parts)
     if not len(times):
         return Series(np.empty(0, np.int64), np.empty(0))
-    told = (bins.begins + bins.width > times.min()) & (bins.begins <= times.max())
-    return Series(bins.begins[told], bins.highest(times, amounts)[told])
+    covered = (bins.begins + bins.width > times.min()) & (bins.begins <= times.max())
+    return Series(bins.begins[covered], bins.highest(times, amounts)[covered])
 
 
 def logged_round_trip(logs: Sequence[StackLog], bins: Bins) -> Series:
     """ns: the smoothed round trips' median in each bin that has one."""
     times = np.concatenate([np.empty(0, np.int64), *(log.at for log in logs)])
     values = np.concatenate([np.empty(0), *(log.round_trip for log in logs)])
-    told = ~np.isnan(values)
-    medians = bins.medians(times[told], values[told])
-    known = ~np.isnan(medians)
-    return Series(bins.begins[known], medians[known])
+    valid = ~np.isnan(values)
+    medians = bins.medians(times[valid], values[valid])
+    has_value = ~np.isnan(medians)
+    return Series(bins.begins[has_value], medians[has_value])
 
 
 def _changes(log: StackLog) -> tuple[Numbers, Numbers]:
     """Times, and by how much the window changes then; when the log ends it is nobody's."""
-    told = ~np.isnan(log.window)
-    if not told.any():
+    valid = ~np.isnan(log.window)
+    if not valid.any():
         return np.empty(0), np.empty(0)
-    at = log.at[told]
-    return np.append(at, max(at[-1], log.sent[-1]) + 1), np.diff(np.concatenate([[0.0], log.window[told], [0.0]]))
+    at = log.at[valid]
+    return np.append(at, max(at[-1], log.sent[-1]) + 1), np.diff(np.concatenate([[0.0], log.window[valid], [0.0]]))

@@ -22,8 +22,8 @@ def waiting(packets: Packets, way: Direction, *, shared: bool = False) -> Series
     if way.rate is None and not any(change.rate for change in way.changes or []):
         return Series(np.empty(0, np.int64), np.empty(0))
     queued = (packets["fate"] != QUEUE_FULL) & (packets["fate"] != BLOCKED)
-    came = packets["at_ns"].astype(np.int64)
-    return Series(came[queued], (wire(packets, way, shared=shared).begins - came)[queued].astype(float))
+    arrivals = packets["at_ns"].astype(np.int64)
+    return Series(arrivals[queued], (wire(packets, way, shared=shared).begins - arrivals)[queued].astype(float))
 
 
 def gone(packets: Packets, fate: int) -> Times:
@@ -32,15 +32,15 @@ def gone(packets: Packets, fate: int) -> Times:
     return times
 
 
-def capacity(way: Direction, began: int, end: int) -> Series:
+def capacity(way: Direction, begin: int, end: int) -> Series:
     """The link's rate from the trial's beginning, where each value holds until the next; of a trace its mean. A link
     without a rate has none."""
-    steps = [(began, way.rate)]
-    steps += [(began + c.at_ns, c.rate) for c in way.changes or [] if c.rate and began + c.at_ns < end]
-    known = [(time, rate.mean_bps) for time, rate in steps if rate]
-    if known:
-        known.append((end, known[-1][1]))
-    return Series(np.array([time for time, _ in known], np.int64), np.array([bps for _, bps in known], float))
+    steps = [(begin, way.rate)]
+    steps += [(begin + c.at_ns, c.rate) for c in way.changes or [] if c.rate and begin + c.at_ns < end]
+    rates = [(time, rate.mean_bps) for time, rate in steps if rate]
+    if rates:
+        rates.append((end, rates[-1][1]))
+    return Series(np.array([time for time, _ in rates], np.int64), np.array([bps for _, bps in rates], float))
 
 
 def full_queue_ns(way: Direction) -> float | None:

@@ -110,11 +110,11 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
     for row, (link, report, facts), (summary, in_time, openings, dialled) in zip(rows, documents, content, strict=True):
         conditions = json.loads(row["parameters"])
         recoveries = _recoveries(row, breaks_of(link, report))
-        lost = blocking.get(row["trial"])
-        metrics = measure(summary, report, facts, conditions["clock"], openings, recoveries, lost, dialled)
+        blocking_of_trial = blocking.get(row["trial"])
+        metrics = measure(summary, report, facts, conditions["clock"], openings, recoveries, blocking_of_trial, dialled)
         attempts.append(
             Attempt(
-                **{known: row[known] for known in ("trial", "attempt", "block", "position", "place", "twin")},
+                **{column: row[column] for column in ("trial", "attempt", "block", "position", "place", "twin")},
                 cell=json.loads(row["cell"]),
                 parameters=conditions,
                 disturbed=row["disturbed"],
@@ -138,9 +138,9 @@ def _blocking(rows: Sequence[Row]) -> dict[str, Blocking]:
     """Of each trial that loses one packet and has one beside it that loses none."""
     kinds = [json.loads(row["parameters"]).get("losses") for row in rows]
     without = {_but_losses(row): row for row, losses in zip(rows, kinds, strict=True) if losses == "none"}
-    asked = [row for row, losses in zip(rows, kinds, strict=True) if losses == "one" and _but_losses(row) in without]
-    found = each(_blocked, [(row["file"], without[_but_losses(row)]["file"], row["statuses"]) for row in asked])
-    return {row["trial"]: blocking for row, blocking in zip(asked, found, strict=True) if blocking}
+    lossy = [row for row, losses in zip(rows, kinds, strict=True) if losses == "one" and _but_losses(row) in without]
+    results = each(_blocked, [(row["file"], without[_but_losses(row)]["file"], row["statuses"]) for row in lossy])
+    return {row["trial"]: blocking for row, blocking in zip(lossy, results, strict=True) if blocking}
 
 
 def _but_losses(row: Row) -> tuple[int, bool, str]:
@@ -154,11 +154,11 @@ def _blocked(pair: tuple[str, str, list[int]]) -> Blocking | None:
     return blocking_of(Path(lost).parent, Path(delivered).parent, statuses)
 
 
-def _documents(kept: Path, *, imported: bool) -> tuple[Link, FinishedReport, ClientFile | None]:
+def _documents(folder: Path, *, imported: bool) -> tuple[Link, FinishedReport, ClientFile | None]:
     """An attempt's link, its report, its client's account. Read here while others read samples: to hand them on from
     one process to another takes longer than to read them."""
-    report = NO_REPORT if imported else finished_report(kept / "report.json")
-    return read_document(kept / "trial.json", TrialFile).links[0], report, read_facts(kept)
+    report = NO_REPORT if imported else finished_report(folder / "report.json")
+    return read_document(folder / "trial.json", TrialFile).links[0], report, read_facts(folder)
 
 
 def _recoveries(row: Row, breaks: Sequence[Break]) -> list[float]:
@@ -193,5 +193,5 @@ def finished_report(path: Path) -> FinishedReport:
         return FinishedReport.model_validate(content, strict=True)
     except ValidationError as invalid:
         held(content, Report, path)  # or it is no report at all
-        said = f"{path} tells of no finished trial, although the journal says that it was valid"
-        raise UserError(f"{said}: {fault_of(invalid)}") from None
+        message = f"{path} tells of no finished trial, although the journal says that it was valid"
+        raise UserError(f"{message}: {fault_of(invalid)}") from None

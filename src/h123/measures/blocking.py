@@ -47,10 +47,10 @@ def blocking_of(lost: Path, delivered: Path, statuses: Sequence[int]) -> Blockin
 def later_by(trial: Path, beside: Path, statuses: Sequence[int]) -> list[int] | None:
     """By how many ns each request of a trial took longer than in another one; what is less than the clock tells is
     nothing. None where one failed, or where the trials have not the same. Raises UserError."""
-    here, there = _took(trial, statuses), _took(beside, statuses)
-    if here is None or there is None or here.keys() != there.keys():
+    own, counterpart = _took(trial, statuses), _took(beside, statuses)
+    if own is None or counterpart is None or own.keys() != counterpart.keys():
         return None
-    longer = (here[one] - there[one] for one in there)
+    longer = (own[request] - counterpart[request] for request in counterpart)
     return [ns if ns > _NOISE_NS else 0 for ns in longer]
 
 
@@ -63,22 +63,22 @@ def _lost(folder: Path) -> list[int]:
     if not packets_file(folder).is_file():
         return []
     packets = read_packets(folder, columns=("bytes", "fate"))
-    lost: list[int] = packets["bytes"][packets["fate"] == LOST].tolist()
-    return lost
+    sizes: list[int] = packets["bytes"][packets["fate"] == LOST].tolist()
+    return sizes
 
 
 def _took(trial: Path, statuses: Sequence[int]) -> dict[tuple[int, ...], int] | None:
     """ns of each request, by who made it, for what, and the how manieth that was; None if one failed."""
     rows = Rows.read(trial / "samples.parquet")
-    known = rows["start_ns"].known & rows["end_ns"].known & rows.ok(statuses)
-    if not rows.count or not known.all():
+    valid = rows["start_ns"].known & rows["end_ns"].known & rows.ok(statuses)
+    if not rows.count or not valid.all():
         return None
     order = np.argsort(rows["start_ns"].values, kind="stable")
     who = [np.where(rows[name].known, rows[name].values, -1)[order].tolist() for name in ("user", "group", "resource")]
-    took = (rows["end_ns"] - rows["start_ns"]).values[order].tolist()
-    seen: Counter[tuple[int, ...]] = Counter()
-    found = {}
-    for one, ns in zip(zip(*who, strict=True), took, strict=True):
-        found[*one, seen[one]] = ns
-        seen[one] += 1
-    return found
+    durations = (rows["end_ns"] - rows["start_ns"]).values[order].tolist()
+    counts: Counter[tuple[int, ...]] = Counter()
+    duration_of = {}
+    for identity, ns in zip(zip(*who, strict=True), durations, strict=True):
+        duration_of[*identity, counts[identity]] = ns
+        counts[identity] += 1
+    return duration_of

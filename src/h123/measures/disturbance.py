@@ -59,7 +59,7 @@ def disturbance(report: Report, trial: TrialFile, samples: Path, statuses: Seque
     nothing under the virtual clock."""
     if trial.clock == "virtual" or report.machine.lab_ns is None or not samples.is_file():
         return UNDISTURBED
-    known = _TrialLoad.of(report, _round_trip_ns(trial))
+    load = _TrialLoad.of(report, _round_trip_ns(trial))
     table = pq.read_table(samples)
     table = table.append_column("ok", succeeded(table, statuses))
     columns = ["start_ns", "connected_ns", "first_byte_ns", "end_ns", "ok"]
@@ -70,7 +70,7 @@ def disturbance(report: Report, trial: TrialFile, samples: Path, statuses: Seque
         for phase in ("warm", "cold")
     }
     rows["visits"] = _visits(table)
-    return Disturbance(_shares(rows, known.added), _shares(rows, known.waited))
+    return Disturbance(_shares(rows, load.added), _shares(rows, load.waited))
 
 
 def _visits(table: pa.Table) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def _visits(table: pa.Table) -> dict[str, Any]:
     keys = [name for name in ("user", "group") if name in warm.column_names]
     each = warm.group_by(keys).aggregate([("start_ns", "min"), ("end_ns", "max"), ("ok", "all")])
     columns = {"start_ns": "start_ns_min", "end_ns": "end_ns_max", "ok": "ok_all"}
-    return {name: each[made].to_numpy(zero_copy_only=False) for name, made in columns.items()}
+    return {name: each[column].to_numpy(zero_copy_only=False) for name, column in columns.items()}
 
 
 def machine_noise(report: Report) -> float:
@@ -97,9 +97,9 @@ def ruined(report: Report) -> bool:
     codes = {reason["code"] for reason in report.reasons}
     if not codes or not codes <= RUINABLE:
         return False
-    took = sum(report.phases_ns.values())
+    duration_ns = sum(report.phases_ns.values())
     stalls = [sum(to - start for start, to in spans) for spans in report.machine.stalls or []]
-    return "link-overrun" in codes or bool(took and max(stalls, default=0) > RUINED_SHARE * took)
+    return "link-overrun" in codes or bool(duration_ns and max(stalls, default=0) > RUINED_SHARE * duration_ns)
 
 
 @dataclass(frozen=True)
@@ -148,11 +148,11 @@ class _TrialLoad:
 
     def waited(self, start: Ns, end: Ns) -> Ns:
         """Waits outside of stalls: spread over the run, but in each round trip no more than `TURNS` of them."""
-        took = end - start
-        spread = took * self.pace
+        duration = end - start
+        spread = duration * self.pace
         if not self.round_trip_ns:
             return spread
-        chain: Ns = np.minimum(spread, (took / self.round_trip_ns + 1) * self.chain_ns)
+        chain: Ns = np.minimum(spread, (duration / self.round_trip_ns + 1) * self.chain_ns)
         return chain
 
 
@@ -182,9 +182,9 @@ def _share(times: RequestTime, rows: Mapping[str, Any], added: Any) -> float | N
     if not good.any():
         return None
     start, end = start[good], end[good]
-    took = end - start
-    least = took - np.minimum(added(start, end), took)
-    measured, remains = (float(np.quantile(some, times.share)) for some in (took, least))
+    duration = end - start
+    least = duration - np.minimum(added(start, end), duration)
+    measured, remains = (float(np.quantile(some, times.share)) for some in (duration, least))
     return 1 - remains / measured if measured > 0 else None
 
 
@@ -192,13 +192,13 @@ def _share_of_run(rows: Mapping[str, Any], added: Any) -> float | None:
     if not len(rows["start_ns"]):
         return None
     start, end = np.array([float(rows["start_ns"].min())]), np.array([float(rows["end_ns"].max())])
-    took = end - start
-    return float((np.minimum(added(start, end), took) / took)[0]) if took[0] > 0 else None
+    duration = end - start
+    return float((np.minimum(added(start, end), duration) / duration)[0]) if duration[0] > 0 else None
 
 
 def _run(report: Report) -> tuple[float, float]:
-    began = float(report.main_began_ns)
-    return began, began + report.phases_ns["main"]
+    begin = float(report.main_began_ns)
+    return begin, begin + report.phases_ns["main"]
 
 
 def own_ns(report: Report) -> float:
@@ -236,8 +236,8 @@ def _overlap(spans: Any, start: Ns, end: Ns) -> Ns:
         return np.zeros(len(start))
     # The time in spans before each moment grows within a span and stands between two.
     lengths = np.cumsum(spans[:, 1] - spans[:, 0])
-    moments, passed = spans.ravel(), np.column_stack([lengths - (spans[:, 1] - spans[:, 0]), lengths]).ravel()
-    overlap: Ns = np.interp(end, moments, passed) - np.interp(start, moments, passed)
+    moments, outside = spans.ravel(), np.column_stack([lengths - (spans[:, 1] - spans[:, 0]), lengths]).ravel()
+    overlap: Ns = np.interp(end, moments, outside) - np.interp(start, moments, outside)
     return overlap
 
 

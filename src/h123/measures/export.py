@@ -157,9 +157,9 @@ def _parameters(connection: duckdb.DuckDBPyConnection) -> pa.Table:
     """Those of the attempts, and the same as others may read them."""
     texts = [str(text) for (text,) in connection.execute("SELECT DISTINCT parameters FROM attempts").fetchall()]
     safe = [hidden_in(json.loads(text)) for text in texts]
-    kept = [text if part == json.loads(text) else json.dumps(part) for text, part in zip(texts, safe, strict=True)]
+    exact = [text if part == json.loads(text) else json.dumps(part) for text, part in zip(texts, safe, strict=True)]
     schema = pa.schema([("parameters", pa.string()), ("shown", pa.string())])
-    return pa.Table.from_pydict({"parameters": texts, "shown": kept}, schema=schema)
+    return pa.Table.from_pydict({"parameters": texts, "shown": exact}, schema=schema)
 
 
 def _metrics(folder: CampaignFolder) -> pa.Table:
@@ -187,5 +187,5 @@ def _harmless(connection: duckdb.DuckDBPyConnection, query: str) -> str:
 
 
 def _mended(column: str) -> str:
-    shown = f"regexp_replace({column}, '[\\p{{Cc}}\\p{{Cf}}\\p{{Zl}}\\p{{Zp}}]', '?', 'g')"
-    return f"CASE WHEN regexp_matches({column}, '^\\s*[=+@-]') THEN '''' || {shown} ELSE {shown} END"
+    cleaned = f"regexp_replace({column}, '[\\p{{Cc}}\\p{{Cf}}\\p{{Zl}}\\p{{Zp}}]', '?', 'g')"
+    return f"CASE WHEN regexp_matches({column}, '^\\s*[=+@-]') THEN '''' || {cleaned} ELSE {cleaned} END"

@@ -136,7 +136,7 @@ def metric_value(
         case CrossTrafficRate(way):
             return _crossed(report, way)
         case OpeningCost(what):
-            return _median([getattr(one, what) for one in openings])
+            return _median([getattr(opening, what) for opening in openings])
         case RecoveryTime():
             return _seconds(_median(recoveries))
         case LossCost(what):
@@ -173,20 +173,20 @@ def _dialled(summary: Summary, report: Report, dialled: Sequence[int]) -> float 
     return _median([math.inf if visit.failed else count for visit, count in each])
 
 
-def _lost(found: Blocking, what: Literal["all", "others"]) -> float | None:
-    return _seconds(found.others if what == "others" else found.own + found.others)
+def _lost(blocking: Blocking, what: Literal["all", "others"]) -> float | None:
+    return _seconds(blocking.others if what == "others" else blocking.own + blocking.others)
 
 
 def _quantile(times: RequestTime, s: Summary) -> float | None:
     """ns; infinite where so many failed."""
-    requests, found = {
+    requests, quantiles = {
         ("warm", "end_ns"): (s.warm, s.latency_ns[QUANTILES.index(times.share)] if s.latency_ns else None),
         ("warm", "first_byte_ns"): (s.warm, _seen(s.ttfb_ns, s.warm_ok, s.warm_ttfb_known)),
         ("cold", "connected_ns"): (s.cold, s.handshake_ns),
         ("cold", "first_byte_ns"): (s.cold, _seen(s.cold_ttfb_ns, s.cold_ok, s.cold_ttfb_known)),
         ("cold", "end_ns"): (s.cold, s.cold_latency_ns),
     }[times.phase, times.until]
-    return found if requests >= times.requests else None
+    return quantiles if requests >= times.requests else None
 
 
 def _sent_quantile(times: TimeFromSend, s: Summary) -> float | None:
@@ -196,9 +196,9 @@ def _sent_quantile(times: TimeFromSend, s: Summary) -> float | None:
     return s.sent_latency_ns[SEND_QUANTILES.index(times.share)]
 
 
-def _seen(ns: float | None, ok: int, known: int) -> float | None:
+def _seen(ns: float | None, ok: int, count: int) -> float | None:
     """A client that does not see the first byte of every answer has no time to first byte."""
-    return ns if ok == known else None
+    return ns if ok == count else None
 
 
 def _seconds(ns: float | None) -> float | None:
@@ -230,21 +230,21 @@ def _goodput(summary: Summary) -> float | None:
 
 
 def _cpu(summary: Summary, report: Report, roles: Sequence[Role]) -> float | None:
-    used = [_used(report, role) for role in roles]
-    known = [ns for ns in used if ns is not None]
-    told = summary.rows and len(known) == len(used) and sum(known) > 0
-    return sum(known) * _NS / summary.rows if told else None
+    times = [_used(report, role) for role in roles]
+    valid = [ns for ns in times if ns is not None]
+    complete = summary.rows and len(valid) == len(times) and sum(valid) > 0
+    return sum(valid) * _NS / summary.rows if complete else None
 
 
 def _used(report: Report, role: Role) -> int | None:
     """ns of a processor; None where there is no such role, or one does not tell."""
-    playing = [one.cpu for one in report.roles if one.name in _PLAYED.get(role, (role,))]
+    playing = [role_report.cpu for role_report in report.roles if role_report.name in _PLAYED.get(role, (role,))]
     return sum(cpu.main_ns for cpu in playing if cpu) if playing and all(playing) else None
 
 
 def _memory(report: Report, role: str) -> float | None:
     """The largest resident set that the role ever had, as the kernel counted it."""
-    peaks = [one.max_rss_bytes for one in report.roles if one.name == role]
+    peaks = [report_of_role.max_rss_bytes for report_of_role in report.roles if report_of_role.name == role]
     return float(peaks[0]) if len(peaks) == 1 and peaks[0] else None
 
 
@@ -262,8 +262,8 @@ def _sent(summary: Summary, report: Report, way: Way, what: Literal["bytes", "pa
     """A veth counts nothing."""
     link = report.links[0] if report.links else None
     direction = link.directions.get(way) if link and link.directions else None
-    sent = direction and (direction.bytes_in if what == "bytes" else direction.packets_in)
-    return sent / summary.rows if sent and summary.rows else None
+    amount = direction and (direction.bytes_in if what == "bytes" else direction.packets_in)
+    return amount / summary.rows if amount and summary.rows else None
 
 
 def _queued(report: Report, way: Way) -> float | None:
@@ -277,8 +277,8 @@ def _queued(report: Report, way: Way) -> float | None:
 def _crossed(report: Report, way: Way) -> float | None:
     """Bits a second; None where nothing crosses the link."""
     link, ran = report.links[0] if report.links else None, report.phases_ns.get("main")
-    others = link.cross.get(way) if link and link.cross else None
-    return 8 * others.received_bytes / (ran * _NS) if others and ran else None
+    traffic = link.cross.get(way) if link and link.cross else None
+    return 8 * traffic.received_bytes / (ran * _NS) if traffic and ran else None
 
 
 def _wasted(summary: Summary, report: Report) -> float | None:

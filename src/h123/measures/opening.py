@@ -60,16 +60,16 @@ def openings_of(folder: Path, rows: Rows, statuses: Sequence[int]) -> list[Openi
     if not cold.any() or not packets_file(folder).is_file():
         return []
     connections = list(_connections(read_packets(folder, columns=COLUMNS)))
-    found, sent = [], rows["sent_ns"]
-    asked = np.where(sent.known, sent.values, _UNKNOWN)[cold].tolist()
-    times = zip(rows["start_ns"].values[cold].tolist(), first_byte.values[cold].tolist(), asked, strict=True)
+    openings, sent_ns = [], rows["sent_ns"]
+    request_times = np.where(sent_ns.known, sent_ns.values, _UNKNOWN)[cold].tolist()
+    times = zip(rows["start_ns"].values[cold].tolist(), first_byte.values[cold].tolist(), request_times, strict=True)
     for start, answered, sent_at in times:
-        begun = [one for one in connections if start <= one.began <= answered]
-        opening = begun[0].opening(answered, sent_at) if len(begun) == 1 else None
+        candidates = [connection for connection in connections if start <= connection.began <= answered]
+        opening = candidates[0].opening(answered, sent_at) if len(candidates) == 1 else None
         if opening is None:
             return []
-        found.append(opening)
-    return found
+        openings.append(opening)
+    return openings
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,10 @@ class _Side:
     @classmethod
     def of(cls, packets: Packets) -> "_Side":
         arrived = (packets["fate"] == DELIVERED) & (packets["left_ns"] > 0)
-        left = np.where(arrived, packets["left_ns"], _NEVER)
-        return cls(packets, packets["at_ns"].astype(np.int64), left, np.minimum.accumulate(left[::-1])[::-1])
+        departures = np.where(arrived, packets["left_ns"], _NEVER)
+        return cls(
+            packets, packets["at_ns"].astype(np.int64), departures, np.minimum.accumulate(departures[::-1])[::-1]
+        )
 
     def heard(self, since: int) -> int:
         """When the other end first got something that was sent at or after a time."""
@@ -120,17 +122,17 @@ class _Connection:
     def began(self) -> int:
         return int(self.up.at[0])
 
-    def opening(self, answered: int, asked: int = _UNKNOWN) -> Opening | None:
+    def opening(self, answer_at: int, request_at: int = _UNKNOWN) -> Opening | None:
         """`answered`: when the client had the first byte; `asked`: when it sent the request. None where nothing had
         come by then."""
-        came = np.flatnonzero((self.down.left <= answered) & (self.down.packets["payload"] > 0))
-        if not len(came):
+        arrivals = np.flatnonzero((self.down.left <= answer_at) & (self.down.packets["payload"] > 0))
+        if not len(arrivals):
             return None
-        sent = int(self.down.at[came[np.argmax(self.down.left[came])]])
-        turns = self._turns(sent)
+        answer_sent_at = int(self.down.at[arrivals[np.argmax(self.down.left[arrivals])]])
+        turns = self._turns(answer_sent_at)
         reached = [turn.reached for turn in turns]
-        own = [turn for turn in turns if turn.since <= asked]
-        up, down = self.up.until(answered), self.down.until(sent)
+        own = [turn for turn in turns if turn.since <= request_at]
+        up, down = self.up.until(answer_at), self.down.until(answer_sent_at)
         quic = bool(self.up.packets["protocol"][0] == UDP)
         return Opening(
             round_trips=len(reached),
@@ -138,33 +140,33 @@ class _Connection:
             bytes_down=int(down["bytes"].sum(dtype=np.int64)),
             packets_up=len(up),
             packets_down=len(down),
-            lost=self.up.lost(answered) or self.down.lost(sent),
+            lost=self.up.lost(answer_at) or self.down.lost(answer_sent_at),
             retried=quic and bool(((down["flags"] & RETRY) == RETRY).any()),
             limited=quic and self._limited(reached),
-            asked=len(own) if asked != _UNKNOWN else None,
+            asked=len(own) if request_at != _UNKNOWN else None,
             begun=bool(own) and self._begun(own[-1].reached, reached[-1]),
         )
 
-    def _turns(self, sent: int) -> list[_Turn]:
+    def _turns(self, until: int) -> list[_Turn]:
         """The client's, until the answer was sent."""
         turns, since = [], self.began
-        while (reached := self.up.heard(since)) <= sent:
+        while (reached := self.up.heard(since)) <= until:
             turns.append(_Turn(since, reached))
             if (since := self.down.heard(reached)) == _NEVER:
                 break
         return turns
 
-    def _begun(self, asked: int, last: int) -> bool:
+    def _begun(self, request_at: int, last: int) -> bool:
         """Whether more than handshakes and settings have was sent between these times."""
-        between = (self.down.at >= asked) & (self.down.at < last)
+        between = (self.down.at >= request_at) & (self.down.at < last)
         return int((self.down.packets["payload"][between] >= _FULL).sum()) >= _PART
 
     def _limited(self, reached: Sequence[int]) -> bool:
         """By what went to and fro before the client's second turn reached the server."""
         second = reached[1] if len(reached) > 1 else _NEVER
-        got = self.up.packets["payload"][self.up.left < second].sum(dtype=np.int64)
-        said = self.down.packets["payload"][self.down.at < second].sum(dtype=np.int64)
-        return bool(said + _DATAGRAM > _TIMES_THREE * got)
+        received_bytes = self.up.packets["payload"][self.up.left < second].sum(dtype=np.int64)
+        sent_bytes = self.down.packets["payload"][self.down.at < second].sum(dtype=np.int64)
+        return bool(sent_bytes + _DATAGRAM > _TIMES_THREE * received_bytes)
 
 
 def _connections(packets: Packets) -> Iterator[_Connection]:
@@ -172,8 +174,8 @@ def _connections(packets: Packets) -> Iterator[_Connection]:
     ordered = packets[np.argsort(packets["at_ns"], kind="stable")]
     port = np.where(ordered["way"] == UP, ordered["source"], ordered["destination"])
     key = ordered["protocol"].astype(np.int64) << 16 | port
-    for one in np.unique(key[np.isin(ordered["protocol"], (TCP, UDP))]):
-        of = ordered[key == one]
+    for number in np.unique(key[np.isin(ordered["protocol"], (TCP, UDP))]):
+        of = ordered[key == number]
         up = of[of["way"] == UP]
         if len(up):
             yield _Connection(_Side.of(up), _Side.of(of[of["way"] == DOWN]))

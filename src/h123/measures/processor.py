@@ -31,13 +31,13 @@ class Usage:
     @classmethod
     def of(cls, report: Report, roles: Sequence[str]) -> "Usage | None":
         """Of these roles; None where the report does not tell it of each."""
-        known = [role.cpu for role in report.roles if role.name in roles and role.cpu]
-        courses = [np.array(cpu.main_over_time, np.int64).reshape(-1, 2) for cpu in known]
+        usages = [role.cpu for role in report.roles if role.name in roles and role.cpu]
+        courses = [np.array(cpu.main_over_time, np.int64).reshape(-1, 2) for cpu in usages]
         if len(courses) < len(roles) or not all(map(len, courses)):
             return None
         at = np.unique(np.concatenate([course[:, 0] for course in courses]))
-        used = sum(np.interp(at, course[:, 0], course[:, 1]) for course in courses)
-        return cls(at, np.asarray(used, np.float64))
+        total = sum(np.interp(at, course[:, 0], course[:, 1]) for course in courses)
+        return cls(at, np.asarray(total, np.float64))
 
     def between(self, begin_ns: int, end_ns: int) -> float | None:
         """What was used in a part of the trial, ns; None where the lab looked too seldom in it."""
@@ -52,8 +52,8 @@ def of_request(summary: Summary, report: Report, roles: Sequence[str]) -> float 
     usage = Usage.of(report, roles)
     if usage is None or summary.open_ns is None or summary.warm_end_ns is None or not summary.once_open:
         return None
-    used = usage.between(summary.open_ns, summary.warm_end_ns)
-    return used / summary.once_open if used else None
+    time = usage.between(summary.open_ns, summary.warm_end_ns)
+    return time / summary.once_open if time else None
 
 
 def of_handshake(summary: Summary, report: Report, roles: Sequence[str]) -> float | None:
@@ -61,10 +61,10 @@ def of_handshake(summary: Summary, report: Report, roles: Sequence[str]) -> floa
     each, usage = of_request(summary, report, roles), Usage.of(report, roles)
     if each is None or usage is None or summary.start_ns is None or summary.open_ns is None or not summary.handshakes:
         return None
-    used = usage.between(summary.start_ns, summary.open_ns)
-    if used is None:
+    time = usage.between(summary.start_ns, summary.open_ns)
+    if time is None:
         return None
-    beyond = used - each * (summary.rows - (summary.once_open or 0))
+    beyond = time - each * (summary.rows - (summary.once_open or 0))
     return beyond / summary.handshakes if beyond > 0 else None
 
 

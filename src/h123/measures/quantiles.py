@@ -45,8 +45,8 @@ def ranks(n: int, share: float, confidence: float = CONFIDENCE) -> Ranks | None:
     below = bdtr(np.arange(n + 1), n, share)
     error = 1 - confidence
     high = min(n, int(np.searchsorted(below, 1 - error / 2)) + 1)
-    left = error / 2 if 1 - below[high - 1] <= error / 2 else error - (1 - below[high - 1])
-    low = int(np.searchsorted(below, left, side="right"))
+    remainder = error / 2 if 1 - below[high - 1] <= error / 2 else error - (1 - below[high - 1])
+    low = int(np.searchsorted(below, remainder, side="right"))
     if low < 1:
         return None
     return Ranks(low, high, float(below[high - 1] - below[low - 1]))
@@ -60,11 +60,11 @@ def intervals(
     alike: dict[tuple[int, str], list[Path]] = defaultdict(list)
     for file, attempt in attempts.items():
         alike[attempt.summary.warm, succeeded_sql(attempt.workload.statuses())].append(file)
-    connection, found = connect(folder), dict[Path, tuple[float, float]]()
-    for (count, ok), mine in alike.items():
+    connection, interval_of = connect(folder), dict[Path, tuple[float, float]]()
+    for (count, ok), attempts_of_size in alike.items():
         if between := ranks(count, share):
             shares = ", ".join(repr((rank - 0.5) / count) for rank in (between.low, between.high))
             query = _SQL.format(shares=shares, ok=ok)
-            rows = connection.execute(query, {"files": [str(file) for file in mine]}).fetchall()
-            found |= {Path(file): (low * 1e-9, high * 1e-9) for file, (low, high) in rows}
-    return found
+            rows = connection.execute(query, {"files": [str(file) for file in attempts_of_size]}).fetchall()
+            interval_of |= {Path(file): (low * 1e-9, high * 1e-9) for file, (low, high) in rows}
+    return interval_of

@@ -37,8 +37,10 @@ def recoveries_of(breaks: Sequence[Break], rows: Rows, statuses: Sequence[int]) 
     ended, started, ok = rows["end_ns"], rows["start_ns"], rows.ok(statuses) & rows["start_ns"].known
     if not breaks or not (ended.known & started.known).any():
         return []
-    found = []
-    for one in breaks:
-        after = ended.of(ok & (ended.values > one.at) & ((started.values >= one.at) | (not one.lets_in)))
-        found.append(float(after.min() - one.at) if len(after) else math.inf)
-    return found
+    recoveries = []
+    for path_break in breaks:
+        after = ended.of(
+            ok & (ended.values > path_break.at) & ((started.values >= path_break.at) | (not path_break.lets_in))
+        )
+        recoveries.append(float(after.min() - path_break.at) if len(after) else math.inf)
+    return recoveries

@@ -75,16 +75,18 @@ def compare_executions(first: Path, second: Path) -> Repetition:
     """
     figures = [_figures(finished_report(folder / "report.json")) for folder in (first, second)]
     names = list(dict.fromkeys([*figures[0], *figures[1]]))
-    differences = [Difference(name, *(found.get(name) for found in figures)) for name in names]
+    differences = [Difference(name, *(values.get(name) for values in figures)) for name in names]
     differing = [d for d in differences if d.first != d.second]
-    one, other = (pq.read_table(folder / "samples.parquet").sort_by(_ORDER) for folder in (first, second))
-    moved = _moved(one, other)
-    random_bytes = RANDOM_BYTES * len(one["connection"].unique())
+    first_table, second_table = (
+        pq.read_table(folder / "samples.parquet").sort_by(_ORDER) for folder in (first, second)
+    )
+    moved = _moved(first_table, second_table)
+    random_bytes = RANDOM_BYTES * len(first_table["connection"].unique())
     return Repetition(
         packets=[d for d in differing if not _counts_bytes(d)],
         bytes=[d for d in differing if _counts_bytes(d)],
-        samples=one.num_rows,
-        outcomes=_other_outcomes(one, other),
+        samples=first_table.num_rows,
+        outcomes=_other_outcomes(first_table, second_table),
         moved=int(np.count_nonzero(moved)),
         furthest_ns=int(moved.max(initial=0)),
         random_bytes=random_bytes,
@@ -103,29 +105,29 @@ def _figures(report: FinishedReport) -> dict[str, Any]:
 
 
 def _counts_bytes(difference: Difference) -> bool:
-    known = difference.first is not None and difference.second is not None
-    return known and difference.name.rpartition(" ")[2] in _BYTES
+    comparable = difference.first is not None and difference.second is not None
+    return comparable and difference.name.rpartition(" ")[2] in _BYTES
 
 
-def _other_outcomes(one: pa.Table, other: pa.Table) -> int:
-    common, longer = sorted((int(one.num_rows), int(other.num_rows)))
+def _other_outcomes(table: pa.Table, other: pa.Table) -> int:
+    common, longer = sorted((int(table.num_rows), int(other.num_rows)))
     differs = np.zeros(common, dtype=bool)
-    for name in one.column_names:
+    for name in table.column_names:
         if name not in TIME_COLUMNS:
-            differs |= _column(one, name, common) != _column(other, name, common)
+            differs |= _column(table, name, common) != _column(other, name, common)
     return int(np.count_nonzero(differs)) + longer - common
 
 
-def _moved(one: pa.Table, other: pa.Table) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _moved(first: pa.Table, other: pa.Table) -> np.ndarray[Any, np.dtype[np.int64]]:
     """(samples in both,), ns: the largest difference of a time, counted from the first sample's start.
 
     A time that only one execution has counts as its whole distance from that start.
     """
-    common = min(one.num_rows, other.num_rows)
+    common = min(first.num_rows, other.num_rows)
     furthest = np.zeros(common, dtype=np.int64)
     for name in TIME_COLUMNS:
         times = []
-        for table in (one, other):
+        for table in (first, other):
             start = min(table["start_ns"].to_pylist(), default=0)
             times.append(np.array([-1 if t is None else t - start for t in table[name].to_pylist()[:common]], np.int64))
         furthest = np.maximum(furthest, np.abs(times[0] - times[1]))

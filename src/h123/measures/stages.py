@@ -25,17 +25,17 @@ class Stages(NamedTuple):
 def stages_of(rows: Rows) -> Stages:
     """Of each row."""
     start, end, connected, first_byte = (rows[name] for name in ("start_ns", "end_ns", "connected_ns", "first_byte_ns"))
-    sent, reused = _sent(rows), rows["reused"]
+    sending, reused = _sent(rows), rows["reused"]
     never = Numbers(end.values, rows.abandoned)  # what had not come by then
-    asked = _first_known(connected, sent, never, start)
-    answered = _first_known(first_byte, never, Numbers(asked, rows.every))
+    request_times = _first_known(connected, sending, never, start)
+    answered = _first_known(first_byte, never, Numbers(request_times, rows.every))
     opens = connected.known | (reused.known & (reused.values == 0))
-    begun = connected.known | sent.known
-    placed, whole = start.known & begun & (connected.known | reused.known), ~rows.faulty
+    valid = connected.known | sending.known
+    placed, whole = start.known & valid & (connected.known | reused.known), ~rows.faulty
     return Stages(
-        _where(whole & ~opens, asked - start.values, placed),
-        _where(whole & opens, asked - start.values, placed),
-        _where(whole, answered - asked, begun & first_byte.known),
+        _where(whole & ~opens, request_times - start.values, placed),
+        _where(whole & opens, request_times - start.values, placed),
+        _where(whole, answered - request_times, valid & first_byte.known),
         _where(whole, end.values - answered, first_byte.known & end.known),
         _where(rows.faulty, end.values - start.values, start.known & end.known),
     )
@@ -43,9 +43,9 @@ def stages_of(rows: Rows) -> Stages:
 
 def _sent(rows: Rows) -> Numbers:
     """When each was; one with a body at once, for what its client marks is when the body had been written."""
-    start, sent, up = rows["start_ns"], rows["sent_ns"], rows["bytes_up"]
+    start, sending, up = rows["start_ns"], rows["sent_ns"], rows["bytes_up"]
     uploads = up.known & (up.values > 0)
-    return Numbers(np.where(uploads, start.values, sent.values), np.where(uploads, start.known, sent.known))
+    return Numbers(np.where(uploads, start.values, sending.values), np.where(uploads, start.known, sending.known))
 
 
 def _first_known(*marks: Numbers) -> Integers:
@@ -53,6 +53,6 @@ def _first_known(*marks: Numbers) -> Integers:
     return np.select([mark.known for mark in marks], [mark.values for mark in marks], 0)
 
 
-def _where(rows: Mask, spent: Integers, known: Mask) -> Numbers:
+def _where(rows: Mask, durations: Integers, valid: Mask) -> Numbers:
     """Nothing is spent by other rows."""
-    return Numbers(np.where(rows, spent, 0), known)
+    return Numbers(np.where(rows, durations, 0), valid)

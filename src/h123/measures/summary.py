@@ -147,19 +147,19 @@ class _PhaseMasks:
 
 def summarise(rows: Rows, work: WorkloadKind) -> Summary:
     """The figures of an attempt's samples, which are of this workload."""
-    took, to_first_byte = rows["end_ns"] - rows["start_ns"], rows["first_byte_ns"] - rows["start_ns"]
+    durations, to_first_byte = rows["end_ns"] - rows["start_ns"], rows["first_byte_ns"] - rows["start_ns"]
     to_connected = rows["connected_ns"] - rows["start_ns"]
     ok = rows.ok(work.statuses())
-    parts = _PhaseMasks(ok, rows.phase("warm"), rows.phase("cold"), took, to_first_byte, to_connected)
-    moving = ok & (took.values > 0)
+    parts = _PhaseMasks(ok, rows.phase("warm"), rows.phase("cold"), durations, to_first_byte, to_connected)
+    moving = ok & (durations.values > 0)
     sizes = _sizes(rows, ok)
     return Summary(
         **_counts(rows, parts),
         **_opening(rows, parts, work),
         **_times(rows, parts),
         **sizes,
-        **_quickest(rows, took, moving, sizes),
-        shortest_ns=took.least(moving),
+        **_quickest(rows, durations, moving, sizes),
+        shortest_ns=durations.least(moving),
         retried=_retried(rows, parts.warm, work),
         fell_back=_fell_back(rows, ok, work),
         bytes_down=rows["bytes_down"].total(ok),
@@ -169,7 +169,7 @@ def summarise(rows: Rows, work: WorkloadKind) -> Summary:
 
 
 def _counts(rows: Rows, parts: _PhaseMasks) -> _Fields:
-    ok, warm, cold, known = parts.ok, parts.warm, parts.cold, parts.to_first_byte.known
+    ok, warm, cold, valid = parts.ok, parts.warm, parts.cold, parts.to_first_byte.known
     errors, protocols = rows.texts("error", rows.faulty), rows.texts("protocol", rows.faultless)
     disordered = np.logical_or.reduce([rows[later].after(rows[earlier]) for earlier, later in _IN_ORDER])
     return {
@@ -184,9 +184,9 @@ def _counts(rows: Rows, parts: _PhaseMasks) -> _Fields:
         "refused": _count(rows.faultless & ~ok),
         "instant": _count(ok & parts.took.known & (parts.took.values == 0)),
         "warm_ok": _count(warm & ok),
-        "warm_ttfb_known": _count(warm & ok & known),
+        "warm_ttfb_known": _count(warm & ok & valid),
         "cold_ok": _count(cold & ok),
-        "cold_ttfb_known": _count(cold & ok & known),
+        "cold_ttfb_known": _count(cold & ok & valid),
         "disordered": _count(disordered),
         "protocol_min": protocols[0] if protocols else None,
         "protocol_max": protocols[-1] if protocols else None,
@@ -195,15 +195,15 @@ def _counts(rows: Rows, parts: _PhaseMasks) -> _Fields:
 
 def _retried(rows: Rows, warm: Mask, work: WorkloadKind) -> int | None:
     tries = rows["tries"]
-    told = work.retries and tries.known.any()
-    return _count(warm & tries.known & (tries.values > 1)) if told else None
+    visible = work.retries and tries.known.any()
+    return _count(warm & tries.known & (tries.values > 1)) if visible else None
 
 
 def _fell_back(rows: Rows, ok: Mask, work: WorkloadKind) -> float | None:
     if work.fallback is None:
         return None
-    wanted, other = (_count(ok & rows.carried_by(protocol)) for protocol in (work.load.protocol, work.fallback))
-    return other / (wanted + other) if wanted + other else None
+    preferred, other = (_count(ok & rows.carried_by(protocol)) for protocol in (work.load.protocol, work.fallback))
+    return other / (preferred + other) if preferred + other else None
 
 
 def _opening(rows: Rows, parts: _PhaseMasks, work: WorkloadKind) -> _Fields:
@@ -228,15 +228,15 @@ def _opening(rows: Rows, parts: _PhaseMasks, work: WorkloadKind) -> _Fields:
 
 
 def _times(rows: Rows, parts: _PhaseMasks) -> _Fields:
-    ok, warm, cold, took, to_first_byte = parts.ok, parts.warm, parts.cold, parts.took, parts.to_first_byte
+    ok, warm, cold, durations, to_first_byte = parts.ok, parts.warm, parts.cold, parts.took, parts.to_first_byte
     failed, failed_cold = _count(warm & ~ok), _count(cold & ~ok)
     from_send = (rows["end_ns"] - rows["sent_ns"]).of(warm & ok)
-    told = len(from_send) == _count(warm & ok)
+    complete = len(from_send) == _count(warm & ok)
     return {
-        "latency_ns": quantiles(took.of(warm & ok), failed, QUANTILES),
-        "sent_latency_ns": quantiles(from_send, failed, SEND_QUANTILES) if told else None,
+        "latency_ns": quantiles(durations.of(warm & ok), failed, QUANTILES),
+        "sent_latency_ns": quantiles(from_send, failed, SEND_QUANTILES) if complete else None,
         "ttfb_ns": median_of(to_first_byte.of(warm & ok), failed),
-        "cold_latency_ns": median_of(took.of(cold & ok), failed_cold),
+        "cold_latency_ns": median_of(durations.of(cold & ok), failed_cold),
         "cold_ttfb_ns": median_of(to_first_byte.of(cold & ok), failed_cold),
         "start_ns": rows["start_ns"].least(rows.every),
         "end_ns": rows["end_ns"].most(rows.every),
@@ -244,8 +244,8 @@ def _times(rows: Rows, parts: _PhaseMasks) -> _Fields:
         "warm_end_ns": rows["end_ns"].most(warm),
         "warm_bytes_up": rows["bytes_up"].total(warm & ok),
         "warm_bytes_down": rows["bytes_down"].total(warm & ok),
-        "cold_shortest_ns": took.least(ok & cold),
-        "warm_busy_ns": took.total(warm),
+        "cold_shortest_ns": durations.least(ok & cold),
+        "warm_busy_ns": durations.total(warm),
         "ttfb_min_ns": to_first_byte.least(warm & ok),
     }
 
@@ -260,25 +260,25 @@ def _sizes(rows: Rows, ok: Mask) -> _Fields:
     }
 
 
-def _quickest(rows: Rows, took: Numbers, moving: Mask, sizes: _Fields) -> _Fields:
+def _quickest(rows: Rows, durations: Numbers, moving: Mask, sizes: _Fields) -> _Fields:
     """Of the rows that are `moving`, in each direction. Of bodies of one size it is the shortest."""
-    found: _Fields = {}
+    fields: _Fields = {}
     for way in ("up", "down"):
         size = rows[f"bytes_{way}"]
-        times, bodies = took.of(moving & size.known), size.of(moving & took.known)
+        times, bodies = durations.of(moving & size.known), size.of(moving & durations.known)
         alike = sizes[f"bytes_{way}_min"] == sizes[f"bytes_{way}_max"]
         best = (int(times.argmin() if alike else (bodies / times).argmax())) if len(times) else None
-        found[f"quickest_{way}_ns"] = None if best is None else int(times[best])
-        found[f"quickest_{way}_bytes"] = None if best is None else int(bodies[best])
-    return found
+        fields[f"quickest_{way}_ns"] = None if best is None else int(times[best])
+        fields[f"quickest_{way}_bytes"] = None if best is None else int(bodies[best])
+    return fields
 
 
 def _bodies(rows: Rows, ok: Mask, sizes: _Fields, resources: int) -> list[Bodies]:
     if resources == 1:
         return [_of_resource(0, sizes)]
     resource = rows["resource"]
-    asked: list[int] = np.unique(resource.of(ok)).tolist()
-    return [_of_resource(one, _sizes(rows, ok & resource.known & (resource.values == one))) for one in asked]
+    numbers: list[int] = np.unique(resource.of(ok)).tolist()
+    return [_of_resource(number, _sizes(rows, ok & resource.known & (resource.values == number))) for number in numbers]
 
 
 def _of_resource(resource: int, sizes: _Fields) -> Bodies:
@@ -292,8 +292,8 @@ def _visits(rows: Rows, parts: _PhaseMasks, work: WorkloadKind) -> _Fields:
         return {"visits": [], "visits_ns": {}, "stages_ns": {}}
     return {
         "visits": visits.each(),
-        "visits_ns": {until: median_of(told.ns, told.failed) for until, told in visits.until().items()},
-        "stages_ns": {stage: median_of(told.ns, told.failed) for stage, told in visits.spent().items() if told},
+        "visits_ns": {until: median_of(times.ns, times.failed) for until, times in visits.until().items()},
+        "stages_ns": {stage: median_of(times.ns, times.failed) for stage, times in visits.spent().items() if times},
     }
 
 
@@ -309,17 +309,17 @@ def quantiles(
     def ranked(rank: int) -> float:
         return float(ordered[rank]) if rank < len(ordered) else math.inf
 
-    found = []
+    results = []
     for share in shares:
         place = (count - 1) * share
         low, high, part = ranked(math.floor(place)), ranked(math.ceil(place)), place - math.floor(place)
-        found.append(low if low == high else low * (1 - part) + high * part)
-    return found
+        results.append(low if low == high else low * (1 - part) + high * part)
+    return results
 
 
 def median_of(values: NDArray[np.int64] | NDArray[np.float64], infinite: int) -> float | None:
-    found = quantiles(values, infinite, [0.5])
-    return found[0] if found else None
+    medians = quantiles(values, infinite, [0.5])
+    return medians[0] if medians else None
 
 
 def _count(where: Mask) -> int:

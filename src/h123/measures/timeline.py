@@ -47,12 +47,12 @@ class Timeline:
 def timeline(rows: Rows, *, timed: bool) -> Timeline:
     """Of an attempt's rows. `timed`: whether their starts are known."""
     starts, ends, user = rows["start_ns"], rows["end_ns"], rows["user"]
-    told = (rows.phase("warm") | rows.phase(LEAVING)) & starts.known & ends.known
-    if not told.any():
+    valid = (rows.phase("warm") | rows.phase(LEAVING)) & starts.known & ends.known
+    if not valid.any():
         return Timeline()
     waited = rows["first_byte_ns"] - starts
     marks = np.where(user.known, user.values, np.where(waited.known, waited.values, -1))
-    return course(starts.values[told], ends.values[told], marks[told], timed=timed)
+    return course(starts.values[valid], ends.values[valid], marks[valid], timed=timed)
 
 
 def course(starts: Times, ends: Times, marks: Times, *, timed: bool) -> Timeline:
@@ -62,20 +62,20 @@ def course(starts: Times, ends: Times, marks: Times, *, timed: bool) -> Timeline
     sums = _sums(durations)
     tick = _tick(starts, durations)
     sharp = timed and tick < _SHARP_NS
-    begun = np.sort(starts)
-    repeats = _repeated_rows(begun, starts, ends, marks) if sharp else _repeated_series(durations, marks)
+    sorted_starts = np.sort(starts)
+    repeats = _repeated_rows(sorted_starts, starts, ends, marks) if sharp else _repeated_series(durations, marks)
     if not timed:
         return Timeline(repeats=repeats, sums=sums)
     ended = np.sort(ends)
-    pauses = np.diff(ended, prepend=begun[0])
-    gap = int(np.diff(begun).max()) if len(begun) > 1 else None
-    flying = _in_flight(begun, np.sort(ends - (_SHORTER * durations).astype(np.int64) - 2 * tick))
+    pauses = np.diff(ended, prepend=sorted_starts[0])
+    gap = int(np.diff(sorted_starts).max()) if len(sorted_starts) > 1 else None
+    flying = _in_flight(sorted_starts, np.sort(ends - (_SHORTER * durations).astype(np.int64) - 2 * tick))
     return Timeline(flying, int(pauses.max()), float(np.median(pauses)), gap, repeats, sums)
 
 
-def _in_flight(begun: Times, ended: Times) -> int:
+def _in_flight(starts: Times, ended: Times) -> int:
     """Both sorted. At a start: how many had begun, less how many had ended."""
-    flying = np.arange(1, len(begun) + 1) - np.searchsorted(ended, begun, side="right")
+    flying = np.arange(1, len(starts) + 1) - np.searchsorted(ended, starts, side="right")
     rank = int((len(flying) - 1) * _MOST)
     return int(np.partition(flying, rank)[rank])
 
@@ -98,9 +98,9 @@ def _sums(durations: Times) -> tuple[int, ...] | None:
     return (len(durations), *(int(np.sum(power, dtype=np.uint64)) for power in powers))
 
 
-def _repeated_rows(begun: Times, starts: Times, ends: Times, marks: Times) -> int:
+def _repeated_rows(sorted_starts: Times, starts: Times, ends: Times, marks: Times) -> int:
     """Rows with the start, end and mark of another one. `begun`: the starts, sorted."""
-    twice = begun[1:][begun[1:] == begun[:-1]]
+    twice = sorted_starts[1:][sorted_starts[1:] == sorted_starts[:-1]]
     if not len(twice):
         return 0
     suspects = twice[np.searchsorted(twice, starts).clip(max=len(twice) - 1)] == starts

@@ -82,7 +82,10 @@ class Visits:
             self._failed(self.rows.every),
         )
         rows = zip(*(column.tolist() for column in columns), strict=True)
-        return [Visit(user, group, at, None if got < 0 else got, over, bad) for user, group, at, got, over, bad in rows]
+        return [
+            Visit(user, group, at, None if document_ns < 0 else document_ns, end_ns, failed)
+            for user, group, at, document_ns, end_ns, failed in rows
+        ]
 
     def until(self) -> Mapping[Arrival, VisitTimes]:
         """From a visit's start on."""
@@ -103,9 +106,9 @@ class Visits:
         }
 
     def _asking_for(self, resource: int) -> Mask:
-        asked = self.rows["resource"]
-        there: Mask = asked.known & (asked.values == resource)
-        return there
+        resources = self.rows["resource"]
+        matches: Mask = resources.known & (resources.values == resource)
+        return matches
 
     def _started(self) -> Integers:
         started: Integers = np.minimum.reduceat(self.rows["start_ns"].values[self.order], self.begins)
@@ -119,22 +122,22 @@ class Visits:
     def _furthest(self, column: Numbers, of: Mask, *, last: bool) -> Numbers:
         """Of each visit the last, or the first, that a column says of its rows `of`."""
         worst = np.iinfo(np.int64).min if last else np.iinfo(np.int64).max
-        told = np.where(of & column.known, column.values, worst)[self.order]
-        reached = (np.maximum if last else np.minimum).reduceat(told, self.begins)
+        values = np.where(of & column.known, column.values, worst)[self.order]
+        reached = (np.maximum if last else np.minimum).reduceat(values, self.begins)
         return Numbers(reached, reached != worst)
 
     def _until(self, name: str, of: Mask, *, last: bool) -> VisitTimes:
         reached, failed = self._furthest(self.rows[name], of, last=last), self._failed(of)
-        took = reached.values - self._started()
-        return VisitTimes(took[reached.known & ~failed].astype(np.float64), int(np.count_nonzero(failed)))
+        durations = reached.values - self._started()
+        return VisitTimes(durations[reached.known & ~failed].astype(np.float64), int(np.count_nonzero(failed)))
 
-    def _mean(self, spent: Numbers) -> VisitTimes | None:
+    def _mean(self, durations: Numbers) -> VisitTimes | None:
         failed = self._failed(self.rows.every)
-        known = np.logical_and.reduceat(spent.known[self.order], self.begins)
-        if not known[~failed].all():
+        valid = np.logical_and.reduceat(durations.known[self.order], self.begins)
+        if not valid[~failed].all():
             return None
         requests = np.diff(self.begins, append=len(self.order))
-        means = np.add.reduceat(spent.values[self.order], self.begins) / requests
+        means = np.add.reduceat(durations.values[self.order], self.begins) / requests
         return VisitTimes(means[~failed], int(np.count_nonzero(failed)))
 
 
@@ -149,20 +152,20 @@ def dialled_of(folder: Path, visits: Sequence[Visit]) -> list[int]:
     together = any(later.start_ns < earlier.end_ns for earlier, later in pairwise(ordered))
     if not visits or together or not packets_file(folder).is_file():
         return []
-    began = np.sort(_beginnings(folder))
+    beginnings = np.sort(_beginnings(folder))
     spans = np.array([(visit.start_ns, visit.end_ns + 1) for visit in visits])
-    counts: list[int] = np.diff(np.searchsorted(began, spans), axis=1).ravel().tolist()
+    counts: list[int] = np.diff(np.searchsorted(beginnings, spans), axis=1).ravel().tolist()
     return counts
 
 
 def _beginnings(folder: Path) -> Integers:
     """When each connection's first packet came, by the client's port."""
     packets = read_packets(folder, columns=_COLUMNS)
-    sent = packets[(packets["way"] == UP) & np.isin(packets["protocol"], (TCP, UDP))]
-    key = sent["protocol"].astype(np.int64) << 16 | sent["source"]
+    up_packets = packets[(packets["way"] == UP) & np.isin(packets["protocol"], (TCP, UDP))]
+    key = up_packets["protocol"].astype(np.int64) << 16 | up_packets["source"]
     _, first = np.unique(key, return_index=True)  # they are in the order of arrival
-    began: Integers = sent["at_ns"][first]
-    return began
+    times: Integers = up_packets["at_ns"][first]
+    return times
 
 
 class VisitTimings(NamedTuple):
@@ -175,16 +178,19 @@ class VisitTimings(NamedTuple):
 
 def events_of(visits: Sequence[Visit], facts: ClientFile | None) -> Iterator[VisitTimings]:
     """Of those visits that the client tells of, if it does."""
-    told = {(one.user, one.group): one for one in facts.visits} if facts else {}
+    events_by_visit = {(events.user, events.group): events for events in facts.visits} if facts else {}
     for visit in visits:
-        if one := told.get((visit.user, visit.group)):
-            yield VisitTimings(visit, one.dom_content_loaded_ns, one.load_ns)
+        if events := events_by_visit.get((visit.user, visit.group)):
+            yield VisitTimings(visit, events.dom_content_loaded_ns, events.load_ns)
 
 
 def times_until(event: PageEvent, visits: Sequence[Visit], facts: ClientFile | None) -> list[float]:
     """ns from the start of each visit until then, infinite where it never came or the visit failed; none of a client
     that does not tell."""
-    found = [(one.visit, one.load if event == "load" else one.dom_content_loaded) for one in events_of(visits, facts)]
-    if all(at is None for _, at in found):
+    ends = [
+        (timings.visit, timings.load if event == "load" else timings.dom_content_loaded)
+        for timings in events_of(visits, facts)
+    ]
+    if all(at is None for _, at in ends):
         return []
-    return [math.inf if at is None or visit.failed else float(at - visit.start_ns) for visit, at in found]
+    return [math.inf if at is None or visit.failed else float(at - visit.start_ns) for visit, at in ends]

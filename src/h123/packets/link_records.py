@@ -51,8 +51,8 @@ class LinkRecords:
     def write(self, records: Records, target: Path) -> None:
         """Write them as a file that `read` reads. Raises OSError."""
         columns = {name: pa.array(np.ascontiguousarray(records[name])) for name in self.columns}
-        left = np.ascontiguousarray(records[_LEFT])
-        columns[_LEFT] = pa.array(left, mask=left == 0)
+        departures = np.ascontiguousarray(records[_LEFT])
+        columns[_LEFT] = pa.array(departures, mask=departures == 0)
         write_compact(pa.table(columns), target, self.encodings)
 
     def tabulate(self, folder: Path) -> None:

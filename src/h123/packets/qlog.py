@@ -55,14 +55,14 @@ def _records(path: Path) -> Iterator[Any]:
         if cut is not None:
             raise cut
         try:
-            found = json.loads(record)
+            content = json.loads(record)
         except ValueError as error:
             if not whole:
                 raise
             cut = None if separated else error
             continue
         whole = True
-        yield found
+        yield content
 
 
 def _is_ill_formed(record: str) -> bool:
@@ -95,13 +95,13 @@ def _events(record: Any) -> Iterator[Event]:
         return
     for trace in _list(record.get("traces")) or [record.get("trace", record)]:
         if isinstance(trace, dict):
-            written = _list(trace.get("events")) if "events" in trace else [trace]
-            yield from (event for event in map(_Shape(trace).event, written) if event)
+            records = _list(trace.get("events")) if "events" in trace else [trace]
+            yield from (event for event in map(_Shape(trace).event, records) if event)
 
 
-def _list(told: Any) -> list[Any]:
+def _list(value: Any) -> list[Any]:
     """What is none counts as empty."""
-    return told if isinstance(told, list) else []
+    return value if isinstance(value, list) else []
 
 
 class _Shape:
@@ -113,14 +113,14 @@ class _Shape:
         units = configuration.get("time_units") if isinstance(configuration, dict) else None
         self._per_ms = _PER_MS.get(units, 1) if isinstance(units, str) else 1
 
-    def event(self, written: Any) -> Event | None:
+    def event(self, record: Any) -> Event | None:
         """One of them; None for what is none."""
-        if isinstance(written, list):
-            told = dict(zip(self._fields, written, strict=False))
-            name = f"{told.get('category')}:{told.get('event', told.get('event_type'))}"
-            written = {"time": told.get("relative_time"), "name": name, "data": told.get("data")}
-        if not isinstance(written, dict) or "name" not in written:
+        if isinstance(record, list):
+            fields = dict(zip(self._fields, record, strict=False))
+            name = f"{fields.get('category')}:{fields.get('event', fields.get('event_type'))}"
+            record = {"time": fields.get("relative_time"), "name": name, "data": fields.get("data")}
+        if not isinstance(record, dict) or "name" not in record:
             return None
-        if self._per_ms != 1 and isinstance(written.get("time"), int | float):
-            return {**written, "time": written["time"] / self._per_ms}
-        return written
+        if self._per_ms != 1 and isinstance(record.get("time"), int | float):
+            return {**record, "time": record["time"] / self._per_ms}
+        return record

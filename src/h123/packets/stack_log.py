@@ -53,7 +53,7 @@ class StackLog:
     def later(self, ns: int) -> Self:
         """The same, so much later."""
         times = {name: getattr(self, name) + ns for name in ("sent", "at", "lost")}
-        return replace(self, **times, held=tuple(one.later(ns) for one in self.held))
+        return replace(self, **times, held=tuple(stall.later(ns) for stall in self.held))
 
 
 @dataclass(frozen=True)
@@ -67,16 +67,16 @@ class StackLogs:
 
 def read_stack_logs(folder: Path) -> StackLogs:
     """All that the server left in a trial's folder, but for connections on which it sent nothing."""
-    found = StackLogs([], [])
+    all_logs = StackLogs([], [])
     files = (path for path in sorted((folder / QLOG_FOLDER).rglob("*")) if path.is_file())
     for path in files:
         try:
             log = read_stack_log(path)
         except (OSError, ValueError) as error:
-            found.unread.append(str(error))
+            all_logs.unread.append(str(error))
         else:
-            found.logs.extend([log] if len(log.sent) else [])
-    return found
+            all_logs.logs.extend([log] if len(log.sent) else [])
+    return all_logs
 
 
 def read_stack_log(path: Path) -> StackLog:
@@ -119,9 +119,9 @@ class _LogReader:
                 self._frame(frame, own=name == "packet_sent")
 
     def _look(self, data: Mapping[str, Any]) -> None:
-        told = {name: _number(data[name]) for name in _METRICS if data.get(name) is not None}
-        if told:
-            self.known |= told
+        values = {name: _number(data[name]) for name in _METRICS if data.get(name) is not None}
+        if values:
+            self.known |= values
             window, in_flight, trip = (self.known.get(name, np.nan) for name in _METRICS)
             self.looks.append((self.now, window, in_flight, trip * _NS))
 
@@ -154,16 +154,16 @@ class _LogReader:
             in_flight=np.array(in_flight, float),
             round_trip=np.array(trip, float),
             lost=np.array(self.lost, np.int64),
-            held=tuple(sorted(self.held, key=lambda one: one.begin)),
+            held=tuple(sorted(self.held, key=lambda stall: stall.begin)),
         )
 
 
-def _number(told: Any) -> float:
+def _number(value: Any) -> float:
     """Some stacks write numbers as text. Raises TypeError for what is none."""
     try:
-        return float(told)
+        return float(value)
     except ValueError:
-        raise TypeError(f"{told!r} is no number") from None
+        raise TypeError(f"{value!r} is no number") from None
 
 
 _METRICS = ("congestion_window", "bytes_in_flight", "smoothed_rtt")

@@ -82,8 +82,8 @@ def virtual_kernel() -> Path:
 
     Raises UserError if there is none, or only one built from another configuration.
     """
-    if given := os.environ.get("H123_KERNEL"):
-        return Path(given)
+    if override := os.environ.get("H123_KERNEL"):
+        return Path(override)
     kernel = installed_kernel()
     if kernel is None:
         raise UserError(
@@ -263,11 +263,11 @@ class _Job:
 
 def _check_configuration(config: Path) -> None:
     """Kconfig drops without a word what it does not know, or what depends on something that is off."""
-    kept = set(config.read_text(encoding="utf-8").splitlines())
-    wanted = [line for line in _fragment().read_text(encoding="utf-8").splitlines() if line.startswith("CONFIG_")]
-    lost = [line for line in wanted if line not in kept]
-    if lost:
-        raise UserError(f"this kernel source has no {', '.join(lost)}; {_fragment()} asks for it", status=1)
+    lines = set(config.read_text(encoding="utf-8").splitlines())
+    required = [line for line in _fragment().read_text(encoding="utf-8").splitlines() if line.startswith("CONFIG_")]
+    missing = [line for line in required if line not in lines]
+    if missing:
+        raise UserError(f"this kernel source has no {', '.join(missing)}; {_fragment()} asks for it", status=1)
 
 
 def _size(files: Iterable[Path]) -> int:

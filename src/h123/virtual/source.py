@@ -50,9 +50,9 @@ def choose(sources: list[KernelSource]) -> KernelSource:
 def mirror() -> str:
     """The Debian mirror of the machine's apt configuration. Raises UserError if it has none."""
     fields = "$(CREATED_BY) $(ORIGIN) $(LABEL) $(REPO_URI)"
-    done = _apt("apt-get", "indextargets", "--format", fields)
-    found = [line.split() for line in done.stdout.splitlines()]
-    for target in found:
+    listing = _apt("apt-get", "indextargets", "--format", fields)
+    targets = [line.split() for line in listing.stdout.splitlines()]
+    for target in targets:
         if target[:3] == ["Packages", "Debian", "Debian"] and len(target) == 4:
             return target[3]
     raise UserError(

@@ -29,45 +29,45 @@ def wire(packets: Packets, way: Direction, *, shared: bool = False) -> Wire:
         return _behind_others(packets, way.rate.mean_bps, way)
     if way.rate is None or way.rate.bps is None or way.changes:
         return _by_departure(packets, way)
-    came = packets["at_ns"].astype(np.int64)
-    passed = (packets["fate"] != QUEUE_FULL) & (packets["fate"] != BLOCKED)
-    takes = np.where(passed, packets["bytes"].astype(np.int64) * 8 * _NS // way.rate.bps, 0)
-    return _in_turn(came, takes)
+    arrivals = packets["at_ns"].astype(np.int64)
+    enqueued = (packets["fate"] != QUEUE_FULL) & (packets["fate"] != BLOCKED)
+    takes = np.where(enqueued, packets["bytes"].astype(np.int64) * 8 * _NS // way.rate.bps, 0)
+    return _in_turn(arrivals, takes)
 
 
-def _in_turn(came: Times, takes: Times) -> Wire:
+def _in_turn(arrivals: Times, takes: Times) -> Wire:
     """One after the other: the end of each is that of the one before, or its arrival, and what it takes."""
     before = np.concatenate([[0], np.cumsum(takes)[:-1]]) if len(takes) else takes
-    begins = np.maximum.accumulate(came - before) + before
+    begins = np.maximum.accumulate(arrivals - before) + before
     dropped = takes == 0
-    begins = np.where(dropped, came, begins)
+    begins = np.where(dropped, arrivals, begins)
     return Wire(begins, begins + takes)
 
 
 def _behind_others(packets: Packets, bps: float, way: Direction) -> Wire:
     """Each was off the wire when it left the link, less the delay, and had been on it for as long as it takes; before
     that it waited, for whomever. One that was lost is taken to have followed the one before."""
-    came, left = packets["at_ns"].astype(np.int64), packets["left_ns"].astype(np.int64)
-    gone = (packets["fate"] == DELIVERED) & (left > 0)
-    passed = (packets["fate"] != QUEUE_FULL) & (packets["fate"] != BLOCKED)
-    takes = np.where(passed, packets["bytes"] * (8 * _NS / bps), 0).astype(np.int64)
-    shortest = int((left - came - takes)[gone].min()) if gone.any() else 0
+    arrivals, departures = packets["at_ns"].astype(np.int64), packets["left_ns"].astype(np.int64)
+    delivered = (packets["fate"] == DELIVERED) & (departures > 0)
+    enqueued = (packets["fate"] != QUEUE_FULL) & (packets["fate"] != BLOCKED)
+    takes = np.where(enqueued, packets["bytes"] * (8 * _NS / bps), 0).astype(np.int64)
+    shortest = int((departures - arrivals - takes)[delivered].min()) if delivered.any() else 0
     if not way.jitter and not way.changes:  # the queue may never have been empty
         shortest = min(way.delay_ns or 0, shortest)
-    known = np.where(gone, left - shortest, 0)
-    before = np.maximum.accumulate(np.concatenate([[0], known[:-1]])) if len(known) else known
-    ends = np.where(gone, known, np.where(passed, np.maximum(came, before) + takes, came))
-    return Wire(np.maximum(ends - takes, came), ends)
+    observed_ends = np.where(delivered, departures - shortest, 0)
+    before = np.maximum.accumulate(np.concatenate([[0], observed_ends[:-1]])) if len(observed_ends) else observed_ends
+    ends = np.where(delivered, observed_ends, np.where(enqueued, np.maximum(arrivals, before) + takes, arrivals))
+    return Wire(np.maximum(ends - takes, arrivals), ends)
 
 
 def _by_departure(packets: Packets, way: Direction) -> Wire:
     """Where the rate is not one number: a packet was on the wire from when the one before had gone until it left, less
     the delay; jitter counts as time on the wire."""
-    came, left = packets["at_ns"].astype(np.int64), packets["left_ns"].astype(np.int64)
-    gone = (packets["fate"] == DELIVERED) & (left > 0)
+    arrivals, departures = packets["at_ns"].astype(np.int64), packets["left_ns"].astype(np.int64)
+    delivered = (packets["fate"] == DELIVERED) & (departures > 0)
     if way.rate is None:
-        return Wire(came, came)
-    shortest = int((left - came)[gone].min()) if gone.any() else 0
-    ends = np.where(gone, np.maximum(left - shortest, came), came)
+        return Wire(arrivals, arrivals)
+    shortest = int((departures - arrivals)[delivered].min()) if delivered.any() else 0
+    ends = np.where(delivered, np.maximum(departures - shortest, arrivals), arrivals)
     latest = np.maximum.accumulate(np.concatenate([[0], ends[:-1]])) if len(ends) else ends
-    return Wire(np.minimum(np.maximum(came, latest), ends), ends)
+    return Wire(np.minimum(np.maximum(arrivals, latest), ends), ends)

@@ -50,8 +50,8 @@ class Sending:
     def speaks(self) -> NDArray[np.bool_]:
         """Whether each has something to say beside acknowledging."""
         least = np.where(self.packets["protocol"] == TCP, 1, SPEAKS)
-        said: NDArray[np.bool_] = self.packets["payload"] >= least
-        return said
+        has_payload: NDArray[np.bool_] = self.packets["payload"] >= least
+        return has_payload
 
     @cached_property
     def delivered(self) -> Times:
@@ -90,8 +90,8 @@ class Sending:
         """How long a body of so many bytes is on the wire, as large as its packets are here."""
         if not self.speaks.any():
             return 0.0
-        taken = (self.wire.ends - self.wire.begins)[self.speaks]
-        return size * float(taken.sum()) / float(self.packets["payload"][self.speaks].sum(dtype=np.int64))
+        durations = (self.wire.ends - self.wire.begins)[self.speaks]
+        return size * float(durations.sum()) / float(self.packets["payload"][self.speaks].sum(dtype=np.int64))
 
     def heard(self, times: Times) -> Times:
         """When the other end first heard what this one sent at or after each of these times; NEVER, if it did not."""
@@ -111,7 +111,7 @@ class Sending:
         """With what it sent to, or from, another place."""
         packets = np.concatenate([self.packets, other.packets])
         begins, ends = (
-            np.concatenate([getattr(one.wire, name) for one in (self, other)]) for name in ("begins", "ends")
+            np.concatenate([getattr(side.wire, name) for side in (self, other)]) for name in ("begins", "ends")
         )
         order = np.argsort(packets["at_ns"], kind="stable")
         return Sending(packets[order], Wire(begins[order], ends[order]))
@@ -154,8 +154,8 @@ class Connection:
     def retry(self) -> int | None:
         """When the server's Retry was delivered, ns; None: there was none."""
         down = self.down.packets
-        found = self.quic & ((down["flags"] & RETRY) == RETRY) & self.down.arrived
-        return int(self.down.left[np.argmax(found)]) if found.any() else None
+        is_retry = self.quic & ((down["flags"] & RETRY) == RETRY) & self.down.arrived
+        return int(self.down.left[np.argmax(is_retry)]) if is_retry.any() else None
 
 
 def connections(packets: Packets, up: Direction, down: Direction, *, shared: bool = False) -> list[Connection]:
@@ -167,12 +167,12 @@ def connections(packets: Packets, up: Direction, down: Direction, *, shared: boo
         dict(_sendings(of_way, wire(of_way, of, shared=shared), port))
         for (of_way, of), port in zip(ways, _PORTS, strict=True)
     ]
-    found = [
+    all_connections = [
         Connection(sending, sides[1].get(client, _NOTHING), trip)
         for client, sending in sides[0].items()
         if client[0] in (TCP, UDP)
     ]
-    return sorted(found, key=lambda one: one.began)
+    return sorted(all_connections, key=lambda connection: connection.began)
 
 
 _PORTS = ("source", "destination")

@@ -18,34 +18,34 @@ packet comes to the link, and puts several of the handshake's into one datagram.
 _UNLIKELY = 1e12
 
 
-def match_logs(logs: Sequence[StackLog], found: Sequence[Connection]) -> list[StackLog | None]:
+def match_logs(logs: Sequence[StackLog], connections: Sequence[Connection]) -> list[StackLog | None]:
     """Of each connection what the server says of it, in the trial's time: the log whose packets were sent when the
     link saw the server's; None where there is none."""
-    told: list[StackLog | None] = [None] * len(found)
-    quic = [place for place, one in enumerate(found) if one.quic and len(_sent(one))]
+    log_of: list[StackLog | None] = [None] * len(connections)
+    quic = [place for place, connection in enumerate(connections) if connection.quic and len(_sent(connection))]
     if not logs or not quic:
-        return told
+        return log_of
     from scipy.optimize import linear_sum_assignment  # only now: campaigns without logs need not wait for it
 
-    costs = np.array([[_unlike(log, _sent(found[place])) for log in logs] for place in quic])
+    costs = np.array([[_unlike(log, _sent(connections[place])) for log in logs] for place in quic])
     for row, column in zip(*linear_sum_assignment(costs), strict=True):
         if costs[row, column] < _UNLIKELY:
             log, place = logs[int(column)], quic[int(row)]
-            told[place] = log.later(int(_sent(found[place])[0]) - int(log.sent[0]))
-    return told
+            log_of[place] = log.later(int(_sent(connections[place])[0]) - int(log.sent[0]))
+    return log_of
 
 
-def _sent(one: Connection) -> Times:
+def _sent(connection: Connection) -> Times:
     """When the server's packets came to the link; a Retry comes before there is a connection to write a log of."""
-    sent: Times = one.down.at[(one.down.packets["flags"] & RETRY) != RETRY]
-    return sent
+    times: Times = connection.down.at[(connection.down.packets["flags"] & RETRY) != RETRY]
+    return times
 
 
-def _unlike(log: StackLog, sent: Times) -> float:
+def _unlike(log: StackLog, times: Times) -> float:
     """ns by which the two courses differ, as far as the link's record goes."""
-    length = int(sent[-1] - sent[0])
+    length = int(times[-1] - times[0])
     logged = log.sent - log.sent[0]
-    off = float(np.abs(_course(logged[logged <= length + _NEAR_NS]) - _course(sent - sent[0])).mean())
+    off = float(np.abs(_course(logged[logged <= length + _NEAR_NS]) - _course(times - times[0])).mean())
     return off if off <= _NEAR_NS + _NEAR_SHARE * length else _UNLIKELY
 
 

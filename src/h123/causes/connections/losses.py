@@ -45,9 +45,9 @@ def _same_again(sending: Sending, places: Times) -> Times:
     rank[order] = np.arange(len(order))
     later = rank[places] + 1
     following = order[np.minimum(later, len(order) - 1)]
-    found = (later < len(order)) & (seq[following] == seq[places])
-    again = np.where(found, at[following], 0)
-    for k in np.flatnonzero(~found):
+    repeated = (later < len(order)) & (seq[following] == seq[places])
+    again = np.where(repeated, at[following], 0)
+    for k in np.flatnonzero(~repeated):
         again[k] = _covering(sending, int(places[k]))
     return again
 
@@ -65,9 +65,9 @@ def _after_notice(sending: Sending, answers: Sending, places: Times, round_trip_
     three later packets; or, if there were no three, a probe at least a round trip later."""
     arrived = np.flatnonzero(sending.arrived)
     third = np.searchsorted(arrived, places) + _REORDERED - 1
-    known = third < len(arrived)
+    noticeable = third < len(arrived)
     noticed = np.full(len(places), np.iinfo(np.int64).max)
-    noticed[known] = answers.heard(sending.left[arrived[third[known]]])
+    noticed[noticeable] = answers.heard(sending.left[arrived[third[noticeable]]])
     resent = _next_at(sending, noticed)
     probe = _next_at(sending, sending.at[places] + max(round_trip_ns, 1))
     return np.minimum(resent, probe)

@@ -18,11 +18,11 @@ _DATA = FULL // 2
 
 def elsewhere(of: Connection, moves: Sequence[int]) -> Limits:
     """The times, after each of the moves of its client, ns, in which the server's data did not reach it."""
-    told = [found for at in moves if of.began < at and (found := _after(of, at)) is not None]
-    if not told:
+    changes = [change for at in moves if of.began < at and (change := _after(of, at)) is not None]
+    if not changes:
         return []
-    begins, heard, flows = np.array(told, np.int64).T
-    return [(GONE, Spans.union(begins, heard)), (VALIDATING, Spans.union(heard, flows))]
+    begins, first_packets, flows = np.array(changes, np.int64).T
+    return [(GONE, Spans.union(begins, first_packets)), (VALIDATING, Spans.union(first_packets, flows))]
 
 
 def _after(of: Connection, at: int) -> tuple[int, int, int] | None:
@@ -34,21 +34,21 @@ def _after(of: Connection, at: int) -> tuple[int, int, int] | None:
     if not len(spoke):
         return None
     to_old = np.isin(down.packets["destination"], before)
-    came = down.left[to_old & down.arrived & down.speaks]  # a while more, if the networks overlap
-    begin = max(at, int(came.max(initial=0)))
-    heard = max(begin, int(up.left[spoke].min()))
-    return begin, heard, max(heard, _flows(of, np.flatnonzero(~to_old), spoke))
+    old_path_times = down.left[to_old & down.arrived & down.speaks]  # a while more, if the networks overlap
+    begin = max(at, int(old_path_times.max(initial=0)))
+    first_packet = max(begin, int(up.left[spoke].min()))
+    return begin, first_packet, max(first_packet, _flows(of, np.flatnonzero(~to_old), spoke))
 
 
-def _flows(of: Connection, there: Times, spoke: Times) -> int:
+def _flows(of: Connection, to_new: Times, spoke: Times) -> int:
     """When data was first sent to the new place: with more than a challenge before the client's answer to it came, or
     after that. `there`, `spoke`: places of what was sent there, and what came from there."""
     up, down = of.up, of.down
-    reached = down.left[there[down.arrived[there]]].min(initial=np.iinfo(np.int64).max)
+    reached = down.left[to_new[down.arrived[to_new]]].min(initial=np.iinfo(np.int64).max)
     answers = up.left[spoke[up.at[spoke] >= reached]]
     validated = int(answers.min()) if len(answers) else int(up.left[spoke].max())
-    early = there[(down.at[there] < validated) & (down.packets["payload"][there] >= _DATA)]
+    early = to_new[(down.at[to_new] < validated) & (down.packets["payload"][to_new] >= _DATA)]
     if len(early) > 1:
         return int(down.at[early[0]])
-    later = there[(down.at[there] >= validated) & down.speaks[there]]
+    later = to_new[(down.at[to_new] >= validated) & down.speaks[to_new]]
     return int(down.at[later[0]]) if len(later) else validated

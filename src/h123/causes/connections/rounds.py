@@ -46,12 +46,12 @@ class Rounds:
         flight with the next one alone."""
         windows = np.maximum(self.windows, 1).astype(float)
         largest = _largest_so_far(windows, self.begins)
-        came, led = np.empty(len(windows)), np.zeros(len(windows))
-        came[1:] = windows[1:] / np.where(self.begins[1:], np.maximum.accumulate(windows)[:-1], largest[:-1])
+        arrivals, led = np.empty(len(windows)), np.zeros(len(windows))
+        arrivals[1:] = windows[1:] / np.where(self.begins[1:], np.maximum.accumulate(windows)[:-1], largest[:-1])
         led[:-1] = np.where(self.begins[1:], 0.0, windows[1:] / largest[:-1])
         burst = int(np.argmax(self.begins[1:])) + 1 if self.begins[1:].any() else len(windows)
-        came[:1] = led[:1] if burst > _TELLING else np.inf
-        return np.maximum(came, led)
+        arrivals[:1] = led[:1] if burst > _TELLING else np.inf
+        return np.maximum(arrivals, led)
 
 
 def _largest_so_far(windows: NDArray[np.float64], begins: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -64,7 +64,7 @@ def rounds(sending: Sending, answers: Sending, round_trip_ns: int, rested: NDArr
     """All of a connection. `rested`: whether all was known to have arrived before each packet."""
     firsts, first, count = [], 0, len(sending)
     answered = np.flatnonzero(answers.arrived)
-    asked, heard = answers.at[answered], answers.left[answered]
+    sent_at, received_at = answers.at[answered], answers.left[answered]
     arrived = np.flatnonzero(sending.arrived)
     while first < count:
         firsts.append(first)
@@ -74,8 +74,8 @@ def rounds(sending: Sending, answers: Sending, round_trip_ns: int, rested: NDArr
         if next_arrived < len(arrived):
             reached = int(sending.left[arrived[next_arrived]])
             patience = max(patience, reached + round_trip_ns)
-            answer = int(np.searchsorted(asked, reached))
-            ends = min(int(heard[answer]) if answer < len(asked) else patience, patience)
+            answer = int(np.searchsorted(sent_at, reached))
+            ends = min(int(received_at[answer]) if answer < len(sent_at) else patience, patience)
         first = max(first + 1, int(np.searchsorted(sending.at, ends)))
     places = np.array(firsts, np.int64)
     sums = np.concatenate([[0], np.cumsum(sending.packets["payload"].astype(np.int64))])

@@ -44,20 +44,20 @@ def _course(of: Connection, begin: int, end: int) -> Course:
     sides = [_until(side, end) for side in (of.up, of.down)]
     under_way = Spans.union(*_joined([(side.wire.ends, side.left) for side in sides], sides))
     waiting = Spans.union(*_joined([(side.at, side.wire.ends) for side in sides], sides))
-    lost = Spans.union(*_lost(sides))
+    repairs = Spans.union(*_lost(sides))
     got_up, got_down = (np.sort(side.left[side.arrived]) for side in sides)
-    edges = np.concatenate([[begin, end], under_way.edges, waiting.edges, lost.edges, got_up, got_down])
+    edges = np.concatenate([[begin, end], under_way.edges, waiting.edges, repairs.edges, got_up, got_down])
     retried, amplified = of.retry or 0, _held_back(of)
     edges = np.concatenate([edges, amplified.edges])
 
     def tell(moments: Times) -> Numbers:
-        last_up, last_down = (_latest(got, moments) for got in (got_up, got_down))
-        said = np.where(last_up > last_down, NUMBER[SERVER_WORK], NUMBER[CLIENT_WORK])
-        said = np.where(lost.hold(moments), NUMBER[MENDING], said)
-        said = np.where(waiting.hold(moments), NUMBER[QUEUE], said)
+        last_up, last_down = (_latest(receipts, moments) for receipts in (got_up, got_down))
+        work = np.where(last_up > last_down, NUMBER[SERVER_WORK], NUMBER[CLIENT_WORK])
+        work = np.where(repairs.hold(moments), NUMBER[MENDING], work)
+        work = np.where(waiting.hold(moments), NUMBER[QUEUE], work)
         trips = np.where(amplified.hold(moments), NUMBER[AMPLIFICATION], NUMBER[CONNECTING])
         trips = np.where(moments < retried, NUMBER[RETRY], trips)
-        return np.where(under_way.hold(moments), trips, said).astype(np.int8)
+        return np.where(under_way.hold(moments), trips, work).astype(np.int8)
 
     return Course.cut(edges[(edges >= begin) & (edges <= end)], tell)
 
@@ -68,12 +68,12 @@ def _held_back(of: Connection) -> Spans:
     up, down = of.up, of.down
     if not of.quic or not len(down):
         return Spans.union([], [])
-    got = np.concatenate([[0], np.cumsum(up.packets["payload"][up.arrivals], dtype=np.int64)])
-    allowed = _TIMES * got[np.searchsorted(up.left[up.arrivals], down.at[:-1], side="right")]
-    sent = np.cumsum(down.packets["payload"], dtype=np.int64)[:-1]
+    received_bytes = np.concatenate([[0], np.cumsum(up.packets["payload"][up.arrivals], dtype=np.int64)])
+    allowed = _TIMES * received_bytes[np.searchsorted(up.left[up.arrivals], down.at[:-1], side="right")]
+    sent_bytes = np.cumsum(down.packets["payload"], dtype=np.int64)[:-1]
     # It goes on with a large packet of the handshake, whose header is long.
     goes_on = (down.packets["flags"][1:] & _LONG > 0) & (down.packets["payload"][1:] >= _REST)
-    waits = (sent + _SMALLEST > allowed) & goes_on & (np.diff(down.at) > of.round_trip_ns // 2)
+    waits = (sent_bytes + _SMALLEST > allowed) & goes_on & (np.diff(down.at) > of.round_trip_ns // 2)
     return Spans.union(down.at[:-1][waits], down.at[1:][waits])
 
 
@@ -92,9 +92,9 @@ def _lost(sides: list[Sending]) -> tuple[Times, Times]:
     """From the sending of each packet that did not arrive until its sender's next."""
     begins, ends = [], []
     for side in sides:
-        gone = np.flatnonzero(~side.arrived[:-1])
-        begins.append(side.at[gone])
-        ends.append(side.at[gone + 1])
+        places = np.flatnonzero(~side.arrived[:-1])
+        begins.append(side.at[places])
+        ends.append(side.at[places + 1])
     return np.concatenate(begins), np.concatenate(ends)
 
 

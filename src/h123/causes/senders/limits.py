@@ -14,12 +14,12 @@ from h123.packets.stack_log import StackLog
 
 def limits(connection: Connection, way: int, log: StackLog | None, streams: Streams | None = None) -> Limits:
     """Of the sender of a way; `log`: what the server's stack says of it; `streams`: what its frames show."""
-    shown = streams.limits(way) if streams else []
+    stream_limits = streams.limits(way) if streams else []
     if not connection.quic:
         sides = (connection.up, connection.down)[:: -1 if way == DOWN else 1]
-        return [(RECEIVER, full_window(*sides)), *shown]
+        return [(RECEIVER, full_window(*sides)), *stream_limits]
     if streams:
-        return shown
+        return stream_limits
     if log is None:
         return []
     return [(STREAM_LIMIT, _held(connection, way, log, True)), (CONNECTION_LIMIT, _held(connection, way, log, False))]
@@ -29,8 +29,8 @@ def _held(connection: Connection, way: int, log: StackLog, stream: bool) -> Span
     """What the server hears of its client left there half a round trip before, and what it grants arrives as much
     later. A stream that is held is not what a sender waits for whose congestion window is full as well."""
     own, trip = way == DOWN, 0 if way == DOWN else connection.round_trip_ns // 2
-    told = [one for one in log.held if one.own == own and one.stream == stream]
-    spans = Spans.union([one.begin - trip for one in told], [one.end + trip for one in told])
+    stalls = [stall for stall in log.held if stall.own == own and stall.stream == stream]
+    spans = Spans.union([stall.begin - trip for stall in stalls], [stall.end + trip for stall in stalls])
     return spans.without(_full(log)) if own else spans
 
 

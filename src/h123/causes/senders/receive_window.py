@@ -12,21 +12,23 @@ def full_window(sending: Sending, answers: Sending) -> Spans:
     """By the sender's time: from a packet after which no full one had room, until the next one, or the answer that made
     room for one, and for half the window: a sender waits for that much, lest its packets become small (RFC 9293,
     3.8.6.2.1). None where the record lacks the handshake, which scales windows."""
-    scale, sent = _scale(sending, answers), np.flatnonzero(sending.speaks)
-    heard = answers.arrivals[(answers.packets["flags"][answers.arrivals] & _ACK) > 0]
-    if scale is None or not len(sent) or not len(heard):
+    scale, places = _scale(sending, answers), np.flatnonzero(sending.speaks)
+    acknowledgements = answers.arrivals[(answers.packets["flags"][answers.arrivals] & _ACK) > 0]
+    if scale is None or not len(places) or not len(acknowledgements):
         return Spans.union([], [])
-    told = answers.packets[heard]
-    windows = told["window"].astype(np.int64) << np.where(told["flags"] & _SYN, 0, scale)
-    first = (int(told["ack"][0]) - int(sending.packets["seq"][0]) + 2**31) % 2**32 - 2**31
-    acknowledged = first + np.concatenate([[0], np.cumsum(np.diff(told["ack"]).astype(np.int32), dtype=np.int64)])
+    announcements = answers.packets[acknowledgements]
+    windows = announcements["window"].astype(np.int64) << np.where(announcements["flags"] & _SYN, 0, scale)
+    first = (int(announcements["ack"][0]) - int(sending.packets["seq"][0]) + 2**31) % 2**32 - 2**31
+    acknowledged = first + np.concatenate(
+        [[0], np.cumsum(np.diff(announcements["ack"]).astype(np.int32), dtype=np.int64)]
+    )
     allowed = np.maximum.accumulate(acknowledged + windows)
 
-    size = int(sending.packets["payload"][sent].max())
-    ends = np.maximum.accumulate(sending.offsets[sent] + sending.packets["payload"][sent])
-    times, at = answers.left[heard], sending.at[sent]
-    known = np.searchsorted(times, at, side="right") - 1
-    full = (known >= 0) & (allowed[np.maximum(known, 0)] - ends < size)
+    size = int(sending.packets["payload"][places].max())
+    ends = np.maximum.accumulate(sending.offsets[places] + sending.packets["payload"][places])
+    times, at = answers.left[acknowledgements], sending.at[places]
+    latest = np.searchsorted(times, at, side="right") - 1
+    full = (latest >= 0) & (allowed[np.maximum(latest, 0)] - ends < size)
     room = np.maximum.accumulate(allowed - np.maximum(size, windows // 2))
     opened = np.append(times, NEVER)[np.searchsorted(room, ends)]
     until = np.minimum(opened, np.append(at[1:], at[-1]))

@@ -61,9 +61,9 @@ class Room:
     @cached_property
     def _known(self) -> Times:
         """When the sender knew what had become of each packet."""
-        known = np.where(self.sending.arrived, self.answers.heard(self.sending.left), NEVER)
-        known[lost(self.sending)] = resent(self.sending, self.answers, self.round_trip_ns)
-        return known
+        knowledge_times = np.where(self.sending.arrived, self.answers.heard(self.sending.left), NEVER)
+        knowledge_times[lost(self.sending)] = resent(self.sending, self.answers, self.round_trip_ns)
+        return knowledge_times
 
     @cached_property
     def _answered(self) -> tuple[Times, Times]:
@@ -75,27 +75,27 @@ class Room:
     def _under_way(self) -> Times:
         """After each packet was sent."""
         times, sums = self._answered
-        known: Times = np.concatenate([[0], sums])[np.searchsorted(times, self.sending.at, side="right")]
-        return self._sent - known
+        bytes_under_way: Times = np.concatenate([[0], sums])[np.searchsorted(times, self.sending.at, side="right")]
+        return self._sent - bytes_under_way
 
     @cached_property
     def _window(self) -> Times:
         """The least that the window can be at each packet: the most that was under way since the last long silence, and
         since a round trip after the last loss was noticed; 0 until then."""
         count, at = len(self.sending), self.sending.at
-        gone = lost(self.sending)
+        lost_places = lost(self.sending)
         again = np.searchsorted(at, resent(self.sending, self.answers, self.round_trip_ns) + self.round_trip_ns)
         spoke = np.flatnonzero(self.sending.speaks)
         silent = spoke[1:][np.diff(at[spoke]) > max(_SILENCE_NS, 2 * self.round_trip_ns)]
-        edges = np.unique(np.concatenate([[0, count], gone, again, silent]))
+        edges = np.unique(np.concatenate([[0, count], lost_places, again, silent]))
         unsure = np.zeros(count + 1, np.int64)
-        np.add.at(unsure, gone, 1)
+        np.add.at(unsure, lost_places, 1)
         np.add.at(unsure, again, -1)
         window = np.zeros(count, np.int64)
         for begin, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
             window[begin:end] = np.maximum.accumulate(self._under_way[begin:end])
         window[np.cumsum(unsure)[:-1] > 0] = 0
         if count and self.sending.packets["protocol"][0] == TCP:
-            whole = int(gone[0]) if len(gone) else count
+            whole = int(lost_places[0]) if len(lost_places) else count
             window[:whole] = np.maximum(window[:whole], self.first_window)
         return window

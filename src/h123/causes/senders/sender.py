@@ -84,18 +84,18 @@ class Sender:
         def tell(moments: Times) -> Numbers:
             # The first packet after each moment that says something ends its gap.
             ends = np.searchsorted(self._said.at, moments)
-            said = np.where(moments >= self._roomy[ends], self._free[ends], self._gaps[ends])
+            causes = np.where(moments >= self._roomy[ends], self._free[ends], self._gaps[ends])
             if self.bodies is not None:
-                held = (moments < self._full_until[ends]) & self._heard[ends] | (said == NUMBER[NAGLE])
-                said = np.where(self.bodies.hold(moments) | held, said, NUMBER[IDLE])
+                held = (moments < self._full_until[ends]) & self._heard[ends] | (causes == NUMBER[NAGLE])
+                causes = np.where(self.bodies.hold(moments) | held, causes, NUMBER[IDLE])
             for cause, spans in self.limits:
-                said = np.where(spans.hold(moments), NUMBER[cause], said)
-            said = np.where(mended.hold(moments) & ~self._unready[ends], NUMBER[MENDING], said)
-            said = np.where(occupied.hold(moments), NUMBER[QUEUE], said)
-            said = np.where(on_wire.hold(moments), NUMBER[RATE], said)
+                causes = np.where(spans.hold(moments), NUMBER[cause], causes)
+            causes = np.where(mended.hold(moments) & ~self._unready[ends], NUMBER[MENDING], causes)
+            causes = np.where(occupied.hold(moments), NUMBER[QUEUE], causes)
+            causes = np.where(on_wire.hold(moments), NUMBER[RATE], causes)
             for cause, spans in self.unheard:
-                said = np.where(spans.hold(moments), NUMBER[cause], said)
-            return said.astype(np.int8)
+                causes = np.where(spans.hold(moments), NUMBER[cause], causes)
+            return causes.astype(np.int8)
 
         return Course.cut(edges, tell)
 
@@ -106,13 +106,13 @@ class Sender:
 
     def windows(self) -> dict[str, float]:
         """By cause, the bytes that were sent in a round trip in which it held the sender up: the median."""
-        found = {}
+        sizes = {}
         for cause in (LIMIT, RECEIVER):
             begins = self.course.edges[:-1][self.course.numbers == NUMBER[cause]]
             if len(begins):
                 places = np.maximum(np.searchsorted(self.sending.at, begins, side="right") - 1, 0)
-                found[cause.name] = float(np.median(self.rounds.windows[np.unique(self.rounds.of(places))]))
-        return found
+                sizes[cause.name] = float(np.median(self.rounds.windows[np.unique(self.rounds.of(places))]))
+        return sizes
 
     @cached_property
     def mending(self) -> Spans:
@@ -143,28 +143,28 @@ class Sender:
     def _gaps(self) -> Numbers:
         """Why nothing was sent before each packet, and after the last, where the window was full."""
         count = len(self._said)
-        said = numbers(WINDOW, count + 1)
+        causes = numbers(WINDOW, count + 1)
         growth = self.rounds.growth[self.rounds.of(np.maximum(self._places - 1, 0))]
-        said[:count][growth <= GROWS_NOT] = NUMBER[LIMIT]
-        said[:count][growth >= DOUBLES] = NUMBER[SLOW_START]
+        causes[:count][growth <= GROWS_NOT] = NUMBER[LIMIT]
+        causes[:count][growth >= DOUBLES] = NUMBER[SLOW_START]
         cut = lost(self._said)
         if len(cut):
-            said[int(cut[0]) + 1 :] = NUMBER[CUT]
-        said[1:count][self._unprompted[1:] | self._dry[1:]] = NUMBER[IDLE]
-        said[:count][self._waits_behind_full_ones & (said[:count] == NUMBER[LIMIT])] = NUMBER[NAGLE]
-        said[:count][self._waits_for_acknowledgement] = NUMBER[NAGLE]
-        return said
+            causes[int(cut[0]) + 1 :] = NUMBER[CUT]
+        causes[1:count][self._unprompted[1:] | self._dry[1:]] = NUMBER[IDLE]
+        causes[:count][self._waits_behind_full_ones & (causes[:count] == NUMBER[LIMIT])] = NUMBER[NAGLE]
+        causes[:count][self._waits_for_acknowledgement] = NUMBER[NAGLE]
+        return causes
 
     @cached_property
     def _free(self) -> Numbers:
         """Why, where it had room."""
         count, chance = len(self._said), self._chance
-        said = numbers(IDLE, count + 1)
-        heard = self._heard[:count]
-        heard = heard & ~self._dry
-        said[:count][heard] = np.where(chance < _CHANCE, NUMBER[LIMIT], NUMBER[HELD])[heard]
-        said[:count][self._waits_for_acknowledgement | self._waits_behind_full_ones] = NUMBER[NAGLE]
-        return said
+        causes = numbers(IDLE, count + 1)
+        news = self._heard[:count]
+        news = news & ~self._dry
+        causes[:count][news] = np.where(chance < _CHANCE, NUMBER[LIMIT], NUMBER[HELD])[news]
+        causes[:count][self._waits_for_acknowledgement | self._waits_behind_full_ones] = NUMBER[NAGLE]
+        return causes
 
     @cached_property
     def _roomy(self) -> Times:
@@ -174,8 +174,8 @@ class Sender:
         patience = max(self.conditions.soon_ns, self.round_trip_ns // 4)
         roomy = np.full(len(at) + 1, NEVER)
         for early, late in ((since, since + np.minimum(patience, NEVER - since)), (rests, rests)):
-            kept = (late[:-1] < at[1:] - (self.conditions.soon_ns if early is rests else 0)) & (roomy[1:-1] == NEVER)
-            roomy[1:-1][kept] = early[:-1][kept]
+            restful = (late[:-1] < at[1:] - (self.conditions.soon_ns if early is rests else 0)) & (roomy[1:-1] == NEVER)
+            roomy[1:-1][restful] = early[:-1][restful]
         return roomy
 
     @cached_property
@@ -188,8 +188,8 @@ class Sender:
     @cached_property
     def _heard(self) -> NDArray[np.bool_]:
         """Whether each packet was sent as soon as something came from the other end."""
-        came = self._came
-        last = np.concatenate([[0], came])[np.searchsorted(came, self._said.at, side="right")]
+        arrivals = self._came
+        last = np.concatenate([[0], arrivals])[np.searchsorted(arrivals, self._said.at, side="right")]
         return np.append(self._said.at - last < self.conditions.soon_ns, False)
 
     @cached_property
@@ -243,12 +243,12 @@ class Sender:
         """Whether each packet is a small segment of TCP, sent as soon as the one before it, small as well and the only
         one under way, was known to have arrived (RFC 9293, 3.7.4)."""
         sending, small, last = self._said, self._small_segments, self._last_small
-        found, known = np.zeros(len(sending), bool), self._known_at
-        if not len(known):
-            return found
-        alone = np.concatenate([[True], ~small[:-2] | (known[:-2] <= sending.at[1:-1])])
-        found[1:] = self._acknowledged[1:] & (last[1:] == np.arange(len(last) - 1)) & alone
-        return found
+        waits, knowledge_times = np.zeros(len(sending), bool), self._known_at
+        if not len(knowledge_times):
+            return waits
+        alone = np.concatenate([[True], ~small[:-2] | (knowledge_times[:-2] <= sending.at[1:-1])])
+        waits[1:] = self._acknowledged[1:] & (last[1:] == np.arange(len(last) - 1)) & alone
+        return waits
 
     @cached_property
     def _waits_behind_full_ones(self) -> NDArray[np.bool_]:
@@ -263,10 +263,10 @@ class Sender:
     def _acknowledged(self) -> NDArray[np.bool_]:
         """Whether each packet is small, and was sent after a silence as soon as the last small one was known to have
         arrived."""
-        sending, known, last = self._said, self._known_at, self._last_small
-        if not len(known):
+        sending, knowledge_times, last = self._said, self._known_at, self._last_small
+        if not len(knowledge_times):
             return np.zeros(len(sending), bool)
-        wait = sending.at - known[last]
+        wait = sending.at - knowledge_times[last]
         silent = np.diff(sending.at, prepend=sending.at[:1]) > self.conditions.soon_ns
         released: NDArray[np.bool_] = (
             self._small_segments & (last >= 0) & (wait >= 0) & (wait < self.conditions.soon_ns) & silent
@@ -299,9 +299,9 @@ class Sender:
     @cached_property
     def _rested(self) -> NDArray[np.bool_]:
         """Whether, before each packet, all that had been sent was known to have arrived for a while."""
-        at, left = self.sending.at, np.where(self.sending.arrived, self.sending.left, 0)
-        reached = np.maximum.accumulate(left)
-        known = self.answers.heard(reached)
+        at, departures = self.sending.at, np.where(self.sending.arrived, self.sending.left, 0)
+        reached = np.maximum.accumulate(departures)
+        knowledge_times = self.answers.heard(reached)
         rested = np.zeros(len(at), bool)
-        rested[1:] = known[:-1] < at[1:] - _RESTED_NS
+        rested[1:] = knowledge_times[:-1] < at[1:] - _RESTED_NS
         return rested

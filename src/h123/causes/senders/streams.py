@@ -66,14 +66,14 @@ class Streams:
         content = content[content["stream"] % 4 == 0] if self.quic else content[content["stream"] % 2 == 1]
         order = np.argsort(content["stream"], kind="stable")
         parts = np.split(content[order], np.flatnonzero(np.diff(content["stream"][order])) + 1)
-        found = [stream for part in parts if (stream := _stream(part))]
-        return sorted(found, key=lambda one: one.read)
+        streams = [stream for part in parts if (stream := _stream(part))]
+        return sorted(streams, key=lambda each: each.read)
 
     @cached_property
     def allowed(self) -> int | None:
         """Streams that the server allows at once, as it first says; None: it does not."""
-        told = _MAX_STREAMS_BIDI if self.quic else _MAX_STREAMS
-        return self._setting(DOWN, told)
+        kind = _MAX_STREAMS_BIDI if self.quic else _MAX_STREAMS
+        return self._setting(DOWN, kind)
 
     def windows(self, way: int) -> tuple[int, int]:
         """Bytes of a stream's and the connection's flow control at first, of what is sent this way."""
@@ -86,7 +86,10 @@ class Streams:
 
     def bodies(self, way: int) -> Spans:
         """When one was being sent."""
-        spans = [(one.opened, one.sent + 1) if way == UP else (one.answered, one.ended + 1) for one in self.whole]
+        spans = [
+            (stream.opened, stream.sent + 1) if way == UP else (stream.answered, stream.ended + 1)
+            for stream in self.whole
+        ]
         return Spans.union([begin for begin, _ in spans], [end for _, end in spans])
 
     def of(self, requests: Sequence[tuple[int, int]]) -> list[Stream | None]:
@@ -95,20 +98,20 @@ class Streams:
             return [None] * len(requests)
         from scipy.optimize import linear_sum_assignment  # only now: it takes long to load
 
-        sent, ends = np.array(requests, np.int64).T
-        opened, read = (np.array([getattr(one, name) for one in self.whole]) for name in ("opened", "read"))
-        apart = np.abs(ends[:, None] - read[None, :]) + np.abs(sent[:, None] - opened[None, :]) * 1e-3
+        request_times, ends = np.array(requests, np.int64).T
+        opened, read = (np.array([getattr(stream, name) for stream in self.whole]) for name in ("opened", "read"))
+        apart = np.abs(ends[:, None] - read[None, :]) + np.abs(request_times[:, None] - opened[None, :]) * 1e-3
         apart[opened[None, :] > ends[:, None]] = _UNLIKELY_NS
-        found: list[Stream | None] = [None] * len(requests)
+        stream_of: list[Stream | None] = [None] * len(requests)
         for row, column in zip(*linear_sum_assignment(apart), strict=True):
             if apart[row, column] < _UNLIKELY_NS:
-                found[int(row)] = self.whole[int(column)]
-        return found
+                stream_of[int(row)] = self.whole[int(column)]
+        return stream_of
 
     def _setting(self, way: int, number: int) -> int | None:
-        said = self.frames[(self.frames["kind"] == FrameKind.SETTING) & (self.frames["way"] == way)]
-        found = said["value"][said["id"] == number]
-        return int(found[0]) if len(found) else None
+        settings = self.frames[(self.frames["kind"] == FrameKind.SETTING) & (self.frames["way"] == way)]
+        values = settings["value"][settings["id"] == number]
+        return int(values[0]) if len(values) else None
 
     def _windows(self, way: int) -> "_Windows":
         return self._up if way == UP else self._down
@@ -163,13 +166,13 @@ class _Windows:
         """Of the end that sends this way."""
         quic = streams.quic
         windows = cls(quic, *((0, 0) if quic else ()))
-        said = streams._setting(1 - way, _INITIAL_WINDOW)
+        initial = streams._setting(1 - way, _INITIAL_WINDOW)
         if quic:
             own = streams._setting(1 - way, _OTHERS_STREAMS if way == UP else _OWN_STREAMS)
             windows.stream, windows.whole = own or 0, streams._setting(1 - way, _MAX_DATA) or 0
             windows.first = (windows.stream, windows.whole)
-        elif said is not None:
-            windows.first = (said, _DEFAULT)
+        elif initial is not None:
+            windows.first = (initial, _DEFAULT)
         if not quic:
             windows.first = (windows.first[0], _DEFAULT + _granted_at_first(streams.frames, way))
         if not quic or windows.stream:
@@ -241,16 +244,16 @@ def _events(frames: Frames, way: int) -> Iterator[tuple[int, np.void]]:
     """Own frames when they were sent, the other end's when they could be read."""
     own = frames["way"] == way
     counts = np.isin(frames["kind"], [*_CONTENT, FrameKind.RESET, FrameKind.CLOSE]) & own
-    heard = ~np.isin(frames["kind"], _CONTENT) & ~own & (frames["left_ns"] > 0)
-    chosen = np.flatnonzero(counts | heard)
-    times = np.where(own, frames["sent_ns"], frames["left_ns"])[chosen]
+    updates = ~np.isin(frames["kind"], _CONTENT) & ~own & (frames["left_ns"] > 0)
+    places = np.flatnonzero(counts | updates)
+    times = np.where(own, frames["sent_ns"], frames["left_ns"])[places]
     for place in np.argsort(times, kind="stable"):
-        yield int(times[place]), frames[chosen[place]]
+        yield int(times[place]), frames[places[place]]
 
 
 def _granted_at_first(frames: Frames, way: int) -> int:
     """Bytes by which HTTP/2's receiver opens the connection's window before anything of a body was sent to it."""
     body = frames[(frames["way"] == way) & (frames["kind"] == FrameKind.DATA)]
     until = int(body["at_ns"][0]) if len(body) else NEVER
-    said = frames[(frames["way"] != way) & (frames["kind"] == FrameKind.WINDOW_UPDATE) & (frames["stream"] == 0)]
-    return int(said["value"][said["at_ns"] < until].sum())
+    updates = frames[(frames["way"] != way) & (frames["kind"] == FrameKind.WINDOW_UPDATE) & (frames["stream"] == 0)]
+    return int(updates["value"][updates["at_ns"] < until].sum())

@@ -148,8 +148,8 @@ def _start_at_document(path: Path, recording: Recording, failed: Sequence[Writte
         )
     if opening.type != "document":
         recording.notes.append(
-            f"The recording has no document: its first request, {plain(opening.url)} ({opening.type}), stands for it. To have "
-            "the page itself, open the network tool before you load it."
+            f"The recording has no document: its first request, {plain(opening.url)} ({opening.type}), stands for it. "
+            "To have the page itself, open the network tool before you load it."
         )
     recording.document = document
 
