@@ -9,6 +9,7 @@ PY := $(VENV)/bin/python
 # as modules: their own first lines hold the path that the checkout had when they were installed.
 WHOLE := $(shell $(PY) -c 'import pip' 2>/dev/null && echo whole)
 DOCS_VENV := .cache/docs
+PACKAGING := .cache/packaging
 LAB := lab/target/release/h123-lab
 LAB_SOURCES := $(shell find lab -path lab/target -prune -o \( -name '*.rs' -o -name 'Cargo.*' \) -print)
 CRATES := $(patsubst %/Cargo.toml,%,$(wildcard subjects/*/Cargo.toml subjects/*/*/Cargo.toml))
@@ -22,7 +23,7 @@ WORKERS := $(shell echo $$((2 * $$(nproc))))
 # Many images of containers set it: without compiled modules each of the hundreds of processes here compiles them again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup environment program quick test test-all torture bench lint docs clean
+.PHONY: help setup environment program quick test test-all torture bench lint docs wheel clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -85,8 +86,11 @@ docs: $(DOCS_VENV)/stamp ## the documentation as a site, for a browser: target/d
 	@NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/python -m mkdocs build --clean
 	@echo "Documentation: $(CURDIR)/target/docs/index.html"
 
+wheel: environment $(PACKAGING)/stamp ## the packages for pip: dist/h123-*.whl and dist/h123_virtual_kernel-*.whl
+	@PYTHONPATH=src $(PY) packaging/build.py --kernel
+
 clean: ## remove everything built (campaigns stay)
-	rm -rf $(VENV) .cache lab/target target .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .cache dist lab/target target .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 ifndef WHOLE
 .PHONY: $(VENV)/run.stamp
@@ -116,6 +120,12 @@ $(DOCS_VENV)/stamp: requirements/docs.txt
 	@echo "h123: setting up the tool that makes the site (once)"
 	@rm -rf $(DOCS_VENV) && "$(PYTHON)" -m venv $(DOCS_VENV)
 	@$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+$(PACKAGING)/stamp: requirements/packaging.txt
+	@echo "h123: setting up the tools that make the wheels (once)"
+	@rm -rf $(PACKAGING) && "$(PYTHON)" -m venv $(PACKAGING)
+	@$(PACKAGING)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
 $(LAB): $(LAB_SOURCES)

@@ -4,7 +4,9 @@ import os
 import signal
 import sys
 
-if __name__ == "__main__":
+
+def main() -> None:
+    """What the command `h123` runs."""
     # Until everything is loaded nothing is begun, so Ctrl-C just ends it: an exception amid an import would be shown,
     # or lost. The launcher blocks the signal, because Python while it starts would show one, too.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -30,6 +32,10 @@ if __name__ == "__main__":
         print(f"h123: {error.message}\n  -> {error.remedy}", file=sys.stderr)
         sys.exit(error.status)
     with few_collections():  # modules are many small objects
-        from h123.cli import main
+        from h123.cli import main as run
 
-        main()
+        run()
+
+
+if __name__ == "__main__":
+    main()

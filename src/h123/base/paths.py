@@ -1,23 +1,92 @@
-"""Where the project's own files are, and how a path is typed."""
+"""Where the project's own files are, and how a path is typed.
+
+h123 runs from a checkout, or installed as a package. In a checkout the data files (studies, networks, subjects, ...)
+are those of the checkout. A package carries copies of them in `h123/data`.
+"""
 
 import os
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
+
+from h123.base.errors import UserError
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+_PACKAGED = _PACKAGE / "data"
+
+
+def checkout() -> Path | None:
+    """The checkout that this package runs from (H123_ROOT, set by the launcher, or found from this file).
+
+    None if h123 is installed as a package.
+    """
+    if given := os.environ.get("H123_ROOT"):
+        return Path(given)
+    return None if _PACKAGED.is_dir() else _PACKAGE.parents[1]
 
 
 def project_root() -> Path:
-    """The checkout that this package runs from (H123_ROOT, set by the launcher, or found from this file)."""
-    return Path(os.environ.get("H123_ROOT") or Path(__file__).resolve().parents[3])
+    """The folder with the data files that come with h123: the checkout, or the package's copy."""
+    return checkout() or _PACKAGED
+
+
+def require_checkout(what: str) -> Path:
+    """The checkout, for maintainers' commands that write into it. Raises UserError if h123 is installed."""
+    if root := checkout():
+        return root
+    raise UserError(
+        f"{what} needs a checkout of h123; this one is installed as a package",
+        remedy="clone the project and run ./h123 there",
+    )
+
+
+def data_folders(kind: str) -> Iterator[Path]:
+    """The folders that may hold files of a kind (such as `networks`), in the order in which names are looked up.
+
+    What comes with h123 is first, so that a name such as `lan` means the same on every machine. Then come the working
+    directory and the user's configuration folder.
+    """
+    seen = set[Path]()
+    for root in (project_root(), Path(), config_folder()):
+        folder = root / kind
+        if folder.is_dir() and real(folder) not in seen:
+            seen.add(real(folder))
+            yield folder
+
+
+def config_folder() -> Path:
+    """The user's own studies, networks, sites and subjects (XDG_CONFIG_HOME/h123, by default ~/.config/h123)."""
+    return _user_folder("XDG_CONFIG_HOME", ".config")
 
 
 def cache_folder() -> Path:
-    """Installed subjects and other things that can be made again (H123_CACHE overrides)."""
-    return Path(os.environ.get("H123_CACHE") or project_root() / ".cache")
+    """Installed subjects and other things that can be made again.
+
+    H123_CACHE overrides the default: `.cache` in a checkout, else XDG_CACHE_HOME/h123, by default ~/.cache/h123.
+    """
+    if given := os.environ.get("H123_CACHE"):
+        return Path(given)
+    root = checkout()
+    return root / ".cache" if root else _user_folder("XDG_CACHE_HOME", ".cache")
+
+
+def _user_folder(variable: str, default: str) -> Path:
+    given = os.environ.get(variable, "")
+    root = Path(given) if os.path.isabs(given) else Path(os.path.expanduser("~")) / default  # noqa: PTH111, PTH117
+    return root / "h123"
+
+
+def prebuilt(*below: str) -> Path:
+    """A program that was built when the package was made. In a checkout there is none."""
+    return _PACKAGED.joinpath("prebuilt", *below)
 
 
 def lab_binary() -> Path:
-    """The data plane, built by the set-up."""
-    return Path(os.environ.get("H123_LAB") or project_root() / "lab/target/release/h123-lab")
+    """The data plane: the package's own, or the one that the set-up of a checkout builds (H123_LAB overrides)."""
+    if given := os.environ.get("H123_LAB"):
+        return Path(given)
+    root = checkout()
+    return root / "lab/target/release/h123-lab" if root else prebuilt("h123-lab")
 
 
 def typed(path: Path) -> str:
@@ -29,3 +98,14 @@ def typed(path: Path) -> str:
 def real(path: Path) -> Path:
     """The path without links, where there is one; a loop of links stays as it is."""
     return Path(os.path.realpath(path))
+
+
+def is_mine(path: Path) -> bool:
+    """Whether the file or folder belongs to the user, and the folder that it is in to the user or root.
+
+    Under sudo, the user who called it counts, too.
+    """
+    sudo = os.environ.get("SUDO_UID", "")
+    mine = {os.geteuid(), int(sudo) if sudo.isdecimal() else os.geteuid()}
+    resolved = path.resolve()
+    return resolved.stat().st_uid in mine and resolved.parent.stat().st_uid in {*mine, 0}

@@ -4,15 +4,17 @@ import hashlib
 import json
 import re
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from h123.base.errors import UserError
 from h123.base.files.installing import alone, made_whole, remove_installation, run_logged, size_of
 from h123.base.files.textfile import kept
-from h123.base.paths import cache_folder
+from h123.base.paths import cache_folder, checkout, prebuilt
 from h123.catalogue.manifest import PLACEHOLDER
 from h123.catalogue.own import OwnSubject
 from h123.catalogue.subject import Subject
@@ -61,12 +63,16 @@ def damage(subject: Subject) -> Path | None:
 
 
 def _stamp(subject: Subject) -> Installation | None:
-    """What the installation says of itself, if the sources are still the same."""
+    return _read_stamp(prefix(subject), subject)
+
+
+def _read_stamp(folder: Path, subject: Subject) -> Installation | None:
+    """What an installation says of itself, if the sources are still the same."""
     try:
-        installed = Installation(**json.loads(kept(prefix(subject) / STAMP) or b""))
+        stamp = Installation(**json.loads(kept(folder / STAMP) or b""))
     except (ValueError, TypeError):
         return None
-    return installed if installed.recipe == _recipe(subject) else None
+    return stamp if stamp.recipe == recipe(subject) else None
 
 
 def _absent(subject: Subject) -> Path | None:
@@ -109,7 +115,8 @@ def install(subject: Subject, report: Callable[[str], None], meanwhile: Callable
         return
     if installed(subject):
         return
-    _check_needs(subject)
+    if not _is_prebuilt(subject):
+        _check_needs(subject)
     with alone(prefix(subject), report):
         if not installed(subject):  # another process may have done it while this one waited
             if fault := damage(subject):
@@ -140,7 +147,7 @@ def fingerprint(subject: Subject) -> str:
     return _digest([*own, *_sources(subject)])
 
 
-def _recipe(subject: Subject) -> str:
+def recipe(subject: Subject) -> str:
     """SHA-256 of what decides how an installation comes out. The rest of the manifest may change without a build."""
     made_by = (subject.version, subject.install.build, _BUILD_ENVIRONMENT)
     built_of = _digest((path, name) for path, name in _sources(subject) if str(name) != MANIFEST)
@@ -211,15 +218,42 @@ def _check_result(subject: Subject) -> None:
         )
 
 
+def _prebuilt(subject: Subject) -> Path:
+    return prebuilt("subjects", subject.installed_as)
+
+
+def _is_prebuilt(subject: Subject) -> bool:
+    """Whether the package brings the subject as its sources are now."""
+    return _read_stamp(_prebuilt(subject), subject) is not None
+
+
 def _build(subject: Subject, meanwhile: Callable[[], None]) -> None:
     whole = prefix(subject)
+    if _is_prebuilt(subject):
+        with made_whole(whole) as partial:
+            shutil.copytree(_prebuilt(subject), partial, dirs_exist_ok=True)
+        return
     log = whole.with_name(f"{subject.installed_as}.log")
     log.unlink(missing_ok=True)
     start, before = time.monotonic(), _files(subject)
     with made_whole(whole) as partial:
-        recipe = _recipe(subject)
+        made_of = recipe(subject)
         command = [PLACEHOLDER.sub(str(partial), word) for word in subject.install.build]
-        run_logged(f"subject {subject.name}", command, log, subject.workshop, _BUILD_ENVIRONMENT, meanwhile)
+        with _workshop(subject) as workshop:
+            run_logged(f"subject {subject.name}", command, log, workshop, _BUILD_ENVIRONMENT, meanwhile)
         _check_sources(subject, before)
-        built = Installation(recipe, round(time.monotonic() - start, 1), size_of(partial))
+        built = Installation(made_of, round(time.monotonic() - start, 1), size_of(partial))
         (partial / STAMP).write_text(json.dumps(asdict(built)) + "\n", encoding="utf-8")
+
+
+@contextmanager
+def _workshop(subject: Subject) -> Iterator[Path]:
+    """The folder to build in. A package's files may not be writable, and what a build leaves among them would outlive
+    the package, so a copy of them is used."""
+    if checkout():
+        yield subject.workshop
+        return
+    with tempfile.TemporaryDirectory(prefix="h123-build-") as folder:
+        copy = Path(folder, "subjects")
+        shutil.copytree(subject.workshop.parent, copy, ignore=shutil.ignore_patterns(*_BYPRODUCTS))
+        yield copy / subject.workshop.name

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from h123.base.complaints import choose, shown
 from h123.base.errors import UserError
-from h123.base.paths import project_root, real
+from h123.base.paths import data_folders, is_mine, project_root, real
 from h123.base.strict import Strict
 from h123.base.terminal.console import say
 from h123.catalogue.subject import Subject
@@ -52,7 +52,25 @@ def subjects_folder() -> Path:
 
 def subject_names() -> list[str]:
     """Names of all subjects, without reading their manifests."""
-    return sorted(path.parent.name for path in subjects_folder().glob("*/subject.toml"))
+    return sorted(_subject_folders())
+
+
+def _subject_folders() -> dict[str, Path]:
+    """The subjects' folders by name. What comes with h123 hides a subject of the user's with the same name.
+
+    The install steps of subjects are commands, so a folder in the working directory counts only if it belongs to the
+    user or to root.
+    """
+    named = subjects_folder()
+    roots = [named, *(() if "H123_SUBJECTS" in os.environ else data_folders("subjects"))]
+    folders = dict[str, Path]()
+    for root in roots:
+        if root != named and not is_mine(root):
+            _warn(f"h123: warning: {root} belongs to another user; its subjects are left out")
+            continue
+        for path in root.glob("*/subject.toml"):
+            folders.setdefault(path.parent.name, path.parent)
+    return folders
 
 
 def unknown_subject(name: str, more_names: Iterable[str] = ()) -> UserError:
@@ -71,9 +89,9 @@ def unknown_subject(name: str, more_names: Iterable[str] = ()) -> UserError:
 def catalogue() -> Catalogue:
     """All subjects, but for those whose manifests are wrong: who has nothing to do with them goes on with a warning."""
     subjects, broken = dict[str, Subject](), dict[str, UserError]()
-    for name in subject_names():
+    for name, folder in sorted(_subject_folders().items()):
         try:
-            subjects[name] = read_subject(subjects_folder() / name)
+            subjects[name] = read_subject(folder)
         except UserError as error:
             broken[name] = error
             _warn(f"h123: warning: {error.message} (the subject {name} is left out)")

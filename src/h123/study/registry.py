@@ -1,39 +1,45 @@
-"""The networks, sites and studies that come with h123."""
+"""The networks, sites and studies that come with h123, and the user's own."""
 
+import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from h123.base.complaints import choose
 from h123.base.errors import UserError
-from h123.base.paths import project_root
+from h123.base.paths import data_folders, project_root
 
 if TYPE_CHECKING:
     from h123.study.networks.network import Network
 
 
+_MARK = re.compile(rb"^h123:\s", re.MULTILINE)
+_HEAD_BYTES = 4096
+
+
 def list_networks() -> list[str]:
-    """Names of the networks in networks/."""
+    """Names of the networks."""
     return _names("networks")
 
 
 def list_studies() -> list[Path]:
     """Files of the studies in studies/, by name."""
-    return sorted((project_root() / "studies").glob("*.yaml"))
+    return _files("studies")
 
 
 def list_claims() -> list[Path]:
     """Files of published claims in claims/, by name."""
-    return sorted((project_root() / "claims").glob("*.yaml"))
+    return _files("claims")
 
 
 def list_schemas() -> list[Path]:
     """Files of schemas of other tools' samples in schemas/, by name."""
-    return sorted((project_root() / "schemas").glob("*.yaml"))
+    return _files("schemas")
 
 
 def list_published() -> list[Path]:
     """Files of published values in published/, by name."""
-    return sorted((project_root() / "published").glob("*.yaml"))
+    return _files("published")
 
 
 def find_network(name: str, beside: Path | None = None) -> Path:
@@ -58,7 +64,7 @@ def is_study(name: str) -> bool:
 
 def list_sites() -> list[Path]:
     """Files of the sites in sites/, by name."""
-    return sorted((project_root() / "sites").glob("*.yaml"))
+    return _files("sites")
 
 
 def find_site(name: str, beside: Path | None = None) -> Path:
@@ -78,8 +84,25 @@ def load_network(name: str, beside: Path | None = None) -> "Network":
     return read_network(find_network(name, beside))
 
 
-def _names(folder: str) -> list[str]:
-    return sorted(path.stem for path in (project_root() / folder).glob("*.yaml"))
+def _files(kind: str) -> list[Path]:
+    """Files by name. What comes with h123 hides a file of the user's with the same name."""
+    files = dict[str, Path]()
+    for folder in data_folders(kind):
+        for path in folder.glob("*.yaml"):
+            if path.stem not in files and (folder.parent == project_root() or _is_ours(path)):
+                files[path.stem] = path
+    return [files[name] for name in sorted(files)]
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether the file says that it is written for h123: the user's folders may hold YAML files of other programs."""
+    with suppress(OSError), path.open("rb") as file:
+        return _MARK.search(file.read(_HEAD_BYTES)) is not None
+    return False
+
+
+def _names(kind: str) -> list[str]:
+    return [path.stem for path in _files(kind)]
 
 
 def is_path(name: str) -> bool:
@@ -95,6 +118,7 @@ def _find(name: str, kind: str, folder: str, beside: Path | None) -> Path:
         except OSError as error:
             raise UserError(f"{kind} file not found: {path}") from error
         return path
-    if name in _names(folder):
-        return project_root() / folder / f"{name}.yaml"
-    raise UserError(f"there is no {kind} {name!r}; {choose(name, _names(folder))}; or give the path of a YAML file")
+    files = {path.stem: path for path in _files(folder)}
+    if name in files:
+        return files[name]
+    raise UserError(f"there is no {kind} {name!r}; {choose(name, list(files))}; or give the path of a YAML file")

@@ -4,12 +4,13 @@ Whole or not at all: the build happens in a folder beside, which takes the insta
 """
 
 import hashlib
+import importlib.util
 import json
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ _NEEDS = {
     "bc": "bc",
 }
 """Commands, and the Debian packages that bring them."""
+_PACKAGE = "h123_virtual_kernel"
 _REFUSED = re.compile(r"[\s:]")
 """In a path: what the kernel's make refuses."""
 _TEMPORARY = (Path("/var/tmp"), Path("/tmp"))
@@ -88,15 +90,26 @@ def virtual_kernel() -> Path:
     if kernel is None:
         raise UserError(
             "the virtual clock needs the virtual kernel, which is not installed",
-            remedy=f"run `h123 install {NAME}` once to build it",
+            remedy=f"run `h123 install {NAME}` once to build it, or `pip install 'h123[virtual]'`",
             status=3,
         )
     return kernel.path
 
 
 def installed_kernel() -> Kernel | None:
-    """What the cache holds, if it was built as this version of the project builds it."""
-    folder = _folder()
+    """The kernel in the cache, or in the package h123-virtual-kernel, if it was built as this version builds it."""
+    kernels = (_read_kernel(folder) for folder in (_folder(), *_packaged()))
+    return next((kernel for kernel in kernels if kernel), None)
+
+
+def _packaged() -> Iterator[Path]:
+    """The folder of the package h123-virtual-kernel, if it is installed."""
+    spec = importlib.util.find_spec(_PACKAGE)
+    if spec and spec.origin:
+        yield Path(spec.origin).parent
+
+
+def _read_kernel(folder: Path) -> Kernel | None:
     try:
         stamp = json.loads(kept(folder / _STAMP) or b"")
     except ValueError:

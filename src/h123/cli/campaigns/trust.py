@@ -7,7 +7,6 @@ stand: a campaign that was begun here can be resumed, moved and copied.
 
 import hashlib
 import json
-import os
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from h123.base.errors import UserError
-from h123.base.paths import cache_folder, project_root
+from h123.base.paths import cache_folder, is_mine, project_root
 from h123.base.terminal.console import err_console, say, write
 
 _ASKED = "Start them? [y/N] "
@@ -41,11 +40,7 @@ def require_trust(servers: Servers, origin: Path, *, own: bool, given: bool) -> 
 
 def is_own(path: Path) -> bool:
     """Whether the study's file, and the folder that it is in, belong to the person, or come with h123."""
-    resolved = path.resolve()
-    if resolved.is_relative_to(project_root() / "studies"):
-        return True
-    mine = {os.geteuid(), int(sudo) if (sudo := os.environ.get("SUDO_UID", "")).isdecimal() else os.geteuid()}
-    return resolved.stat().st_uid in mine and resolved.parent.stat().st_uid in {*mine, 0}
+    return path.resolve().is_relative_to(project_root() / "studies") or is_mine(path)
 
 
 def _parts(server: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from h123.base.errors import UserError
-from h123.base.paths import project_root
+from h123.base.paths import checkout
 from h123.base.terminal.console import out_console, write
 from h123.cli.options import ForceOption
 from h123.cli.sites.show import amount
@@ -43,7 +43,7 @@ def command(
     from h123.study import import_site
 
     name = re.sub(r"[^A-Za-z0-9._+-]+", "-", (out or har).stem).strip("-._+")[:40]
-    path = out or project_root() / "sites" / f"{name}.yaml"
+    path = out or (checkout() or Path()) / "sites" / f"{name}.yaml"
     if path.suffix not in (".yaml", ".yml"):
         raise UserError(f"{path}: a site's file ends in .yaml")
     check_output(path, force=force)

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from h123.base.errors import UserError
+from h123.base.paths import require_checkout
 from h123.base.terminal.console import out_console
 from h123.cli import completion
 from h123.cli.subjects.selection import known
@@ -26,6 +27,7 @@ def command(
     Without names, those are left as they are that no newer or other verification of the same files would replace; if
     that is all of them, the pages are just brought up to date with the manifests.
     """
+    require_checkout("h123 publish")
     from h123.catalogue import catalogue
     from h123.report.catalogue import write_catalogue, write_constants, write_profiles
     from h123.verification import has_news, publish
