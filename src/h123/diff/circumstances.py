@@ -55,7 +55,7 @@ def _between(kind: str, before: _Words, after: _Words) -> Iterator[Change]:
 
 
 def _machine(folder: CampaignFolder) -> _Words:
-    facts: Mapping[str, Any] = folder.machine
+    facts: Mapping[str, object] = folder.machine
     words = {name: str(value) for name, value in facts.items() if name not in _NO_MATTER and value is not None}
     return words | ({"memory": format_bytes(int(words.pop("memory_bytes")))} if "memory_bytes" in words else {})
 

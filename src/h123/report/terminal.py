@@ -5,7 +5,6 @@ import textwrap
 from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.measure import Measurement
@@ -82,7 +81,7 @@ def print_causes(verdicts: Verdicts, console: Console, only: Mapping[str, Collec
     """Print what requests spent their time on, of the cells that `only` names (levels by factor).
 
     Raises UserError where nothing is told."""
-    rows = [row for row in causes.cause_rows(verdicts) if _chosen(row, only)]
+    rows = [row for row in causes.cause_rows(verdicts) if _chosen(row["cell"], only)]
     if not rows:
         raise causes.nothing_told(verdicts)
     same = common(verdicts)
@@ -95,7 +94,7 @@ def print_causes(verdicts: Verdicts, console: Console, only: Mapping[str, Collec
         table.add_column("interval", no_wrap=True)
         table.add_column("of the time")
         for part in causes.parts(row):
-            values = [format_seconds(part[f"{side}_seconds"]) for side in ("a", "b")]
+            values = map(format_seconds, (part["a_seconds"], part["b_seconds"]))
             found = part["difference"]
             table.add_row(*values, causes.signed(found["seconds"]), causes.between(found), part["words"])
         console.print(table)
@@ -104,12 +103,12 @@ def print_causes(verdicts: Verdicts, console: Console, only: Mapping[str, Collec
                 _say(console, said, style="dim")
         console.print()
     _say(console, causes.PAIRED, style="dim")
-    for line in later_lines(without([c for c in verdicts["comparisons"] if _chosen(c, only)], same)):
+    for line in later_lines(without([c for c in verdicts["comparisons"] if _chosen(c["cell"], only)], same)):
         _say(console, line)
 
 
-def _chosen(row: Mapping[str, Any], only: Mapping[str, Collection[str]]) -> bool:
-    return all(row["cell"].get(factor) in levels for factor, levels in only.items() if factor in row["cell"])
+def _chosen(cell: Mapping[str, str], only: Mapping[str, Collection[str]]) -> bool:
+    return all(cell.get(factor) in levels for factor, levels in only.items() if factor in cell)
 
 
 def _print_answer(verdicts: Verdicts, console: Console) -> None:
@@ -213,7 +212,7 @@ def _table(comparisons: list[Judged], pairs: list[tuple[str, str]]) -> Table:
     return table
 
 
-def _unknown(c: Mapping[str, Any]) -> bool:
+def _unknown(c: Judged) -> bool:
     """Whether its verdict is shown as a question mark."""
     return bool(c["verdict"] == "inconclusive" and not c["withheld"])
 

@@ -87,6 +87,26 @@ class Tested(Estimated):
     pairs: Sequence[PairRow]
 
 
+class VerdictRow(TypedDict):
+    """A comparison as sentences tell it."""
+
+    cell: Cell
+    workload: str
+    metric: str
+    a: str
+    b: str
+    blocks: int
+    ratio: float | None
+    low: float | None
+    high: float | None
+    confidence: float | None
+    verdict: str
+    small: str | None
+    withheld: Withheld | None
+    undecided: NotRequired[str | None]
+    failed: Mapping[str, Sequence[int]]
+
+
 class Judged(Compared, Tested):
     """A comparison."""
 

@@ -1,7 +1,7 @@
 """What disturbed trials do to the answers: how many there are, and what the answers would be without them
 (docs/disturbances.md)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NotRequired
 
 import numpy as np
@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from h123.analysis.audits.exclusions import Exclusions, exclusions
 from h123.analysis.case import Case
 from h123.analysis.comparisons.comparison import compare
-from h123.analysis.comparisons.judged import Cell, Judged, Withheld
+from h123.analysis.comparisons.judged import Judged, VerdictRow
 from h123.analysis.section import Section
 from h123.analysis.statistics.rule import Rule
 from h123.analysis.trials import Trials
@@ -19,23 +19,9 @@ from h123.analysis.verdicts.verdict import judge
 from h123.study import Plan
 
 
-class WithoutDisturbed(TypedDict):
+class WithoutDisturbed(VerdictRow):
     """An answer from undisturbed trials, beside that from all."""
 
-    cell: Cell
-    workload: str
-    metric: str
-    a: str
-    b: str
-    blocks: int
-    ratio: float | None
-    low: float | None
-    high: float | None
-    confidence: float | None
-    verdict: str
-    small: str | None
-    withheld: Withheld | None
-    failed: Mapping[str, Sequence[int]]
     all: str
 
 

@@ -5,10 +5,10 @@ are narrow enough (`--precision`).
 """
 
 import datetime as dt
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -322,7 +322,7 @@ def _more(folder: "CampaignFolder") -> int | None:
     return _more_for_width(folder, folder.precision) if folder.precision else None
 
 
-def _more_for_width(folder: "CampaignFolder", width: Mapping[str, Any]) -> int | None:
+def _more_for_width(folder: "CampaignFolder", width: "Precision") -> int | None:
     from h123.analysis import measure_width
     from h123.analysis.verdicts.width import next_blocks
 

@@ -3,11 +3,12 @@
 The figures are the study's Figure 7 (Mann-Whitney effect sizes) and Figure 8 (Kruskal-Wallis H) from our data.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
 
+from h123.analysis.as_published.rows import AsPublished, FactorTest, PublishedRow
 from h123.report.figures.axes import RowNames, header, row_names
 from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
 from h123.report.text.as_published import PUBLISHED_VERDICTS, name
@@ -24,18 +25,15 @@ _SIGNS = {
 """In the order of the legend."""
 
 
-def published_figures(published: Mapping[str, Any]) -> list[Figure]:
+def published_figures(published: AsPublished) -> list[Figure]:
     """The equivalents of the study's figures 7 and 8, as far as there are data."""
-    drawings = (
-        (published["comparisons"], effects_figure),
-        (published["kruskal_wallis"], factors_figure),
-    )
-    return [draw(rows) for rows, draw in drawings if rows]
+    compared, tests = published["comparisons"], published["kruskal_wallis"]
+    return [*([effects_figure(compared)] if compared else []), *([factors_figure(tests)] if tests else [])]
 
 
-def effects_figure(comparisons: Sequence[Mark]) -> Figure:
+def effects_figure(comparisons: Sequence[PublishedRow]) -> Figure:
     """Rank-biserial correlation of the pooled requests, for each cell: a panel for each metric and pair."""
-    rows = [
+    rows: list[Mark] = [
         {
             "panel": f"{metric(c['metric']).title}|{level(c['a'])} / {level(c['b'])}",
             "cell": cell_name(c["cell"]) or "all",
@@ -75,9 +73,9 @@ def effects_figure(comparisons: Sequence[Mark]) -> Figure:
     return Figure("published-effects", "As published: Mann-Whitney effect sizes", caption, draw(WIDE), draw(NARROW))
 
 
-def factors_figure(tests: Sequence[Mark]) -> Figure:
+def factors_figure(tests: Sequence[FactorTest]) -> Figure:
     """Kruskal-Wallis H of each factor by metric, within each method where methods vary."""
-    rows = [
+    rows: list[Mark] = [
         {
             "panel": "|".join([metric(t["metric"]).title, *t["within"].values()]),
             "factor": t["factor"],

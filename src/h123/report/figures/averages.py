@@ -10,6 +10,7 @@ from typing import Any
 
 import altair as alt
 
+from h123.analysis.as_published.rows import ReplicationsRow
 from h123.report.figures.axes import header, log_ticks, row_names
 from h123.report.figures.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark, Rows
 from h123.report.text.words import cell_name, level
@@ -26,7 +27,7 @@ MEGABYTES = "format(datum.value / 1e6, '~g') + ' MB/s'"
 _TRIALS = "Marks: one a trial, the mean of its requests. Upright line: the average of the trials."
 
 
-def averages_figures(replications: Sequence[Mark], factors: Factors, compared: str) -> list[Figure]:
+def averages_figures(replications: Sequence[ReplicationsRow], factors: Factors, compared: str) -> list[Figure]:
     """The equivalents of figures 5 and 6, as far as there are data.
 
     `replications`: those of verdicts.json; `factors`: the study's, each with its levels, both in the study's order.
@@ -37,7 +38,7 @@ def averages_figures(replications: Sequence[Mark], factors: Factors, compared: s
     return [draw(rows, factors, compared) for draw, rows in found if rows]
 
 
-def times_figure(replications: Sequence[Mark], factors: Factors, compared: str) -> Figure:
+def times_figure(replications: Sequence[ReplicationsRow], factors: Factors, compared: str) -> Figure:
     """Latency and time to first byte, for each treatment."""
     outer, inner = _parted(factors, compared)
     caption = (
@@ -49,7 +50,7 @@ def times_figure(replications: Sequence[Mark], factors: Factors, compared: str) 
     return Figure("published-times", "As published: latency and time to first byte", caption, wide, narrow)
 
 
-def throughput_figure(replications: Sequence[Mark], factors: Factors, compared: str) -> Figure:
+def throughput_figure(replications: Sequence[ReplicationsRow], factors: Factors, compared: str) -> Figure:
     """Size over latency, request by request, the levels of the last factor but one next to each other."""
     outer, inner = _parted(factors, compared)
     inner = inner[::-1]
@@ -68,17 +69,21 @@ def _parted(factors: Factors, compared: str) -> tuple[list[str], list[str]]:
     return others[:-2], others[-2:]
 
 
-def _rows(replications: Sequence[Mark], factors: Factors, compared: str, order: Sequence[str]) -> list[Mark]:
+def _rows(
+    replications: Sequence[ReplicationsRow], factors: Factors, compared: str, order: Sequence[str]
+) -> list[ReplicationsRow]:
     """The replications in the order of these factors' levels."""
 
-    def place(row: Mark) -> list[int]:
+    def place(row: ReplicationsRow) -> list[int]:
         return [list(factors[factor]).index(row["cell"][factor]) for factor in (*order, compared)]
 
     return sorted(replications, key=place)
 
 
-def _mark(replication: Mark, compared: str, outer: Sequence[str], inner: Sequence[str], titled: bool) -> Mark:
-    cell, link = replication["cell"], replication["link"] or {}
+def _mark(
+    replication: ReplicationsRow, compared: str, outer: Sequence[str], inner: Sequence[str], titled: bool
+) -> Mark:
+    cell, link = replication["cell"], replication["link"]
     words = [metric(replication["metric"]).title] if titled else []
     where = cell_name({name: cell[name] for name in outer})
     return {
@@ -86,7 +91,7 @@ def _mark(replication: Mark, compared: str, outer: Sequence[str], inner: Sequenc
         "row": cell_name({name: cell[name] for name in inner}) or "all",
         "level": level(cell[compared]),
         "trials": [trial["mean"] for trial in replication["trials"]],
-        "limit": link.get("share") or link.get("alone"),
+        "limit": (link["share"] or link["alone"]) if link else None,
     }
 
 

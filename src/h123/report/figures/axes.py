@@ -4,13 +4,12 @@ import itertools
 import json
 import math
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import altair as alt
 
-from h123.report.figures.drawing import COLOURS
+from h123.report.figures.drawing import COLOURS, Mark
 
 CHARACTER = 6.6
 """Pixels of a character of 12 pixels: more than most have, for nobody measures the reader's font."""
@@ -38,7 +37,7 @@ class Scale:
     ticks: list[float]
 
 
-def log_scale(rows: Sequence[Mapping[str, Any]], margin: float, plot: int) -> Scale:
+def log_scale(rows: Sequence[Mark], margin: float, plot: int) -> Scale:
     """A domain that holds `ratio`, `low` and `high` of every row and some room about the equivalence margin, with the
     finest ticks for which an axis of `plot` pixels has room.
     """

@@ -6,6 +6,7 @@ from typing import Any
 
 import altair as alt
 
+from h123.analysis.provenance.values import ValueRow
 from h123.base.units import common_unit
 from h123.measures import quantiles
 from h123.report.figures.axes import CHARACTER, header, row_names
@@ -21,13 +22,13 @@ _ABREAST = 3
 """Names in a line of the legend, on a phone."""
 
 
-def bars_figures(values: Sequence[Mark], charts: Iterable[Chart], factor: str) -> list[Figure]:
+def bars_figures(values: Sequence[ValueRow], charts: Iterable[Chart], factor: str) -> list[Figure]:
     """Of each chart of which there is any value. `values`: those of verdicts.json."""
     found = ((chart, _groups(values, chart, factor)) for chart in charts)
     return [_figure(chart, groups) for chart, groups in found if groups]
 
 
-def _groups(values: Sequence[Mark], chart: Chart, factor: str) -> list[Mark]:
+def _groups(values: Sequence[ValueRow], chart: Chart, factor: str) -> list[Mark]:
     """What is drawn of each bar: its trials, and what they come to."""
     names = {place: name for name, place in chart.at.items()}
     trials: dict[tuple[str, str, str], list[Mark]] = {}

@@ -156,9 +156,7 @@ def _axis(name: str, domain: list[float], title: str, label: str, ticks: int) ->
     return {"shorthand": f"{name}:Q", "title": title, "scale": scale, "axis": axis}
 
 
-def _layers(
-    x: Mapping[str, Any], y: Mapping[str, Any], levels: Sequence[str], dashes: Mapping[str, list[int]], columns: int
-) -> list[Any]:
+def _layers(x: Mark, y: Mark, levels: Sequence[str], dashes: Mapping[str, list[int]], columns: int) -> list[Any]:
     """Lines over the steps, a dot at each, a diamond for each closed loop; beneath them the diagonal, if any."""
     across, up = alt.X(**x), alt.Y(**y)
     legend = alt.Legend(columns=columns, labelLimit=0)

@@ -1,24 +1,25 @@
 """Where the time goes: what both sides of an answer spent theirs on, as bars."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
 
+from h123.analysis.explanations.causes import CausesRow
 from h123.base.units import common_unit, format_seconds
 from h123.report.figures.axes import header, row_names
 from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
-from h123.report.text.explanations.causes import DRAWN, VISIT, Row, observation, title
+from h123.report.text.explanations.causes import DRAWN, VISIT, observation, title
 from h123.report.text.words import level, listed
 
 _BAR = 9
 """Pixels of a bar and the gap below it."""
 
 
-def causes_figure(rows: Sequence[Row]) -> Figure:
+def causes_figure(rows: Sequence[CausesRow]) -> Figure:
     """Both sides' parts as bars, a panel for each cell; of cold and other requests apart."""
     whose = listed(list(dict.fromkeys(f"{kind.typical} {kind.one}" for kind in map(observation, rows))), "or")
-    one, unit = common_unit((row[f"{side}_seconds"] for row in rows for side in ("a", "b")), "s")
+    one, unit = common_unit((seconds for row in rows for seconds in (row["a_seconds"], row["b_seconds"])), "s")
     data = _marks(rows, one)
     levels = list(dict.fromkeys(mark["level"] for mark in data))
     panels = list(dict.fromkeys(mark["panel"] for mark in data))
@@ -53,24 +54,25 @@ def causes_figure(rows: Sequence[Row]) -> Figure:
     return Figure("causes", "Where the time goes", caption, draw(WIDE), draw(NARROW))
 
 
-def _marks(rows: Sequence[Row], one: float) -> list[Mark]:
+def _marks(rows: Sequence[CausesRow], one: float) -> list[Mark]:
     """A bar for each part of each side that is worth one; a level that several comparisons have is drawn once."""
     found: dict[tuple[str, str, str], Mark] = {}
     for row in rows:
         least = DRAWN * max(row["a_seconds"], row["b_seconds"])
         worth = [part for part in row["parts"] if max(part["a_seconds"], part["b_seconds"]) >= least]
-        for mark in (_mark(row, part, side, one) for part in worth for side in ("a", "b")):
-            found.setdefault((mark["panel"], mark["part"], mark["level"]), mark)
+        for part in worth:
+            for name, seconds in ((row["a"], part["a_seconds"]), (row["b"], part["b_seconds"])):
+                mark = _mark(row, name, part["words"], seconds, one)
+                found.setdefault((mark["panel"], mark["part"], mark["level"]), mark)
     return list(found.values())
 
 
-def _mark(row: Row, part: Mapping[str, Any], side: str, one: float) -> Mark:
-    seconds = part[f"{side}_seconds"]
-    panel, name = title(row), level(row[side])
+def _mark(row: CausesRow, name: str, words: str, seconds: float, one: float) -> Mark:
+    panel, name = title(row), level(name)
     return {
         "panel": panel,
-        "part": part["words"],
+        "part": words,
         "level": name,
         "value": seconds / one,
-        "told": f"{panel}: {name} spends {format_seconds(seconds)} on {part['words']}",
+        "told": f"{panel}: {name} spends {format_seconds(seconds)} on {words}",
     }

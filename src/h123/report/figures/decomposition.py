@@ -1,10 +1,11 @@
 """Protocol and processing in a picture: what of each difference either clock explains."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import altair as alt
 
+from h123.analysis.verdicts.decomposition import PartsOfTime, PartsRow
 from h123.report.figures.axes import Scale, log_scale, row_names
 from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
 from h123.report.figures.ratios import spanned
@@ -22,7 +23,7 @@ _PITCH = 18
 _COLUMNS = 2
 
 
-def split_figure(split: Mapping[str, Any], margin: float) -> Figure:
+def split_figure(split: PartsOfTime, margin: float) -> Figure:
     """Each ratio as the product of its parts: a panel for each metric and pair, three marks a cell."""
     rows = [marked for row in split["rows"] for marked in _marks(row)]
     cells = list(dict.fromkeys(row["cell"] for row in rows))
@@ -52,14 +53,16 @@ def split_figure(split: Mapping[str, Any], margin: float) -> Figure:
     return Figure("parts", "Protocol and processing", caption, draw(WIDE), draw(NARROW))
 
 
-def _marks(row: Mapping[str, Any]) -> Iterable[Mark]:
+def _marks(row: PartsRow) -> Iterable[Mark]:
     """A mark for each part."""
     name = cell_name(row["cell"]) or row["workload"]
     panel = f"{metric(row['metric']).title}, {level(row['a'])} / {level(row['b'])}"
+    found = {"protocol": row["protocol"], "processing": row["processing"], "total": row["total"]}
     for part in _SIGNS:
-        known = {number: row[part][number] for number in ("ratio", "low", "high")}
+        of = found[part]
+        known = {"ratio": of["ratio"], "low": of["low"], "high": of["high"]}
         label = ratio(known["ratio"], known["low"], known["high"])
-        told = f"{panel}, {name}: {label} {part} ({interval(row[part])})"
+        told = f"{panel}, {name}: {label} {part} ({interval(of)})"
         yield known | {"cell": name, "panel": panel, "part": part, "label": f"{label} {part}", "told": told}
 
 

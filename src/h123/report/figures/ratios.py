@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 import altair as alt
 
+from h123.analysis.comparisons.judged import Judged
 from h123.report.figures.axes import CHARACTER, LINE, RowNames, Scale, header, lines, log_scale, row_names
 from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
-from h123.report.text.words import Comparison, cell_name, interval, level, percent, ratio, standing, verdict_word
+from h123.report.text.words import cell_name, interval, level, percent, ratio, standing, verdict_word
 from h123.study import metric
 
 _SIGNS = {
@@ -25,7 +26,7 @@ _LEAST_PLOT = 130
 """Pixels of an axis on which an interval can still be read."""
 
 
-def answer_figure(comparisons: Sequence[Comparison], margin: float) -> Figure:
+def answer_figure(comparisons: Sequence[Judged], margin: float) -> Figure:
     """The ratio with its interval: one panel for each metric and pair, a row for each cell; of many pairs the other
     way round, sorted by ratio.
     """
@@ -63,7 +64,7 @@ def answer_figure(comparisons: Sequence[Comparison], margin: float) -> Figure:
     return Figure("answer", "The answer", caption, draw(WIDE), draw(NARROW))
 
 
-def details_figure(comparisons: Sequence[Comparison], margin: float) -> Figure:
+def details_figure(comparisons: Sequence[Judged], margin: float) -> Figure:
     """All ratios at a glance: a row of panels for each metric, a column for each pair; of many pairs, for each cell."""
     rows = _rows(comparisons)
     titles, columns = _distinct(row["metric"] for row in rows), _distinct(row["column"] for row in rows)
@@ -105,7 +106,7 @@ def details_figure(comparisons: Sequence[Comparison], margin: float) -> Figure:
     return Figure("details", "All comparisons at a glance", caption, wide, column(NARROW))
 
 
-def by_ratio(comparisons: Sequence[Comparison]) -> list[Comparison]:
+def by_ratio(comparisons: Sequence[Judged]) -> list[Judged]:
     """The comparisons as a table shows them: of many pairs each metric's in each cell sorted by ratio."""
     if not _many(comparisons):
         return list(comparisons)
@@ -113,11 +114,11 @@ def by_ratio(comparisons: Sequence[Comparison]) -> list[Comparison]:
     return sorted(comparisons, key=lambda c: (places[_asked(c)], _size(c["ratio"])))
 
 
-def _asked(comparison: Comparison) -> str:
+def _asked(comparison: Judged) -> str:
     return f"{comparison['family']}|{comparison['metric']}|{cell_name(comparison['cell'])}"
 
 
-def _many(comparisons: Iterable[Comparison]) -> bool:
+def _many(comparisons: Iterable[Judged]) -> bool:
     return len({(c["a"], c["b"]) for c in comparisons}) > MANY_PAIRS
 
 
@@ -125,7 +126,7 @@ def _size(value: float | None) -> float:
     return math.inf if value is None else value
 
 
-def _rows(comparisons: Sequence[Comparison]) -> list[Mark]:
+def _rows(comparisons: Sequence[Judged]) -> list[Mark]:
     """What is drawn of each comparison: `name`, its row's; `column`, what else it is about but the metric; `panel`."""
     if not _many(comparisons):
         return [_row(c, _cell(c), f"{level(c['a'])} / {level(c['b'])}") for c in comparisons]
@@ -135,11 +136,11 @@ def _rows(comparisons: Sequence[Comparison]) -> list[Mark]:
     return [_row(c, level(c["a"]), f"{_cell(c)}, ratio to {level(c['b'])}") for c in by_ratio(comparisons)]
 
 
-def _cell(comparison: Comparison) -> str:
+def _cell(comparison: Judged) -> str:
     return cell_name(comparison["cell"]) or str(comparison["workload"])
 
 
-def _row(comparison: Comparison, name: str, column: str) -> Mark:
+def _row(comparison: Judged, name: str, column: str) -> Mark:
     wording = metric(comparison["metric"])
     value, low, high = comparison["ratio"], comparison["low"], comparison["high"]
     known = {"ratio": value, "low": low, "high": high}

@@ -1,11 +1,12 @@
 """Pictures of values: each trial's, all requests', and what they cost in processor time."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
 
+from h123.analysis.provenance.values import ValueRow
 from h123.base.units import common_unit, format_seconds
 from h123.report.figures.axes import CHARACTER, RowNames, header, row_names
 from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
@@ -25,17 +26,16 @@ _GUTTER = 66
 """Pixels that an axis of numbers needs at the left of a panel."""
 
 
-def trials_figure(values: Sequence[Mark], metric_name: str, factor: str) -> Figure:
+def trials_figure(values: Sequence[ValueRow], metric_name: str, factor: str) -> Figure:
     """One dot per trial by treatment, the trials of a block joined by a line; of treatments whose names do not fit
     beside one another, a row each. `values`: those of verdicts.json.
     """
     wording = metric(metric_name)
-    rows = [row for row in values if row["metrics"].get(metric_name) is not None]
-    one, unit = common_unit((row["metrics"][metric_name] for row in rows), wording.unit)
+    rows = [(row, value) for row in values if (value := row["metrics"].get(metric_name)) is not None]
+    one, unit = common_unit((value for _, value in rows), wording.unit)
     data = [
-        _trial(row, factor, wording.format(row["metrics"][metric_name]))
-        | {"value": row["metrics"][metric_name] / one, "block": row["block"]}
-        for row in rows
+        _trial(row, factor, wording.format(value)) | {"value": value / one, "block": row["block"]}
+        for row, value in rows
     ]
     order = treatments(values, factor)
     widest = max(len(word) for name in order for word in name.split())
@@ -99,20 +99,22 @@ def requests_figure(quantiles: Sequence[Mark], order: list[str], factor: str) ->
     return Figure("requests", "Latency, request by request", caption, draw(WIDE), draw(NARROW))
 
 
-def cpu_figure(values: Sequence[Mark], factor: str) -> Figure | None:
+def cpu_figure(values: Sequence[ValueRow], factor: str) -> Figure | None:
     """CPU per request of client, server and what is behind it, one mark per trial; None where nothing tells it.
     `values`: those of verdicts.json."""
-    found = [(row, name) for row in values for name in _CPU_ROLES if row["metrics"].get(name) is not None]
-    if not found:
+    costs = [
+        (row, name, value) for row in values for name in _CPU_ROLES if (value := row["metrics"].get(name)) is not None
+    ]
+    if not costs:
         return None
-    one, unit = common_unit((row["metrics"][name] for row, name in found), "s")
+    one, unit = common_unit((value for _, _, value in costs), "s")
     data = [
-        _trial(row, factor, f"{_CPU_ROLES[name]} {metric(name).format(row['metrics'][name])}")
-        | {"role": _CPU_ROLES[name], "value": row["metrics"][name] / one}
-        for row, name in found
+        _trial(row, factor, f"{_CPU_ROLES[name]} {metric(name).format(value)}")
+        | {"role": _CPU_ROLES[name], "value": value / one}
+        for row, name, value in costs
     ]
     order = treatments(values, factor)
-    roles = [role for name, role in _CPU_ROLES.items() if any(name == had for _, had in found)]
+    roles = [role for name, role in _CPU_ROLES.items() if any(name == had for _, had, _ in costs)]
 
     def draw(width: int) -> Any:
         names = _names(order, width)
@@ -132,18 +134,18 @@ def cpu_figure(values: Sequence[Mark], factor: str) -> Figure | None:
     return Figure("cpu", f"CPU per request of {listed(roles, 'and')}", caption, draw(WIDE), draw(NARROW))
 
 
-def treatment(cell: dict[str, str], factor: str, twin: bool) -> str:
+def treatment(cell: Mapping[str, str], factor: str, twin: bool) -> str:
     """A treatment's name: the compared factor's level, or that level again where it is the twin."""
     return level(cell[factor]) + (" again" if twin else "")
 
 
-def treatments(rows: Sequence[Mark], factor: str) -> list[str]:
+def treatments(rows: Sequence[ValueRow], factor: str) -> list[str]:
     """The treatments' names, twins behind their like, in the order of the levels."""
     found = {(row["cell"][factor], row["twin"]): row for row in rows}
     return [treatment(found[key]["cell"], factor, key[1]) for key in sorted(found)]
 
 
-def other_factors(cell: dict[str, str], factor: str) -> str:
+def other_factors(cell: Mapping[str, str], factor: str) -> str:
     """The name of the cell that a trial's comparison belongs to."""
     return cell_name({name: chosen for name, chosen in cell.items() if name != factor})
 
@@ -151,18 +153,18 @@ def other_factors(cell: dict[str, str], factor: str) -> str:
 def _spread(row: Mark, factor: str, one: float) -> Mark:
     scaled = {f"p{percent}": row["seconds"][percent] / one for percent in (5, 25, 50, 75, 95, 99)}
     half = " to ".join(format_seconds(row["seconds"][percent]) for percent in (25, 75))
-    place = _place(row, factor)
+    place = _place(row["cell"], row["twin"], factor)
     told = f"{_said(place)}: median {format_seconds(row['seconds'][50])}, middle half {half}"
     return place | scaled | {"told": told}
 
 
-def _trial(row: Mark, factor: str, value: str) -> Mark:
-    place = _place(row, factor)
+def _trial(row: ValueRow, factor: str, value: str) -> Mark:
+    place = _place(row["cell"], row["twin"], factor)
     return place | {"told": f"{_said(place)}, block {row['block']}: {value}"}
 
 
-def _place(row: Mark, factor: str) -> Mark:
-    return {"cell": other_factors(row["cell"], factor), "treatment": treatment(row["cell"], factor, row["twin"])}
+def _place(cell: Mapping[str, str], twin: bool, factor: str) -> Mark:
+    return {"cell": other_factors(cell, factor), "treatment": treatment(cell, factor, twin)}
 
 
 def _said(place: Mark) -> str:

@@ -1,9 +1,9 @@
 """What is drawn of each section of verdicts.json: a section's figures are registered here."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from h123.analysis import headline
 from h123.analysis.as_published import document as published
@@ -11,6 +11,7 @@ from h123.analysis.comparisons import capacity
 from h123.analysis.comparisons.judged import Judged
 from h123.analysis.explanations import causes
 from h123.analysis.provenance import values
+from h123.analysis.provenance.values import ValueRow
 from h123.analysis.section import Section
 from h123.analysis.sections import Verdicts
 from h123.analysis.verdicts import decomposition, judgement
@@ -22,7 +23,7 @@ from h123.report.figures.causes import causes_figure
 from h123.report.figures.completion import completion_figure
 from h123.report.figures.decomposition import split_figure
 from h123.report.figures.distribution import distribution_figure, latency_quantiles
-from h123.report.figures.drawing import Figure, Mark
+from h123.report.figures.drawing import Figure
 from h123.report.figures.ratios import answer_figure, details_figure
 from h123.report.figures.spread import cpu_figure, requests_figure, treatments, trials_figure
 from h123.report.figures.visits import median_visits
@@ -32,6 +33,7 @@ from h123.report.text.explanations.causes import cause_rows
 from h123.store import CampaignFolder
 from h123.study import Study
 
+InCell = TypeVar("InCell", bound=Mapping[str, object])
 _MOST_CAUSES = 6
 """Rows of causes that a picture has room for."""
 
@@ -53,9 +55,9 @@ class FigureSources:
         return [c for c in self.verdicts["comparisons"] if not c["twin"]]
 
     @cached_property
-    def values(self) -> list[Mark]:
+    def values(self) -> list[ValueRow]:
         """Those of all trials, in the order of the comparisons."""
-        return in_order(map(dict, self.verdicts["values"]), self.verdicts)
+        return in_order(self.verdicts["values"], self.verdicts)
 
     @property
     def factor(self) -> str:
@@ -94,7 +96,7 @@ def _decomposition(of: FigureSources) -> Iterator[Figure]:
 
 def _values(of: FigureSources) -> Iterator[Figure]:
     """The study's own charts, then what each trial came to; none without a valid trial."""
-    rows, factor = in_order(map(dict, of.whole["values"]), of.whole), of.factor
+    rows, factor = in_order(of.whole["values"], of.whole), of.factor
     yield from bars_figures(rows, Study.from_resolved(of.folder.study).compare.charts, factor)
     if not of.values:
         return
@@ -116,7 +118,7 @@ def _values(of: FigureSources) -> Iterator[Figure]:
 def _as_published(of: FigureSources) -> Iterator[Figure]:
     if found := of.verdicts["as_published"]:
         levels = {name: list(those) for name, those in of.folder.study["factors"].items() if name not in of.same}
-        yield from averages_figures([{**row} for row in found["replications"]], levels, of.factor)
+        yield from averages_figures(found["replications"], levels, of.factor)
         yield from published_figures(found)
 
 
@@ -137,12 +139,14 @@ def drawn(setting: FigureSources) -> Iterator[Figure]:
         yield from one.figures(setting)
 
 
-def in_order(rows: Iterable[Mark], verdicts: Verdicts) -> list[Mark]:
+def in_order(rows: Iterable[InCell], verdicts: Verdicts) -> list[InCell]:
     """Rows of trials or treatments, those of the study's first cell first: the order that the comparisons have."""
     cells = [c["cell"] for c in verdicts["comparisons"]]
 
-    def place(row: Mark) -> int:
-        others = {name: level for name, level in row["cell"].items() if name != verdicts["factor"]}
+    def place(row: InCell) -> int:
+        cell = row["cell"]
+        assert isinstance(cell, Mapping)
+        others = {name: level for name, level in cell.items() if name != verdicts["factor"]}
         return cells.index(others) if others in cells else len(cells)
 
     return sorted(rows, key=place)

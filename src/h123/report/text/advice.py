@@ -1,9 +1,9 @@
 """What would decide what is undecided: how many more blocks, how long they take, and the command that runs them."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from h123.analysis import Remedy, headline
+from h123.analysis.comparisons.judged import Judged
 from h123.analysis.sections import Verdicts
 from h123.base.units import format_span
 from h123.report.text.words import cell_name, level, listed
@@ -17,9 +17,9 @@ def advice(verdicts: Verdicts) -> list[str]:
     folder."""
     comparisons, outlook = verdicts["comparisons"], verdicts["projection"]
     metrics = {c["metric"] for c in headline(comparisons)}
-    asked = [c for c in comparisons if c["metric"] in metrics and c["projection"] and not c["withheld"]]
-    within = [c for c in asked if (found := c["projection"]) and found["blocks"]]
-    beyond = [c for c in asked if (found := c["projection"]) and found["basis"] == "beyond"]
+    asked = [c for c in comparisons if c["metric"] in metrics and c.get("projection") and not c["withheld"]]
+    within = [c for c in asked if (projection := c.get("projection")) and projection["blocks"]]
+    beyond = [c for c in asked if (projection := c.get("projection")) and projection["basis"] == "beyond"]
     lines = [_blocks(within, len(asked), verdicts)] if within else []
     if beyond:
         lines.append(
@@ -30,10 +30,12 @@ def advice(verdicts: Verdicts) -> list[str]:
     return [*lines, f"{_unbroken(missing)}."] if missing else lines
 
 
-def remedy(comparison: Mapping[str, Any]) -> str:
+def remedy(comparison: Judged) -> str:
     """What would decide one comparison, as a sentence; empty where nothing is to be decided or known about it."""
-    found = comparison["projection"] or {"basis": None}
-    blocks = found.get("blocks")
+    found = comparison.get("projection")
+    if not found:
+        return ""
+    blocks = found["blocks"]
     return {
         "spread": f"About {blocks} blocks would decide it.",
         "fewest": f"{blocks} blocks are the fewest that can decide it.",
@@ -50,30 +52,30 @@ def remedy(comparison: Mapping[str, Any]) -> str:
     }.get(found["basis"], "")
 
 
-def _blocks(within: Sequence[Mapping[str, Any]], asked: int, verdicts: Verdicts) -> str:
+def _blocks(within: Sequence[Judged], asked: int, verdicts: Verdicts) -> str:
     blocks, seconds = verdicts["projection"]["blocks"], verdicts["projection"]["seconds"]
     if verdicts.get("origin"):
         command = f"measure and import {blocks} blocks"
     else:
         command = _unbroken(f"`h123 run --out DIR --blocks {blocks}`")
     time = f", +{_roughly(seconds)}" if seconds is not None else ""
-    if all(c["projection"]["basis"] == "fewest" for c in within):
+    if all(projection["basis"] == "fewest" for c in within if (projection := c.get("projection"))):
         return f"{blocks} blocks are the fewest that can decide anything{time}: {command}."
     return f"About {blocks} blocks would decide {_what(within, asked)}{time}: {command}."
 
 
-def _what(within: Sequence[Mapping[str, Any]], asked: int) -> str:
+def _what(within: Sequence[Judged], asked: int) -> str:
     """`it`, `HTTP/3 v HTTP/2 (poor)`, `37 of the 80 undecided (19 of them by about 30 blocks)`."""
     if asked <= _NAMED:
         return "it" if asked == 1 else _named(within)
-    needed = sorted(c["projection"]["blocks"] for c in within)
+    needed = sorted(projection["blocks"] or 0 for c in within if (projection := c.get("projection")))
     middle = needed[(len(needed) - 1) // 2]
     sooner = sum(blocks <= middle for blocks in needed)
     half = f" ({sooner} of them by about {middle})" if sooner < len(needed) else ""
     return f"{f'all {asked}' if len(within) == asked else f'{len(within)} of the {asked}'} undecided{half}"
 
 
-def _named(comparisons: Sequence[Mapping[str, Any]]) -> str:
+def _named(comparisons: Sequence[Judged]) -> str:
     """`HTTP/3 v HTTP/2 (lan) and HTTP/3 v HTTP/2 (poor)`, or how many where they are many."""
     if len(comparisons) > _NAMED:
         return f"{len(comparisons)} comparisons"

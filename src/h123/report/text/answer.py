@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 from h123.analysis import headline
 from h123.analysis.comparisons.judged import Judged
+from h123.analysis.provenance.values import ValueRow
 from h123.analysis.sections import Verdicts
 from h123.report.text.difference import unfit
 from h123.report.text.ladder import NOTABLE
@@ -272,9 +272,7 @@ def _ranked(values: Mapping[str, float | None], by: Metric) -> list[str]:
     return sorted(values, key=lambda name: math.inf if (value := values[name]) is None else sign * value)
 
 
-def _medians(
-    trials: Sequence[Mapping[str, Any]], factor: str, levels: Sequence[str], name: str
-) -> dict[str, float | None]:
+def _medians(trials: Sequence[ValueRow], factor: str, levels: Sequence[str], name: str) -> dict[str, float | None]:
     found: dict[str, float | None] = {}
     for chosen in levels:
         values = [t["metrics"].get(name) for t in trials if t["cell"][factor] == chosen]

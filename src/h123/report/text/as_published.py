@@ -1,9 +1,7 @@
 """The published analysis in words: how often it agrees with the sound one, and where it does not."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from h123.report.text.words import cell_name, decided, level, verdict_word
+from h123.analysis.as_published.rows import AsPublished, PublishedRow
+from h123.report.text.words import cell_name, decided, level, metric_word
 from h123.study import metric
 
 PUBLISHED_VERDICTS = {
@@ -16,18 +14,18 @@ PUBLISHED_VERDICTS = {
 _SHOWN_IN_TERMINAL = 3
 
 
-def verdict_words(row: Mapping[str, Any]) -> str:
+def verdict_words(row: PublishedRow) -> str:
     """A published verdict as this metric calls it."""
-    return verdict_word(row) if decided(row) else PUBLISHED_VERDICTS[row["verdict"]]
+    return metric_word(row["metric"], row["verdict"]) if decided(row) else PUBLISHED_VERDICTS[row["verdict"]]
 
 
-def name(row: Mapping[str, Any]) -> str:
+def name(row: PublishedRow) -> str:
     """What a comparison is about: `Latency, HTTP/3 / HTTP/2, poor`."""
     where = cell_name(row["cell"])
     return f"{metric(row['metric']).title}, {level(row['a'])} / {level(row['b'])}" + (f", {where}" if where else "")
 
 
-def terminal_lines(published: Mapping[str, Any]) -> list[str]:
+def terminal_lines(published: AsPublished) -> list[str]:
     """The published analysis in a few lines: how often it agrees with the sound one, and where it does not."""
     counts = published["agreement"]
     lines = [
@@ -46,12 +44,12 @@ def terminal_lines(published: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def disagreements(published: Mapping[str, Any]) -> list[dict[str, Any]]:
+def disagreements(published: AsPublished) -> list[PublishedRow]:
     """The comparisons in which one analysis finds a difference and the other finds none, or its opposite; each
     observation once."""
     return [row for row in published["comparisons"] if row["agrees"] is False and not row.get("repeats")]
 
 
-def verdict_words_of_sound(row: Mapping[str, Any]) -> str:
+def verdict_words_of_sound(row: PublishedRow) -> str:
     """The sound verdict beside a published one, in the words of the published one's metric."""
-    return verdict_word({"metric": row["metric"], "verdict": row["sound"]["verdict"]}) if row["sound"] else "–"
+    return metric_word(row["metric"], row["sound"]["verdict"]) if row["sound"] else "–"

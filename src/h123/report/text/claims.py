@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
@@ -185,7 +185,7 @@ def _basis(claim: "ClaimRow") -> str:
     return "; ".join(parts)
 
 
-def _levels(condition: Mapping[str, Any]) -> str:
+def _levels(condition: Mapping[str, object]) -> str:
     """`network medium or poor, method POST`."""
     named = {name: " or ".join(map(str, v)) if isinstance(v, list) else v for name, v in condition.items()}
     return ", ".join(f"{name} {value}" for name, value in named.items())

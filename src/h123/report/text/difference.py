@@ -6,9 +6,11 @@ Numbers that belong together are joined by no-break spaces, so that no line ends
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from typing_extensions import ReadOnly, TypedDict
+
+from h123.analysis.comparisons.judged import VerdictRow, Withheld
 from h123.report.text.words import (
     MEANINGFUL_CONFIDENCE,
-    Comparison,
     confidence_words,
     level,
     opened,
@@ -25,41 +27,45 @@ _FACTOR = 2.0
 """Up to this factor a difference is said in per cent."""
 
 
-def unfit(comparison: Comparison) -> bool:
+class WithheldRow(TypedDict):
+    """A row that may have no verdict."""
+
+    withheld: ReadOnly[Withheld | None]
+
+
+def unfit(row: WithheldRow) -> bool:
     """Whether its figures cannot be relied on."""
-    return bool(comparison["withheld"]) and comparison["withheld"]["kind"] in _UNFIT
+    return row["withheld"] is not None and row["withheld"]["kind"] in _UNFIT
 
 
-def sentence(comparison: Comparison, margin: float) -> str:
+def sentence(comparison: VerdictRow, margin: float) -> str:
     """What came of a comparison, verdict and interval included; `margin` is the equivalence margin (0.05: 5 %)."""
-    where, said = place(comparison["cell"]), _Said(comparison)
+    where, said, estimate = place(comparison["cell"]), _Said(comparison), comparison["ratio"]
     if withheld := comparison["withheld"]:
         so_far = f"so far {said.between(*said.bounds)}, but " if said.bounds and not unfit(comparison) else ""
         return opened(where, f"not judged: {so_far}{withheld['why']}.")
     if not comparison["blocks"]:
         return opened(where, f"no answer: no block has a value for both {said.a} and {said.b}.")
-    if comparison["ratio"] is None:
+    if estimate is None:
         return opened(where, f"{said.by_failures()}.")
     if comparison["verdict"] == "equivalent":
         if comparison["small"]:
-            small = f"{said.difference(comparison['ratio'])}{said.interval()}, within the margin of {percent(margin)}"
+            small = f"{said.difference(estimate)}{said.interval(estimate)}, within the margin of {percent(margin)}"
             return unbroken(opened(where, f"{small}."))
         return unbroken(opened(where, f"{said.same()} within {percent(margin)}."))
     if comparison["verdict"] != "inconclusive":
-        return opened(where, f"{said.difference(comparison['ratio'])}{said.interval()}.")
+        return opened(where, f"{said.difference(estimate)}{said.interval(estimate)}.")
     if said.bounds is None:
-        return opened(
-            where, f"cannot tell yet: so far {said.difference(comparison['ratio'])} ({said.without_bounds()})."
-        )
+        return opened(where, f"cannot tell yet: so far {said.difference(estimate)} ({said.without_bounds()}).")
     if not said.bounds[0] < 1 < said.bounds[1]:
         why = comparison.get("undecided") or "that may be chance"
         return opened(where, f"cannot tell yet: so far {said.between(*said.bounds)}, but {why}.")
     return opened(where, f"cannot tell yet: {said.between(*said.bounds)}.")
 
 
-def confidence(comparisons: Sequence[Comparison]) -> str:
+def confidence(comparisons: Sequence[VerdictRow]) -> str:
     """What the intervals in the sentences about these are worth; empty where there are none to speak of."""
-    sure = [c["confidence"] for c in comparisons if c["low"] is not None and not unfit(c)]
+    sure = [c["confidence"] or 0.0 for c in comparisons if c["low"] is not None and not unfit(c)]
     if not sure or min(sure) < MEANINGFUL_CONFIDENCE:
         return ""
     return f"The ranges hold with {unbroken(confidence_words(min(sure)))} confidence."
@@ -80,7 +86,7 @@ def by(ratios: Sequence[float]) -> str:
 class _Said:
     """The phrases of one comparison."""
 
-    comparison: Comparison
+    comparison: VerdictRow
 
     @property
     def a(self) -> str:
@@ -97,8 +103,9 @@ class _Said:
     @property
     def bounds(self) -> tuple[float, float] | None:
         """The interval, if it is worth saying."""
-        low, high, sure = (self.comparison[name] for name in ("low", "high", "confidence"))
-        return (low, high) if low is not None and high is not None and (sure or 0) >= MEANINGFUL_CONFIDENCE else None
+        low, high = self.comparison["low"], self.comparison["high"]
+        sure = (self.comparison["confidence"] or 0) >= MEANINGFUL_CONFIDENCE
+        return (low, high) if low is not None and high is not None and sure else None
 
     def without_bounds(self) -> str:
         """Why there is no interval."""
@@ -140,11 +147,11 @@ class _Said:
         sides = f"{winner}'s {noun} is {better} than that of {loser}" if noun else f"{winner} is {better} than {loser}"
         return f"{sides}, which failed in {times} of {blocks} blocks"
 
-    def interval(self) -> str:
+    def interval(self, ratio: float) -> str:
         """The interval in brackets, in the unit and the direction of `difference`."""
         if self.bounds is None:
             return ""
-        (low, high), ratio = self.bounds, self.comparison["ratio"]
+        low, high = self.bounds
         if not 1 / _FACTOR <= ratio <= _FACTOR:
             ends = (low, high) if ratio > 1 else (1 / high, 1 / low)
             return f" ({_range(*map(_times, ends))}\u00a0times)"

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from h123.analysis.comparisons.judged import Judged
 from h123.report.text.advice import remedy
 from h123.report.text.difference import sentence, unfit
-from h123.report.text.words import Comparison, level, listed, opened, place, standing, unbroken
+from h123.report.text.words import level, listed, opened, place, standing, unbroken
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Outcome:
     """What else is known of it; empty where the sentence says all."""
 
 
-def outcomes(comparisons: Sequence[Comparison], margin: float) -> Iterator[Outcome]:
+def outcomes(comparisons: Sequence[Judged], margin: float) -> Iterator[Outcome]:
     """In the order of the comparisons; `margin` is the equivalence margin (0.05: 5 %)."""
     pairs = {(c["a"], c["b"]) for c in comparisons}
     for _, members in groupby(enumerate(comparisons), key=lambda one: _shared(*one)):
@@ -30,16 +31,21 @@ def outcomes(comparisons: Sequence[Comparison], margin: float) -> Iterator[Outco
         yield Outcome(standing(first), f"{said} {more}".rstrip(), "" if more else first["note"] or "")
 
 
-def _shared(number: int, comparison: Comparison) -> object:
+def _shared(number: int, comparison: Judged) -> object:
     """Equal for those that one sentence tells."""
     if not unfit(comparison):
         return number
-    return tuple(comparison["cell"].items()), comparison["withheld"]["why"]
+    return tuple(comparison["cell"].items()), _why(comparison)
 
 
-def _unjudged(alike: Sequence[Comparison]) -> str:
+def _why(comparison: Judged) -> str:
+    """It is not judged."""
+    return comparison["withheld"]["why"] if comparison["withheld"] else ""
+
+
+def _unjudged(alike: Sequence[Judged]) -> str:
     """Which pairs, and why: `On poor, HTTP/3 v HTTP/2 and HTTP/2 v HTTP/1.1 are not judged: ...`"""
     names = list(dict.fromkeys(unbroken(f"{level(c['a'])} v {level(c['b'])}") for c in alike))
     verb = "is" if len(names) == 1 else "are"
-    said = f"{listed(names, 'and')} {verb} not judged: {alike[0]['withheld']['why']}."
+    said = f"{listed(names, 'and')} {verb} not judged: {_why(alike[0])}."
     return opened(place(alike[0]["cell"]), said)

@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from h123.analysis import read_verdicts
+from h123.analysis.as_published.rows import PrintedRow
+from h123.analysis.provenance.counts import TrialCounts
+from h123.analysis.sections import Verdicts
 from h123.base.errors import UserError
 from h123.base.paths import real
 from h123.base.units import figures
@@ -17,10 +20,10 @@ from h123.store import CampaignFolder
 from h123.study import metric
 
 Row = dict[str, Any]
+"""Of a table, as the page shows it."""
 IMPOSSIBLE = 1.02
 """Times what the link carries, above which a printed value cannot be: rounding is less."""
 _MEANINGFUL_CONFIDENCE = 0.8
-_KEY = ("where", "quotation", "metric", "statistic", "kind", "of")
 
 
 @dataclass(frozen=True)
@@ -31,11 +34,11 @@ class Side:
     campaign: str
     question: str
     scale: float
-    trials: Mapping[str, int]
+    trials: TrialCounts
     factors: Sequence[str]
     """The study's, in its order."""
-    source: Mapping[str, str]
-    rows: Sequence[Row]
+    source: Mapping[str, object]
+    rows: Sequence[PrintedRow]
     """`as_published.printed.rows` of its verdicts.json."""
 
 
@@ -43,7 +46,7 @@ class Side:
 class PrintedTable:
     """Everything that the page shows of printed values. Each row has one cell for each of `sides`."""
 
-    source: Mapping[str, str]
+    source: Mapping[str, object]
     sides: Sequence[Side]
     remarks: Sequence[str]
     values: Sequence[Row]
@@ -54,10 +57,11 @@ class PrintedTable:
     sentences: Sequence[Row]
 
 
-def printed_side(folder: CampaignFolder, verdicts: Mapping[str, Any]) -> Side | None:
+def printed_side(folder: CampaignFolder, verdicts: Verdicts) -> Side | None:
     """A campaign's side; None where its study has no printed values to stand beside."""
-    printed = (verdicts["as_published"] or {}).get("printed")
-    if not printed:
+    published = verdicts["as_published"]
+    printed = published["printed"] if published else None
+    if printed is None:
         return None
     study = folder.study
     facts = (study["name"], folder.name, study["question"], float(study.get("scale", 1)))
@@ -102,7 +106,7 @@ def printed_table(here: Side, other: Side | None = None) -> PrintedTable:
 
 
 def _refuse_apart(here: Side, other: Side) -> None:
-    keys = [[(*(row[name] for name in _KEY), str(row["cell"])) for row in side.rows] for side in (here, other)]
+    keys = [list(map(_key, side.rows)) for side in (here, other)]
     if here.source != other.source or keys[0] != keys[1]:
         raise UserError(
             f"{here.campaign} and {other.campaign} stand beside different printed values",
@@ -115,7 +119,20 @@ def _refuse_apart(here: Side, other: Side) -> None:
         )
 
 
-def _joined(same: Sequence[Row], factors: Sequence[str]) -> Row:
+def _key(row: PrintedRow) -> tuple[str, ...]:
+    """The same of one printed value on every side."""
+    return (
+        row["where"],
+        row["quotation"],
+        row["metric"],
+        row["statistic"],
+        row["kind"],
+        row["of"],
+        str(row["cell"]),
+    )
+
+
+def _joined(same: Sequence[PrintedRow], factors: Sequence[str]) -> Row:
     """One printed value's rows of all sides as one, with its place in words in the order of the study's factors."""
     cell = same[-1]["cell"]
     ordered = sorted(cell, key=lambda name: factors.index(name) if name in factors else len(factors))

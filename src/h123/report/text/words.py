@@ -6,13 +6,29 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
+from typing_extensions import ReadOnly, TypedDict
+
+from h123.analysis.comparisons.judged import VerdictRow
 from h123.base.units import figures
 from h123.study import metric
 
-Comparison = Mapping[str, Any]
-"""One element of `comparisons` in verdicts.json (docs/contracts/verdicts.md)."""
-
 _VOCABULARY: dict[str, Any] = tomllib.loads(files(__package__).joinpath("vocabulary.toml").read_text("utf-8"))
+
+
+class Bounds(TypedDict):
+    """A row with an interval."""
+
+    low: ReadOnly[float | None]
+    high: ReadOnly[float | None]
+
+
+class MetricVerdict(TypedDict):
+    """A row with a verdict."""
+
+    metric: ReadOnly[str]
+    verdict: ReadOnly[str]
+
+
 _CUSTOMARY_CONFIDENCE = (0.99, 0.95, 0.90)
 MEANINGFUL_CONFIDENCE = 0.8
 """An interval that holds the truth less often than this would only mislead in a sentence; tables still show it."""
@@ -54,9 +70,9 @@ def ratio(value: float | None, low: float | None = None, high: float | None = No
     return f"{value:.3f}" if narrow else f"{value:.2f}"
 
 
-def interval(comparison: Comparison) -> str:
+def interval(row: Bounds) -> str:
     """The interval of the ratio: `0.64 – 0.78`, or a dash where the blocks are too few for any."""
-    low, high = comparison["low"], comparison["high"]
+    low, high = row["low"], row["high"]
     if low is None or high is None:
         return "–"
     return f"{ratio(low, low, high)} – {ratio(high, low, high)}"
@@ -72,26 +88,30 @@ def confidence_words(attained: float) -> str:
     return percent(next((usual for usual in _CUSTOMARY_CONFIDENCE if attained >= usual - 1e-9), attained))
 
 
-def verdict_word(comparison: Comparison) -> str:
+def verdict_word(comparison: VerdictRow) -> str:
     """The verdict as this metric calls it: slower goodput is `lower`."""
-    of = metric(comparison["metric"])
-    words = {"better": of.words.better, "worse": of.words.worse, "inconclusive": "cannot tell yet"}
     if comparison.get("withheld"):
         return "not judged"
-    if comparison.get("small"):
-        return f"{words[of.standing(comparison['small'])]}, within the margin"
-    verdict = standing(comparison)
-    return words.get(verdict, verdict)
+    if small := comparison.get("small"):
+        return f"{metric_word(comparison['metric'], small)}, within the margin"
+    return metric_word(comparison["metric"], comparison["verdict"])
 
 
-def standing(comparison: Comparison) -> str:
+def metric_word(name: str, verdict: str) -> str:
+    """What a verdict on a metric is called, margins aside."""
+    of = metric(name)
+    words = {"better": of.words.better, "worse": of.words.worse, "inconclusive": "cannot tell yet"}
+    return words.get(of.standing(verdict), verdict)
+
+
+def standing(row: MetricVerdict) -> str:
     """How the first level does: `better`, `worse`, `equivalent` or `inconclusive`."""
-    return metric(comparison["metric"]).standing(comparison["verdict"])
+    return metric(row["metric"]).standing(row["verdict"])
 
 
-def decided(comparison: Comparison) -> bool:
+def decided(row: MetricVerdict) -> bool:
     """Whether one of the levels is better."""
-    return standing(comparison) in ("better", "worse")
+    return standing(row) in ("better", "worse")
 
 
 def listed(names: Sequence[str], last: str) -> str:

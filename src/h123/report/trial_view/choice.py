@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from h123.base.errors import UserError
 from h123.store import CampaignFolder, connect
@@ -60,7 +60,7 @@ def choose(folder: CampaignFolder, names: Sequence[str]) -> list[Chosen]:
     return [_one(folder, attempts, name) for name in names]
 
 
-def _one(folder: CampaignFolder, attempts: Sequence[Mapping[str, Any]], name: str) -> Chosen:
+def _one(folder: CampaignFolder, attempts: Sequence[Mapping[str, object]], name: str) -> Chosen:
     trial, _, number = Path(name).name.partition("~")
     tried = [row for row in attempts if row["trial"] == trial]
     if not tried:
@@ -78,7 +78,7 @@ def _one(folder: CampaignFolder, attempts: Sequence[Mapping[str, Any]], name: st
     return _chosen(folder, mine[0])
 
 
-def _chosen(folder: CampaignFolder, row: Mapping[str, Any]) -> Chosen:
+def _chosen(folder: CampaignFolder, row: Mapping[str, object]) -> Chosen:
     trial, attempt = str(row["trial"]), int(str(row["attempt"]))
     if row["damage"]:
         raise UserError(
@@ -97,7 +97,7 @@ def _chosen(folder: CampaignFolder, row: Mapping[str, Any]) -> Chosen:
         cell=json.loads(str(row["cell"])),
         twin=bool(row["twin"]),
         clock=json.loads(str(row["parameters"])).get("clock"),
-        statuses=row["statuses"],
+        statuses=cast(Sequence[int], row["statuses"]),
         folder=folder.trial(trial, attempt),
     )
 

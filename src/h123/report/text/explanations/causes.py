@@ -3,10 +3,12 @@ difference."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
+
+from typing_extensions import TypedDict
 
 from h123.analysis import CONFIDENCE, explained_phase, headline
-from h123.analysis.explanations.causes import CausesPart
+from h123.analysis.explanations.causes import CauseRow, CausesPart, CausesRow, SecondsBetween
 from h123.analysis.sections import Verdicts
 from h123.base.errors import UserError
 from h123.base.units import figures, format_bytes, format_seconds
@@ -14,8 +16,16 @@ from h123.report.text.words import cell_name, level, listed, opened, place, unbr
 from h123.study import metric
 from h123.study.metrics.observed import PageTime, RecoveryTime, RequestTime
 
-Row = Mapping[str, Any]
-"""One element of `causes` in verdicts.json (docs/contracts/verdicts.md)."""
+
+class PartRow(TypedDict):
+    """A part of the time of both sides, or all of it."""
+
+    words: str
+    a_seconds: float
+    b_seconds: float
+    difference: SecondsBetween
+
+
 _NAMED = 3
 DRAWN = 0.02
 """Share of the longer side's time that a part needs for a bar."""
@@ -38,12 +48,12 @@ _NOTHING_S = 5e-6
 _MINUS = "\u2212"
 
 
-def cause_rows(verdicts: CausesPart) -> list[Row]:
+def cause_rows(verdicts: CausesPart) -> list[CausesRow]:
     """All that is told; nothing of a campaign whose trials left no record of packets."""
     return list(verdicts.get("causes", []))
 
 
-def sentence(row: Row) -> str:
+def sentence(row: CausesRow) -> str:
     """`On poor, HTTP/3 takes 455 ms less than HTTP/2: 390 ms less on ..., 61 ms less on ... and 12 ms more on ...`"""
     a, b, whole = level(row["a"]), level(row["b"]), row["difference"]["seconds"]
     if row["difference"]["confidence"] < CONFIDENCE:
@@ -64,7 +74,7 @@ def sentence(row: Row) -> str:
     return unbroken(opened(place(row["cell"]), f"{said}: {listed(named, 'and')}." if named else f"{said}."))
 
 
-def _detail(part: Mapping[str, Any]) -> str:
+def _detail(part: CauseRow) -> str:
     """` (65.5 kB a round trip, 4.1 round trips)`: how large a limit is, and how often it cost a round trip."""
     said = []
     if (size := part.get("size")) and part["cause"] in _SIZED:
@@ -74,10 +84,11 @@ def _detail(part: Mapping[str, Any]) -> str:
     return f" ({', '.join(said)})" if said else ""
 
 
-def _most(row: Row) -> str:
+def _most(row: CausesRow) -> str:
     """`23 % of the time of HTTP/3`: the side of which less is told."""
-    side = max("ab", key=lambda side: float(row["sums"][f"{side}_unattributed"]))
-    return f"{_percent(row['sums'][f'{side}_unattributed'])} of the time of {level(row[side])}"
+    shares = {row["a"]: row["sums"]["a_unattributed"], row["b"]: row["sums"]["b_unattributed"]}
+    name = max(shares, key=lambda name: shares[name])
+    return f"{_percent(shares[name])} of the time of {level(name)}"
 
 
 PAIRED = (
@@ -87,21 +98,24 @@ PAIRED = (
 """Stands below tables of parts."""
 
 
-def sums(row: Row) -> str:
+def sums(row: CausesRow) -> str:
     """How far the parts sum up to what was measured; nothing of verdicts that do not say."""
     if "sums" not in row:
         return ""
-    requests, unattributed = (
-        listed([f"{_percent(row['sums'][f'{side}_{of}'])} for {level(row[side])}" for side in "ab"], "and")
-        for of in ("requests", "unattributed")
-    )
+    shares = row["sums"]
+
+    def of_both(a: float, b: float) -> str:
+        return f"{_percent(a)} for {level(row['a'])} and {_percent(b)} for {level(row['b'])}"
+
+    requests = of_both(shares["a_requests"], shares["b_requests"])
+    unattributed = of_both(shares["a_unattributed"], shares["b_unattributed"])
     of = observation(row)
     return unbroken(
         f"The parts sum up to {of.whole} within 2 % in {requests} of the {of.many}; unattributed is {unattributed}."
     )
 
 
-def held(row: Row) -> str:
+def held(row: CausesRow) -> str:
     """What head-of-line blocking has of what losses cost; nothing where they cost neither side much."""
     of = row.get("losses")
     longer = max(row["a_seconds"], row["b_seconds"])
@@ -110,17 +124,18 @@ def held(row: Row) -> str:
     if max(of["a_held"], of["b_held"]) < _NOTHING_S:
         return unbroken("Head-of-line blocking has no part in it: no loss held back data of other requests.")
     one = observation(row).one
-    said = [f"{_held(of, side)} a {one} of {level(row[side])}" for side in sorted("ab", key=lambda s: -of[f"{s}_held"])]
+    sides = [(row["a"], of["a_held"], of["a_seconds"]), (row["b"], of["b_held"], of["b_seconds"])]
+    most_first = sorted(sides, key=lambda side: -side[1])
+    said = [f"{_held(seconds, cost)} a {one} of {level(name)}" for name, seconds, cost in most_first]
     return unbroken(
         "Head-of-line blocking: while data of other requests had arrived, and was held back behind a lost packet, "
         f"went {listed(said, 'and')}."
     )
 
 
-def _held(of: Mapping[str, float], side: str) -> str:
+def _held(seconds: float, cost: float) -> str:
     """`12 ms (31 %) of the 39 ms that losses cost`."""
-    cost, kept = of[f"{side}_seconds"], of[f"{side}_held"]
-    share = f"{format_seconds(kept)} ({_percent(kept / cost)})" if kept >= _NOTHING_S else "none"
+    share = f"{format_seconds(seconds)} ({_percent(seconds / cost)})" if seconds >= _NOTHING_S else "none"
     return f"{share} of the {format_seconds(cost)} that losses cost"
 
 
@@ -131,7 +146,7 @@ def _percent(share: float) -> str:
     return "over 99.9 %" if 0.999 < share < 1 else f"{share:.1%}".replace(".0%", "%").replace("%", " %")
 
 
-def told(row: Row) -> list[Mapping[str, Any]]:
+def told(row: CausesRow) -> list[CauseRow]:
     """The parts that make the difference, largest first: those whose interval lies on one side of nothing, and that
     are worth a word."""
     parts = [part for part in row["parts"] if part["difference"]["low"] * part["difference"]["high"] > 0]
@@ -140,13 +155,14 @@ def told(row: Row) -> list[Mapping[str, Any]]:
     return [part for part in worth if noticed(row, part["difference"]["seconds"])][:_NAMED]
 
 
-def _alike(row: Row) -> bool:
+def _alike(row: CausesRow) -> bool:
     """Whether neither its sides nor what they spent it on differ by what is worth a word."""
-    ends = max(abs(row["difference"][end]) for end in ("seconds", "low", "high"))
-    return not noticed(row, ends) and not told(row)
+    difference = row["difference"]
+    furthest = max(map(abs, (difference["seconds"], difference["low"], difference["high"])))
+    return not noticed(row, furthest) and not told(row)
 
 
-def noticed(row: Row, seconds: float) -> bool:
+def noticed(row: CausesRow, seconds: float) -> bool:
     """Whether so much of its time is worth a word."""
     return abs(seconds) >= NOTICED * float(max(row["a_seconds"], row["b_seconds"]))
 
@@ -190,7 +206,7 @@ _RECOVERY = Observation(
 )
 
 
-def observation(row: Row) -> Observation:
+def observation(row: CausesRow) -> Observation:
     match metric(row["metric"]).of:
         case PageTime():
             return VISIT
@@ -200,7 +216,7 @@ def observation(row: Row) -> Observation:
             return _REQUEST
 
 
-def _kind(row: Row) -> str:
+def _kind(row: CausesRow) -> str:
     """`request`, `cold request`, `visit`, `recovery`."""
     match metric(row["metric"]).of:
         case RequestTime(phase="cold"):
@@ -209,12 +225,12 @@ def _kind(row: Row) -> str:
             return observation(row).one
 
 
-def which(rows: Sequence[Row]) -> str:
+def which(rows: Sequence[CausesRow]) -> str:
     """What the rows tell of each trial, in sentences."""
     return " ".join(f"Of each trial {of.which}." for of in dict.fromkeys(map(observation, rows)))
 
 
-def _typical(row: Row) -> str:
+def _typical(row: CausesRow) -> str:
     """`mean request`; of visits and recoveries the one in the middle."""
     return f"{observation(row).typical} {_kind(row)}"
 
@@ -231,7 +247,7 @@ def signed(seconds: float) -> str:
     return f"{_MINUS if seconds < 0 else '+'}{format_seconds(abs(seconds))}"
 
 
-def between(found: Mapping[str, float]) -> str:
+def between(found: SecondsBetween) -> str:
     """`−45 ms to −38 ms`: the interval of a difference."""
     return f"{signed(found['low'])} to {signed(found['high'])}"
 
@@ -270,13 +286,18 @@ def nothing_told(verdicts: Verdicts) -> UserError:
     )
 
 
-def title(row: Row) -> str:
+def title(row: CausesRow) -> str:
     """`poor, cold request`."""
     return ", ".join(filter(None, [cell_name(row["cell"]), _kind(row)]))
 
 
-def parts(row: Row) -> list[Mapping[str, Any]]:
+def parts(row: CausesRow) -> list[PartRow]:
     """Those that are worth a word, largest difference first, and the whole."""
-    worth = [part for part in row["parts"] if noticed(row, max(part["a_seconds"], part["b_seconds"]))]
-    whole = {name: row[name] for name in ("a_seconds", "b_seconds", "difference")}
-    return [*worth, {**whole, "words": f"in all, over {row['blocks']} blocks"}]
+    worth = (part for part in row["parts"] if noticed(row, max(part["a_seconds"], part["b_seconds"])))
+    whole: PartRow = {
+        "words": f"in all, over {row['blocks']} blocks",
+        "a_seconds": row["a_seconds"],
+        "b_seconds": row["b_seconds"],
+        "difference": row["difference"],
+    }
+    return [*worth, whole]

@@ -1,27 +1,29 @@
 """Protocol and processing in words: what of each difference either clock explains."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from h123.analysis.comparisons.judged import Judged
+from h123.analysis.verdicts.decomposition import CostRow, PartsOfTime, PartsRow
 from h123.report.text.difference import unfit
 from h123.report.text.words import cell_name, interval, level, ratio
 
 
-def product(row: Mapping[str, Any]) -> str:
+def product(row: PartsRow) -> str:
     """`1.10 ≈ 1.02 × 1.08`: total, protocol part, processing part, each with its own centre."""
     total, protocol, processing = (
-        ratio(row[part]["ratio"], row[part]["low"], row[part]["high"]) for part in ("total", "protocol", "processing")
+        ratio(part["ratio"], part["low"], part["high"]) for part in (row["total"], row["protocol"], row["processing"])
     )
     return f"{total} ≈ {protocol} × {processing}"
 
 
-def cpu_beside(split: Mapping[str, Any], row: Mapping[str, Any]) -> Mapping[str, Any]:
+def cpu_beside(split: PartsOfTime, row: PartsRow) -> CostRow:
     """CPU per request under the wall clock, of the same levels in the same cell."""
-    (found,) = [c for c in split["cpu"] if all(c[name] == row[name] for name in ("cell", "a", "b"))]
-    return dict(found)
+    same = row["cell"], row["a"], row["b"]
+    (found,) = [cost for cost in split["cpu"] if (cost["cell"], cost["a"], cost["b"]) == same]
+    return found
 
 
-def terminal_lines(split: Mapping[str, Any], asked: Sequence[Mapping[str, Any]]) -> list[str]:
+def terminal_lines(split: PartsOfTime, asked: Sequence[Judged]) -> list[str]:
     """A line for each comparison that answers the question (`asked`); none without data."""
     wanted = {(c["metric"], c["a"], c["b"]) for c in asked}
     rows = [row for row in split["rows"] if (row["metric"], row["a"], row["b"]) in wanted]
@@ -29,18 +31,18 @@ def terminal_lines(split: Mapping[str, Any], asked: Sequence[Mapping[str, Any]])
     return ["Total ≈ protocol × processing (interval of the last):", *lines] if lines else []
 
 
-def _told(split: Mapping[str, Any], row: Mapping[str, Any]) -> str:
+def _told(split: PartsOfTime, row: PartsRow) -> str:
     """The parts; of a ratio that is not judged under either clock there are none."""
-    if any(unfit(row[part]) for part in ("total", "protocol")):
+    if any(unfit(part) for part in (row["total"], row["protocol"])):
         return "not judged"
     return f"{product(row)} ({interval(row['processing'])}); {_cpu(split, row)}"
 
 
-def _subject(row: Mapping[str, Any]) -> str:
+def _subject(row: PartsRow) -> str:
     where = cell_name(row["cell"])
     return f"{level(row['a'])} / {level(row['b'])}" + (f" on {where}" if where else "")
 
 
-def _cpu(split: Mapping[str, Any], row: Mapping[str, Any]) -> str:
+def _cpu(split: PartsOfTime, row: PartsRow) -> str:
     found = cpu_beside(split, row)
     return f"CPU {ratio(found['ratio'], found['low'], found['high'])} times"
