@@ -166,7 +166,7 @@ SUMS = {"a_requests": 0.9995, "b_requests": 0.5, "a_unattributed": 0.0, "b_unatt
 
 
 def test_the_page_asks_for_what_there_is() -> None:
-    page = (project_root() / "src/h123/report/page/page.html.j2").read_text()
+    page = (project_root() / "src/h123/report/page/parts/causes.html.j2").read_text()
     asked = set(re.findall(r"\bcauses\.(\w+)", page))
     assert {"title", "parts", "which"} <= asked
     assert {name for name in asked if not hasattr(causes, name)} == set()

@@ -80,7 +80,7 @@ def _read(case: bytes, folder: Path) -> None:
 
 def _show(table: PrintedTable) -> None:
     assert printed_figure(table), "the values are of a limited link"
-    template("h123.report.page", "printed.html.j2").render(printed=table)
+    template("h123.report.page", "parts/printed.html.j2").render(printed=table)
 
 
 VERDICTS = Reader(

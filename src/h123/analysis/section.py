@@ -13,7 +13,7 @@ Part = TypeVar("Part", bound=Mapping[str, object])
 class Section(Generic[Part]):
     """Its part of verdicts.json, a typed dictionary of its key (or keys), and how a case comes to it.
 
-    The report registers what it says and draws of a section under the same section.
+    The report registers what it says and draws of it under the same section (docs/guides/section.md).
     """
 
     part: type[Part]

@@ -2,4 +2,4 @@
 
 from h123.analysis.as_published.document import as_published
 
-__all__ = ["as_published", "document"]
+__all__ = ["as_published", "document", "rows"]

@@ -1,3 +1,13 @@
 """Comparisons: which values meet, paired block by block, and what follows from the pairs before any verdict."""
 
-__all__ = ["answers", "capacity", "confounding", "failed_attempts", "failures", "judged", "power_preview", "tails"]
+__all__ = [
+    "answers",
+    "capacity",
+    "confounding",
+    "failed_attempts",
+    "failures",
+    "interactions",
+    "judged",
+    "power_preview",
+    "tails",
+]

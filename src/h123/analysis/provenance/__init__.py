@@ -4,6 +4,7 @@ __all__ = [
     "counts",
     "discarded",
     "gate",
+    "heading",
     "imported",
     "looks",
     "places",

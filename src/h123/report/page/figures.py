@@ -1,19 +1,14 @@
 """What is drawn of each section of verdicts.json: a section's figures are registered here."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from h123.analysis import headline
 from h123.analysis.as_published import document as published
 from h123.analysis.comparisons import capacity
-from h123.analysis.comparisons.judged import Judged
 from h123.analysis.explanations import causes
 from h123.analysis.provenance import values
-from h123.analysis.provenance.values import ValueRow
 from h123.analysis.section import Section
-from h123.analysis.sections import Verdicts
 from h123.analysis.verdicts import decomposition, judgement
 from h123.report.figures.as_published import published_figures
 from h123.report.figures.averages import averages_figures
@@ -24,77 +19,50 @@ from h123.report.figures.completion import completion_figure
 from h123.report.figures.decomposition import split_figure
 from h123.report.figures.distribution import distribution_figure, latency_quantiles
 from h123.report.figures.drawing import Figure
+from h123.report.figures.printed import printed_figure
 from h123.report.figures.ratios import answer_figure, details_figure
 from h123.report.figures.spread import cpu_figure, requests_figure, treatments, trials_figure
 from h123.report.figures.visits import median_visits
 from h123.report.figures.waterfalls import waterfalls_figure
-from h123.report.text.constant_factors import Cell, without
+from h123.report.page.sources import PageSources, in_order
+from h123.report.text.constant_factors import without
 from h123.report.text.explanations.causes import cause_rows
-from h123.store import CampaignFolder
 from h123.study import Study
 
-InCell = TypeVar("InCell", bound=Mapping[str, object])
 _MOST_CAUSES = 6
 """Rows of causes that a picture has room for."""
-
-
-@dataclass(frozen=True)
-class FigureSources:
-    """What figures are drawn from."""
-
-    folder: CampaignFolder
-    whole: Verdicts
-    """With the factors that are the same in all comparisons."""
-    verdicts: Verdicts
-    """Without them."""
-    same: Cell
-
-    @cached_property
-    def comparisons(self) -> list[Judged]:
-        """Without those of the twin."""
-        return [c for c in self.verdicts["comparisons"] if not c["twin"]]
-
-    @cached_property
-    def values(self) -> list[ValueRow]:
-        """Those of all trials, in the order of the comparisons."""
-        return in_order(self.verdicts["values"], self.verdicts)
-
-    @property
-    def factor(self) -> str:
-        """The one that is compared."""
-        return self.verdicts["factor"]
 
 
 class SectionFigures(NamedTuple):
     """The figures of a section, as far as it has data."""
 
     section: Section[Any]
-    figures: Callable[[FigureSources], Iterable[Figure]]
+    figures: Callable[[PageSources], Iterable[Figure]]
 
 
-def _ratios(of: FigureSources) -> Iterator[Figure]:
+def _ratios(of: PageSources) -> Iterator[Figure]:
     if answered := [c for c in headline(of.comparisons) if c["ratio"] is not None]:
         yield answer_figure(answered, of.verdicts["margin"])
     if known := [c for c in of.comparisons if c["ratio"] is not None]:
         yield details_figure(known, of.verdicts["margin"])
 
 
-def _causes(of: FigureSources) -> Iterator[Figure]:
+def _causes(of: PageSources) -> Iterator[Figure]:
     if why := cause_rows(of.verdicts):
         yield causes_figure(why[:_MOST_CAUSES])
 
 
-def _capacity(of: FigureSources) -> Iterable[Figure]:
+def _capacity(of: PageSources) -> Iterable[Figure]:
     return capacity_figures(of.verdicts.get("capacity"), of.factor)
 
 
-def _decomposition(of: FigureSources) -> Iterator[Figure]:
+def _decomposition(of: PageSources) -> Iterator[Figure]:
     parts = of.verdicts["parts"]
     if parts and parts["rows"]:
         yield split_figure(parts, of.verdicts["margin"])
 
 
-def _values(of: FigureSources) -> Iterator[Figure]:
+def _values(of: PageSources) -> Iterator[Figure]:
     """The study's own charts, then what each trial came to; none without a valid trial."""
     rows, factor = in_order(of.whole["values"], of.whole), of.factor
     yield from bars_figures(rows, Study.from_resolved(of.folder.study).compare.charts, factor)
@@ -115,11 +83,13 @@ def _values(of: FigureSources) -> Iterator[Figure]:
         yield costs
 
 
-def _as_published(of: FigureSources) -> Iterator[Figure]:
+def _as_published(of: PageSources) -> Iterator[Figure]:
     if found := of.verdicts["as_published"]:
         levels = {name: list(those) for name, those in of.folder.study["factors"].items() if name not in of.same}
         yield from averages_figures(found["replications"], levels, of.factor)
         yield from published_figures(found)
+    if of.printed and (values_figure := printed_figure(of.printed)):
+        yield values_figure
 
 
 DRAWN: Sequence[SectionFigures] = [
@@ -130,23 +100,8 @@ DRAWN: Sequence[SectionFigures] = [
     SectionFigures(values.SECTION, _values),
     SectionFigures(published.SECTION, _as_published),
 ]
-"""In the order in which the page shows them."""
 
 
-def drawn(setting: FigureSources) -> Iterator[Figure]:
-    """All figures of a campaign."""
-    for one in DRAWN:
-        yield from one.figures(setting)
-
-
-def in_order(rows: Iterable[InCell], verdicts: Verdicts) -> list[InCell]:
-    """Rows of trials or treatments, those of the study's first cell first: the order that the comparisons have."""
-    cells = [c["cell"] for c in verdicts["comparisons"]]
-
-    def place(row: InCell) -> int:
-        cell = row["cell"]
-        assert isinstance(cell, Mapping)
-        others = {name: level for name, level in cell.items() if name != verdicts["factor"]}
-        return cells.index(others) if others in cells else len(cells)
-
-    return sorted(rows, key=place)
+def section_figures(sources: PageSources) -> dict[type, list[Figure]]:
+    """All figures of a campaign, by the part of verdicts.json that they show."""
+    return {one.section.part: list(one.figures(sources)) for one in DRAWN}

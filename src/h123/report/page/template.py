@@ -11,6 +11,11 @@ from h123.report.text.words import unbroken
 
 def template(room: str, name: str) -> jinja2.Template:
     """The template in the package `room`; it puts `style` and `script` into itself, for a page is one file."""
+    return templates(room).get_template(name)
+
+
+def templates(room: str) -> jinja2.Environment:
+    """All templates in the package `room`."""
     loader = jinja2.PackageLoader(room, "")
     environment = jinja2.Environment(
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_visible
@@ -20,7 +25,7 @@ def template(room: str, name: str) -> jinja2.Template:
     environment.filters["plain"] = lambda text: text.replace("`", "")  # an attribute has no markup
     for what, file in (("style", "page.css"), ("script", "page.js")):
         environment.globals[what] = files(__package__).joinpath(file).read_text("utf-8")
-    return environment.get_template(name)
+    return environment
 
 
 def _visible(value: object) -> object:

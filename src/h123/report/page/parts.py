@@ -1,0 +1,237 @@
+"""What the page says of each section of verdicts.json: a section's parts of the page are registered here.
+
+A part is a template in parts/, and what it shows beside verdicts.json and the section's figures.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jinja2
+from markupsafe import Markup
+
+from h123.analysis import headline
+from h123.analysis.as_published import document as published
+from h123.analysis.claims import section as ledgers
+from h123.analysis.comparisons import capacity, interactions, tails
+from h123.analysis.explanations import causes, transport, windows
+from h123.analysis.provenance import counts, heading, values
+from h123.analysis.section import Section
+from h123.analysis.verdicts import audited, decomposition, judgement, ladder, outlook, twins
+from h123.report.figures.drawing import Figure, inline
+from h123.report.figures.ratios import by_ratio
+from h123.report.page import provenance
+from h123.report.page.sources import PageSources
+from h123.report.page.template import templates
+from h123.report.text import advice, as_published, claims, difference, words
+from h123.report.text import capacity as capacity_words
+from h123.report.text import ladder as ladder_words
+from h123.report.text.answer import answers, cold, findings, no_answer
+from h123.report.text.explanations import causes as cause_words
+from h123.report.text.explanations import decomposition as decomposition_words
+from h123.report.text.explanations.reasons import reason_lines
+from h123.report.text.explanations.windows import window_lines
+from h123.report.text.headline import headline_sentences
+from h123.report.text.outcomes import outcomes
+from h123.report.text.sections import first_lines, trust
+from h123.report.text.trust import caveats
+from h123.report.text.trust.gate import gate_lines
+from h123.report.text.trust.places import place_rows
+
+Content = Mapping[str, object]
+ANSWER = "answer"
+"""The name of the figure that stands in the page's head."""
+PRINTED = "printed-values"
+"""The name of the figure of a published work's printed values."""
+
+
+class PagePart(NamedTuple):
+    """A part of the page."""
+
+    section: Section[Any] | None
+    """None: it is about the campaign's files, or about all sections."""
+    template: str
+    content: Callable[[PageSources, Sequence[Figure]], Content | None]
+    """What the template shows, of the section's figures too; None: nothing."""
+
+
+def _gate(of: PageSources, _: Sequence[Figure]) -> Content | None:
+    return {"lines": gate_lines(of.verdicts)} if of.verdicts.get("gate") else None
+
+
+def _first(of: PageSources, _: Sequence[Figure]) -> Content | None:
+    lines = first_lines(of.verdicts)
+    return {"lines": lines} if lines else None
+
+
+def _answer(of: PageSources, _: Sequence[Figure]) -> Content:
+    asked, colder = headline(of.comparisons), findings(cold(of.verdicts))
+    return {
+        "answer_tables": answers(of.verdicts),
+        "no_answer": no_answer(of.verdicts),
+        "headline": headline_sentences(asked),
+        "answers": asked,
+        "outcomes": list(outcomes(asked, of.verdicts["margin"])),
+        "cold": colder,
+        "difference": difference,
+        "confidence": difference.confidence([*asked, *colder]),
+    }
+
+
+def _windows(of: PageSources, _: Sequence[Figure]) -> Content:
+    return {"lines": window_lines(of.verdicts)}
+
+
+def _transport(_: PageSources, __: Sequence[Figure]) -> Content:
+    return {}
+
+
+def _outlook(of: PageSources, _: Sequence[Figure]) -> Content:
+    return {"lines": advice.advice(of.verdicts)}
+
+
+def _doubts(of: PageSources, _: Sequence[Figure]) -> Content | None:
+    """What must stand on the first screen, below the answer: holes in the campaign and audits that failed."""
+    trials = of.verdicts["trials"]
+    missing = f"{trials['missing']} of {trials['planned']} trials have no valid attempt yet."
+    failed = [f"Audit {row['audit']} failed: {row['failure']}" for row in of.verdicts["audit_summary"] if row["failed"]]
+    lines = [*([missing] if trials["missing"] else []), *failed]
+    return {"lines": lines} if lines else None
+
+
+def _answer_figure(_: PageSources, figures: Sequence[Figure]) -> Content:
+    return {"figures": [one for one in figures if one.name == ANSWER]}
+
+
+def _causes(of: PageSources, figures: Sequence[Figure]) -> Content | None:
+    rows = cause_words.cause_rows(of.verdicts)
+    return (
+        {"why": rows, "reasons": reason_lines(of.verdicts), "causes": cause_words, "figures": figures} if rows else None
+    )
+
+
+def _trust(of: PageSources, _: Sequence[Figure]) -> Content:
+    return {"lines": trust(of.verdicts)}
+
+
+def _ladder(of: PageSources, _: Sequence[Figure]) -> Content | None:
+    return {"ladder": ladder_words} if of.verdicts.get("ladder") else None
+
+
+def _capacity(of: PageSources, figures: Sequence[Figure]) -> Content | None:
+    return {"capacity": capacity_words, "figures": figures} if of.verdicts.get("capacity") else None
+
+
+def _decomposition(_: PageSources, figures: Sequence[Figure]) -> Content | None:
+    return {"split": decomposition_words, "figure": figures[0]} if figures else None
+
+
+def _other_figures(_: PageSources, figures: Sequence[Figure]) -> Content:
+    return {"figures": [one for one in figures if one.name != ANSWER]}
+
+
+def _claims(_: PageSources, __: Sequence[Figure]) -> Content:
+    return {"claims": claims}
+
+
+def _comparisons(of: PageSources, _: Sequence[Figure]) -> Content:
+    return {"comparisons": of.comparisons, "by_ratio": by_ratio}
+
+
+def _tails(of: PageSources, _: Sequence[Figure]) -> Content | None:
+    return {"caveats": caveats} if of.verdicts.get("tails") else None
+
+
+def _interactions(of: PageSources, _: Sequence[Figure]) -> Content | None:
+    return {} if of.verdicts.get("interactions") else None
+
+
+def _as_published(of: PageSources, figures: Sequence[Figure]) -> Content | None:
+    others = [one for one in figures if one.name != PRINTED]
+    return {"as_published": as_published, "figures": others} if of.verdicts["as_published"] else None
+
+
+def _printed(of: PageSources, figures: Sequence[Figure]) -> Content | None:
+    return {"printed": of.printed, "figures": [one for one in figures if one.name == PRINTED]} if of.printed else None
+
+
+def _twins(of: PageSources, _: Sequence[Figure]) -> Content | None:
+    rows = [c for c in of.verdicts["comparisons"] if c["twin"]]
+    return {"twins": rows} if rows else None
+
+
+def _links(of: PageSources, _: Sequence[Figure]) -> Content:
+    return {
+        "networks": [(name, profile["title"]) for name, profile in of.folder.networks.items()],
+        "links": provenance.link_rows(of.attempts),
+        "lab_shares": provenance.lab_shares(of.attempts),
+    }
+
+
+def _audits(of: PageSources, _: Sequence[Figure]) -> Content:
+    return {"failures": [finding for finding in of.verdicts["audits"] if not finding["passed"]]}
+
+
+def _invalid(of: PageSources, _: Sequence[Figure]) -> Content:
+    return {"invalid": provenance.invalid_attempts(of.events)}
+
+
+def _order(of: PageSources, _: Sequence[Figure]) -> Content:
+    return {"order": provenance.order_rows(of.events, of.factor)}
+
+
+def _provenance(of: PageSources, _: Sequence[Figure]) -> Content:
+    return {"provenance": provenance.provenance(of.folder, of.attempts) + place_rows(of.verdicts)}
+
+
+HEAD: Sequence[PagePart] = [
+    PagePart(None, "gate", _gate),
+    PagePart(None, "first", _first),
+    PagePart(judgement.SECTION, "answer", _answer),
+    PagePart(windows.SECTION, "lines", _windows),
+    PagePart(transport.SECTION, "transport", _transport),
+    PagePart(outlook.SECTION, "lines", _outlook),
+    PagePart(counts.SECTION, "doubts", _doubts),
+    PagePart(judgement.SECTION, "figure", _answer_figure),
+]
+"""On the first screen."""
+BODY: Sequence[PagePart] = [
+    PagePart(causes.SECTION, "causes", _causes),
+    PagePart(None, "trust", _trust),
+    PagePart(ladder.SECTION, "ladder", _ladder),
+    PagePart(capacity.SECTION, "capacity", _capacity),
+    PagePart(decomposition.SECTION, "decomposition", _decomposition),
+    PagePart(judgement.SECTION, "figures", _other_figures),
+    PagePart(values.SECTION, "figures", _other_figures),
+    PagePart(ledgers.SECTION, "claims", _claims),
+    PagePart(judgement.SECTION, "comparisons", _comparisons),
+    PagePart(tails.SECTION, "tails", _tails),
+    PagePart(interactions.SECTION, "interactions", _interactions),
+    PagePart(published.SECTION, "as_published", _as_published),
+    PagePart(published.SECTION, "printed", _printed),
+    PagePart(twins.SECTION, "twins", _twins),
+    PagePart(None, "links", _links),
+    PagePart(audited.SECTION, "audits", _audits),
+    PagePart(None, "invalid", _invalid),
+    PagePart(None, "order", _order),
+    PagePart(heading.SECTION, "provenance", _provenance),
+]
+"""Below the contents, in this order."""
+
+
+def page_parts(
+    parts: Sequence[PagePart], of: PageSources, figures: Mapping[type, Sequence[Figure]]
+) -> Iterator[Markup]:
+    """Those parts that have something to show."""
+    environment = _environment()
+    for part in parts:
+        own = figures.get(part.section.part, ()) if part.section else ()
+        content = part.content(of, own)
+        if content is not None:
+            page = environment.get_template(f"parts/{part.template}.html.j2")
+            yield Markup(page.render(verdicts=of.verdicts, **content))
+
+
+def _environment() -> jinja2.Environment:
+    environment = templates("h123.report.page")
+    environment.globals |= {"words": words, "inline": inline}
+    return environment
