@@ -21,7 +21,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from h123.analysis.comparisons.comparison import Comparison, Pair, declared  # noqa: E402
+from h123.analysis.comparisons.comparison import Pair, PairedComparison, declared  # noqa: E402
 from h123.analysis.comparisons.power_preview import Foreseen, foresee  # noqa: E402
 from h123.analysis.statistics.families import Membership  # noqa: E402
 from h123.analysis.statistics.looks import PLANNED, Looks  # noqa: E402
@@ -200,7 +200,7 @@ def _families(bench: Bench) -> None:
                 _family(bench, plan, family, members)
 
 
-def _family(bench: Bench, plan: Plan, foreseen: Foreseen, members: list[Comparison]) -> None:
+def _family(bench: Bench, plan: Plan, foreseen: Foreseen, members: list[PairedComparison]) -> None:
     blocks, size = len(plan.blocks), len(members)
     random, campaigns = np.random.default_rng([bench.seed, blocks, size]), max(1, bench.campaigns // FEWER)
     rule = Rule(plan.study.compare.margin, plan.study.compare.alpha, Looks([blocks]))
@@ -217,7 +217,7 @@ def _family(bench: Bench, plan: Plan, foreseen: Foreseen, members: list[Comparis
     print(f"{plan.study.name:<18} {foreseen.name:<20} {blocks:>5} {size:>5}  {'  '.join(shown)}", flush=True)
 
 
-def _found(random: np.random.Generator, members: list[Comparison], blocks: int, true: int, rule: Rule) -> float:
+def _found(random: np.random.Generator, members: list[PairedComparison], blocks: int, true: int, rule: Rule) -> float:
     """Of one campaign the share of its true differences that are found."""
     differ = random.permutation(len(members)) < true
     noise = random.normal(0, SPREAD, (len(members), blocks)) + np.where(differ, math.log1p(EFFECT), 0)[:, None]
@@ -232,7 +232,7 @@ def _found(random: np.random.Generator, members: list[Comparison], blocks: int, 
 def _judged(differences: Any, rule: Rule | None = None) -> list[dict[str, Any]]:
     rule, alone = rule or Rule(MARGIN, ALPHA, Looks([differences.shape[1]])), Membership("alone", "none")
     comparisons = [
-        Comparison({}, "", "latency", "a", "b", False, alone, [_pair(i, float(x)) for i, x in enumerate(row)], 0)
+        PairedComparison({}, "", "latency", "a", "b", False, alone, [_pair(i, float(x)) for i, x in enumerate(row)], 0)
         for row in differences
     ]
     return judge(comparisons, rule)

@@ -33,7 +33,7 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Literal
 
-from h123.analysis.statistics.signedrank import Estimate, SignedRank
+from h123.analysis.statistics.signedrank import IntervalEstimate, SignedRank
 from h123.catalogue import Subject, catalogue, install
 from h123.documents import read_document, write_document
 from h123.documents.lab_report import Report
@@ -137,7 +137,7 @@ def compare(rounds: Sequence[Round], protocol: str) -> Iterator[tuple[str, int]]
     yield f"{protocol} disk: {told}", KEPT if size <= DISK_BAR_BYTES else BROKEN
 
 
-def _between(these: Sequence[float], others: Sequence[float]) -> Estimate:
+def _between(these: Sequence[float], others: Sequence[float]) -> IntervalEstimate:
     """The logarithm of their ratio."""
     return SignedRank([log(a / b) for a, b in zip(these, others, strict=True)]).estimate(CONFIDENCE)
 

@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from h123.analysis.comparisons.comparison import other_cells  # noqa: E402
 from h123.analysis.statistics.precision import spread  # noqa: E402
-from h123.analysis.statistics.spreads import SPREADS, Trial, Varied, columns  # noqa: E402
+from h123.analysis.statistics.spreads import SPREADS, SpreadTrial, Varied, columns  # noqa: E402
 from h123.report.text.words import level  # noqa: E402
 from h123.study import METRICS, Plan, Study, find_study, load_study, make_plan  # noqa: E402
 
@@ -75,7 +75,7 @@ def varied(report: Path) -> list[Varied]:
     plan = make_plan(_asked(campaign, text))
     trials = {frozenset(map(level, cell.values())): _trial(plan, cell) for cell in other_cells(plan)}
     names = EARLIER_TITLES | {metric.title: name for name, metric in METRICS.items()}
-    spreads: dict[tuple[Trial, str], list[float]] = defaultdict(list)
+    spreads: dict[tuple[SpreadTrial, str], list[float]] = defaultdict(list)
     blocks = 0
     for row in _comparisons(tables.rows):
         (low, high), blocks = map(float, row["interval"].split(" – ")), int(row["blocks"])
@@ -113,9 +113,9 @@ def _comparisons(rows: list[list[str]]) -> Iterator[dict[str, str]]:
                 yield row
 
 
-def _trial(plan: Plan, cell: dict[str, str]) -> Trial:
+def _trial(plan: Plan, cell: dict[str, str]) -> SpreadTrial:
     first = next(iter(plan.study.factors[plan.study.compare.factor]))
-    return Trial.of(plan.study.parameters({**cell, plan.study.compare.factor: first}))
+    return SpreadTrial.of(plan.study.parameters({**cell, plan.study.compare.factor: first}))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from paths import Kind, Profile, lay, run
 
-from h123.analysis.statistics.signedrank import Estimate, SignedRank
+from h123.analysis.statistics.signedrank import IntervalEstimate, SignedRank
 from h123.catalogue import Subject, catalogue, install
 from h123.execution import installed_roots
 from h123.execution.certificate import Certificate, campaign_certificate
@@ -56,12 +56,12 @@ class Transfers:
         return int(sample["bytes_down"]) * 8 / seconds
 
 
-def ratio(link: list[float], netem: list[float]) -> Estimate:
+def ratio(link: list[float], netem: list[float]) -> IntervalEstimate:
     """Of the goodput over the link to that over netem, run by run."""
     found = SignedRank([math.log(a / b) for a, b in zip(link, netem, strict=True)]).estimate(CONFIDENCE)
-    return Estimate(*(math.exp(v) for v in (found.centre, found.low, found.high)), found.confidence)
+    return IntervalEstimate(*(math.exp(v) for v in (found.centre, found.low, found.high)), found.confidence)
 
 
-def equivalent(found: Estimate) -> bool:
+def equivalent(found: IntervalEstimate) -> bool:
     """Whether the interval lies within the margin."""
     return found.low > 1 / (1 + MARGIN) and found.high < 1 + MARGIN

@@ -10,14 +10,14 @@ from warnings import warn
 import duckdb
 import pyarrow as pa
 
-from h123.analysis.comparisons.judged import Judged
+from h123.analysis.comparisons.judged import JudgedComparison
 from h123.analysis.sections import Verdicts, read_verdicts
 from h123.base.errors import UserError
 from h123.measures import whole
 from h123.store import CampaignFolder, loss
 from h123.study import METRICS, Network, Study
 
-__all__ = ["METRICS", "Campaign", "open"]
+__all__ = ["METRICS", "CampaignData", "open"]
 
 
 @contextmanager
@@ -31,7 +31,7 @@ def _advised() -> Iterator[None]:
         raise
 
 
-def open(path: str | PathLike[str]) -> "Campaign":
+def open(path: str | PathLike[str]) -> "CampaignData":
     """The campaign in a folder. All its files are held against their digests.
 
     Raises UserError where it is no campaign, or where its plan or journal has changed since h123 wrote it. Trials whose
@@ -42,10 +42,10 @@ def open(path: str | PathLike[str]) -> "Campaign":
         lost = loss(folder)
     if lost:
         warn(f"{lost.message}: {lost.remedy}", stacklevel=2)
-    return Campaign(folder)
+    return CampaignData(folder)
 
 
-class Campaign:
+class CampaignData:
     """A campaign to be read; nothing in its folder is changed. Made by `open`."""
 
     def __init__(self, folder: CampaignFolder) -> None:
@@ -96,7 +96,7 @@ class Campaign:
             return read_verdicts(self._folder)
 
     @property
-    def comparisons(self) -> Sequence[Judged]:
+    def comparisons(self) -> Sequence[JudgedComparison]:
         """The comparisons that the study asks for, with their verdicts, as `verdicts` has them; no A/A pairs."""
         return [row for row in self.verdicts["comparisons"] if not row["twin"]]
 

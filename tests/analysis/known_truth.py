@@ -12,7 +12,7 @@ from h123.analysis.audits import TrialAudits, trial_audits
 from h123.analysis.case import Case, Evidence, Facts
 from h123.analysis.statistics.looks import Looks
 from h123.analysis.statistics.rule import Rule
-from h123.analysis.trials import Trials
+from h123.analysis.trials import TrialSet
 from h123.measures import Attempt
 from h123.measures.attempts import NO_REPORT
 from h123.measures.summary import Summary
@@ -94,7 +94,7 @@ def case(
         )
     return Case(
         plan,
-        Trials(attempts),
+        TrialSet(attempts),
         Rule(0.05, 0.05, Looks([blocks])),
         networks={},
         facts=Facts("made", "", 1, [], None, None, {}),

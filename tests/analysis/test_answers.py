@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from h123.analysis import analyse, gather
-from h123.gate import Figures, judge
+from h123.gate import GateFigures, judge
 from h123.report.text.sections import first_lines
 from h123.study import Condition, PlannedTrial
 from synthetic import NETWORKS, Scenario, make_campaign
@@ -80,7 +80,7 @@ def test_a_broken_build_is_not_faster(tmp_path: Path, sizes: dict[str, Size], sa
     first = first_lines(found)[0]
     assert said in first
     assert first.endswith("They do different work, so they are not compared.")
-    figures = Figures(found, lambda: gather(campaign))
+    figures = GateFigures(found, lambda: gather(campaign))
     for text in ("latency h2/h1 <= 100", "latency h2 <= 100s", "ttfb h1/h2 > 0.001", "cpu_server h2/h1 < 100"):
         condition = Condition(holds=text)
         passage = judge(condition, figures.of(condition))
@@ -109,4 +109,4 @@ def test_compared_all_the_same_where_the_study_asks(tmp_path: Path) -> None:
     assert not any(one["withheld"] for one in found["comparisons"])
     assert "asks to compare them all the same" in first_lines(found)[0]
     condition = Condition(holds="latency h2 <= 100s")
-    assert judge(condition, Figures(found, lambda: gather(campaign)).of(condition)).word == "passed"
+    assert judge(condition, GateFigures(found, lambda: gather(campaign)).of(condition)).word == "passed"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from h123.analysis import Bottlenecks, bottlenecks, gather
-from h123.analysis.explanations.bottlenecks import CLIENT, SERVER, WAITING, Told
+from h123.analysis.explanations.bottlenecks import CLIENT, SERVER, WAITING, TrialExplanations
 from h123.analysis.explanations.explained import Means
 from h123.base.errors import UserError
 from h123.causes import CAUSES
@@ -66,7 +66,7 @@ def test_packets_tell_the_largest_group_of_causes(campaign: CampaignFolder, monk
     spent = {"slow-start": 0.2, "cut": 0.25, "rate": 0.3, "trip": 0.1, "unattributed": 0.15}
     seconds = tuple(spent.get(name, 0.0) for name in names)
     told = {"warm": Means(seconds=seconds, sums_up=1.0, held=0.0)}
-    monkeypatch.setattr(Told, "of", lambda _, attempt: told if attempt.cell["protocol"] == "h2" else {})
+    monkeypatch.setattr(TrialExplanations, "of", lambda _, attempt: told if attempt.cell["protocol"] == "h2" else {})
     row = _rows(campaign)["h2"]
     assert (row.told_by, row.limits) == ("packets", ["a window"])
     assert row.shares["a window"] == pytest.approx(0.45)
@@ -93,7 +93,7 @@ def test_where_nothing_can_be_processing_it_is_waiting(
     campaign = make_campaign(tmp_path / "c", replace(scenario, protocols=("h1", "h2"), pairs=("h2/h1",)))
     seconds = tuple(1.0 if cause.name == "client-work" else 0.0 for cause in CAUSES)
     told = {"warm": Means(seconds=seconds, sums_up=1.0, held=0.0)}
-    monkeypatch.setattr(Told, "of", lambda *_: told)
+    monkeypatch.setattr(TrialExplanations, "of", lambda *_: told)
     assert _rows(campaign)["h1"].limits == [where]
 
 

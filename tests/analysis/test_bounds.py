@@ -3,8 +3,8 @@
 import numpy as np
 
 from h123.analysis import blocks_to_part
-from h123.analysis.comparisons.comparison import Comparison, Pair
-from h123.analysis.comparisons.judged import Judged
+from h123.analysis.comparisons.comparison import Pair, PairedComparison
+from h123.analysis.comparisons.judged import JudgedComparison
 from h123.analysis.statistics.families import Membership
 from h123.analysis.statistics.looks import Looks
 from h123.analysis.statistics.rule import Rule
@@ -15,9 +15,9 @@ BOUND = 1.05
 BLOCKS = 8
 
 
-def judged(logs: np.ndarray) -> Judged:
+def judged(logs: np.ndarray) -> JudgedComparison:
     pairs = [Pair(block, float(np.exp(log)), 1.0) for block, log in enumerate(logs, 1)]
-    comparison = Comparison({}, "", "latency", "new", "base", False, Membership("f", "none"), pairs, 0)
+    comparison = PairedComparison({}, "", "latency", "new", "base", False, Membership("f", "none"), pairs, 0)
     # The level of a second look, which is what the projection is for.
     (found,) = judge([comparison], Rule(0.05, 0.05, Looks([BLOCKS, 200] if len(logs) > BLOCKS else [BLOCKS])))
     return found
@@ -28,7 +28,7 @@ def verdicts(planned: int = BLOCKS) -> dict[str, object]:
     return {"looks": looks, "alpha": 0.05, "blocks": {"planned": planned, "complete": planned}}
 
 
-def undecided(found: Judged) -> bool:
+def undecided(found: JudgedComparison) -> bool:
     return found["low"] <= BOUND < found["high"]
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binomtest
 
 from h123.analysis.as_published.procedure import mann_whitney
-from h123.analysis.comparisons.comparison import Comparison, Pair
+from h123.analysis.comparisons.comparison import Pair, PairedComparison
 from h123.analysis.statistics.families import Membership
 from h123.analysis.statistics.looks import Looks
 from h123.analysis.statistics.rule import Rule
@@ -31,7 +31,7 @@ def test_the_sound_analysis_errs_as_often_as_it_says(blocks: int, size: float) -
     times = run_times(np.random.default_rng(SEED), campaigns, blocks)
     medians = np.median(times, axis=3)
     comparisons = [
-        Comparison({}, "", "latency", "a", "b", False, Membership("alone", "none"), pairs(medians[i]), 0)
+        PairedComparison({}, "", "latency", "a", "b", False, Membership("alone", "none"), pairs(medians[i]), 0)
         for i in range(campaigns)
     ]
     wrong = sum(c["verdict"] in ("faster", "slower") for c in judge(comparisons, Rule(0.05, 0.05, Looks([blocks]))))

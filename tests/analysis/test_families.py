@@ -8,7 +8,7 @@ from h123.analysis.comparisons.comparison import compare
 from h123.analysis.statistics.families import adjust, blocks_needed, membership, smallest_adjusted
 from h123.analysis.statistics.looks import Looks
 from h123.analysis.statistics.signedrank import attainable
-from h123.analysis.trials import Trials
+from h123.analysis.trials import TrialSet
 from h123.study import Family, find_study, list_studies, load_study, make_plan
 
 
@@ -68,6 +68,6 @@ def test_a_shipped_study_can_find_one_difference_among_equals(name: str) -> None
     """Then its p stands alone in its family, and both corrections multiply it by the family's size."""
     plan = make_plan(load_study(find_study(name)))
     level = Looks([len(plan.blocks)]).level(plan.study.compare.alpha)
-    sizes = Counter(one.family.name for one in compare(Trials([]), plan) if not one.twin)
+    sizes = Counter(one.family.name for one in compare(TrialSet([]), plan) if not one.twin)
     short = {family: size for family, size in sizes.items() if size * attainable(len(plan.blocks)) > level}
     assert not short

@@ -7,7 +7,7 @@ import pytest
 
 from analysis.test_audits import opened, opening
 from h123.analysis.case import gather
-from h123.analysis.comparisons.judged import Judged
+from h123.analysis.comparisons.judged import JudgedComparison
 from h123.analysis.verdicts.first_bytes import METRIC, with_reasons
 from h123.measures import Attempt, Opening
 from h123.report.text.explanations.reasons import later_lines
@@ -27,7 +27,7 @@ def _said(sound: Attempt, a: list[Opening], b: list[Opening], **changes: Any) ->
     """Of two sides that differ in nothing but how their connections opened."""
     cell = {"network": "far", "protocol": "h3"}
     sides = [replace(opened(*of)(sound), cell={**cell, "protocol": level}) for level, of in (("h3", a), ("h2", b))]
-    judged = with_reasons([cast(Judged, COMPARED | changes)], sides, "protocol")
+    judged = with_reasons([cast(JudgedComparison, COMPARED | changes)], sides, "protocol")
     return [line.replace("\u00a0", " ") for line in later_lines(judged)]
 
 

@@ -9,7 +9,7 @@ import pytest
 from h123.analysis.audits.finding import CampaignAudit
 from h123.analysis.audits.order import FEW_ORDERS_LEVEL, ORDER_LEVEL, of_order
 from h123.analysis.case import Case, gather
-from h123.analysis.comparisons.comparison import Comparison, compare
+from h123.analysis.comparisons.comparison import PairedComparison, compare
 from h123.measures import Attempt
 from synthetic import NETWORKS, Scenario, make_campaign
 
@@ -134,5 +134,5 @@ def test_under_the_virtual_clock_no_order_matters(two: Case) -> None:
     assert [audit.findings for audit in found.values()] == [[], [], []]
 
 
-def _compared(case: Case) -> list[Comparison]:
+def _compared(case: Case) -> list[PairedComparison]:
     return compare(case.trials, case.plan)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from h123.analysis.comparisons.comparison import Comparison, Pair
+from h123.analysis.comparisons.comparison import Pair, PairedComparison
 from h123.analysis.comparisons.projection import LIMIT, Levels, pairs_needed, project
 from h123.analysis.statistics.families import Membership
 from h123.analysis.statistics.looks import Looks
@@ -26,7 +26,7 @@ def judged(logs: np.ndarray, correction: str = "none") -> list[dict[str, Any]]:
     family = Membership("f", correction)
     return judge(
         [
-            Comparison(
+            PairedComparison(
                 {}, "", "latency", "a", "b", False, family, [Pair(i, float(np.exp(x)), 1.0) for i, x in numbered], 0
             )
             for numbered in (list(enumerate(row, start=1)) for row in logs)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import wilcoxon
 
-from h123.analysis.statistics.signedrank import Estimate, SignedRank, attainable, signed_rank_distribution
+from h123.analysis.statistics.signedrank import IntervalEstimate, SignedRank, attainable, signed_rank_distribution
 
 DEPRESSION = (
     [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30],
@@ -23,7 +23,7 @@ DARWIN = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
 numbers = st.lists(st.floats(-10, 10), min_size=1, max_size=14)
 
 
-def hodges_lehmann(differences: Any) -> Estimate:
+def hodges_lehmann(differences: Any) -> IntervalEstimate:
     return SignedRank(differences).estimate()
 
 

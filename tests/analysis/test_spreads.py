@@ -8,12 +8,12 @@ from types import ModuleType
 from rich.console import Console
 
 from h123.analysis.comparisons.power_preview import blocks_to_be, foresee, headline
-from h123.analysis.statistics.spreads import SPREADS, Trial, Varied, known_spreads, nearest
+from h123.analysis.statistics.spreads import SPREADS, SpreadTrial, Varied, known_spreads, nearest
 from h123.base.paths import project_root
 from h123.cli.campaigns.power_preview import print_power_preview
 from h123.study import Family, Plan, find_study, load_study, make_plan
 
-TRIAL = Trial("poor", "wall", "GET", 100_000, 4, 8)
+TRIAL = SpreadTrial("poor", "wall", "GET", 100_000, 4, 8)
 
 
 def _bench() -> ModuleType:
@@ -37,7 +37,7 @@ def test_the_file_is_what_the_published_reports_say() -> None:
 
 
 def test_only_trials_alike_say_anything() -> None:
-    def varied(spread: float, trial: Trial, metric: str = "latency") -> Varied:
+    def varied(spread: float, trial: SpreadTrial, metric: str = "latency") -> Varied:
         return Varied("c", trial, metric, 8, 1, spread)
 
     unlike = [

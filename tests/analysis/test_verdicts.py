@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from h123.analysis.comparisons.comparison import TWINS, Comparison, Pair
+from h123.analysis.comparisons.comparison import TWINS, Pair, PairedComparison
 from h123.analysis.statistics.families import Membership
 from h123.analysis.statistics.looks import Looks
 from h123.analysis.statistics.rule import Rule
@@ -24,10 +24,10 @@ ANSWER = Membership("answer", "holm")
 
 def comparison(
     ratios: list[float], metric: str = "latency", family: Membership = ANSWER, one_sided: int = 0, **other: Any
-) -> Comparison:
+) -> PairedComparison:
     pairs = [Pair(block, ratio * block, 1.0 * block) for block, ratio in enumerate(ratios, 1)]
     fixed = {"cell": {"network": "poor"}, "workload": "GET 1 kB", "a": "x", "b": "y", "twin": family is TWINS}
-    return Comparison(**{**fixed, **other}, metric=metric, family=family, pairs=pairs, one_sided=one_sided)
+    return PairedComparison(**{**fixed, **other}, metric=metric, family=family, pairs=pairs, one_sided=one_sided)
 
 
 def verdict(ratios: list[float], **other: Any) -> dict[str, Any]:
@@ -156,9 +156,9 @@ MIRRORED = {"faster": "slower", "slower": "faster"}
 @example([1.0, 1.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0], 3.0)  # triples that lean by rounding alone
 def test_swapping_sides_inverts_and_scaling_changes_nothing(ratios: list[float], scale: float) -> None:
     one = comparison(ratios, family=TWINS)  # uncorrected, for speed
-    swapped = Comparison(**{**vars(one), "pairs": [Pair(p.block, p.b, p.a) for p in one.pairs]})
-    scaled = Comparison(**{**vars(one), "pairs": [Pair(p.block, p.a * scale, p.b * scale) for p in one.pairs]})
-    shuffled = Comparison(**{**vars(one), "pairs": one.pairs[::-1]})
+    swapped = PairedComparison(**{**vars(one), "pairs": [Pair(p.block, p.b, p.a) for p in one.pairs]})
+    scaled = PairedComparison(**{**vars(one), "pairs": [Pair(p.block, p.a * scale, p.b * scale) for p in one.pairs]})
+    shuffled = PairedComparison(**{**vars(one), "pairs": one.pairs[::-1]})
     (base,), (mirror,), (same,), (again,) = (judge([c], RULE) for c in (one, swapped, scaled, shuffled))
     assert mirror["ratio"] == pytest.approx(1 / base["ratio"])
     assert (mirror["low"], mirror["high"]) == (pytest.approx(1 / base["high"]), pytest.approx(1 / base["low"]))
@@ -185,7 +185,7 @@ def simulate(seed: int, blocks: int, effect: float, block_noise: float) -> list[
         itertools.chain.from_iterable(
             judge(
                 [
-                    Comparison(
+                    PairedComparison(
                         {},
                         "",
                         "latency",

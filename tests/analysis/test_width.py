@@ -15,7 +15,7 @@ from h123.analysis.statistics.precision import LIMIT, blocks_for
 from h123.analysis.statistics.remedy import Remedy
 from h123.analysis.statistics.rule import Rule
 from h123.analysis.statistics.signedrank import SignedRank
-from h123.analysis.verdicts.width import FIRST, Reached, next_blocks, reached
+from h123.analysis.verdicts.width import FIRST, WidthProgress, next_blocks, reached
 from h123.report.text.trust.looks import width_lines
 from synthetic import Scenario, make_campaign
 
@@ -29,7 +29,7 @@ def interval(low: float | None, high: float | None, **changes: Any) -> dict[str,
 
 def test_every_interval_of_the_answer_is_to_be_narrow() -> None:
     near, far = interval(0.96, 1.04), interval(0.7, 1.4)
-    assert reached([near, near], 0.05, FIRST, RULE) == Reached(True, pytest.approx(0.0408, rel=0.01), None)
+    assert reached([near, near], 0.05, FIRST, RULE) == WidthProgress(True, pytest.approx(0.0408, rel=0.01), None)
     found = reached([near, far], 0.05, FIRST, RULE)
     assert (found.narrow, found.widest) == (False, pytest.approx(math.sqrt(2) - 1))
     assert found.blocks is None, "±41 % with 10 blocks is too far from ±5 %"
@@ -41,8 +41,8 @@ def test_every_interval_of_the_answer_is_to_be_narrow() -> None:
 
 
 def test_where_an_interval_has_no_bound_half_as_many_more_are_tried() -> None:
-    assert reached([interval(0.9, None)], 0.05, FIRST, RULE) == Reached(False, None, 15)
-    assert reached([interval(None, 1.1)], 0.05, 180, RULE) == Reached(False, None, None)
+    assert reached([interval(0.9, None)], 0.05, FIRST, RULE) == WidthProgress(False, None, 15)
+    assert reached([interval(None, 1.1)], 0.05, 180, RULE) == WidthProgress(False, None, None)
 
 
 def test_blocks_without_a_value_are_replaced() -> None:
@@ -55,7 +55,7 @@ def test_blocks_without_a_value_are_replaced() -> None:
 
 @given(st.booleans(), st.integers(6, 300), st.one_of(st.none(), st.integers(8, 300)), st.integers(7, LIMIT))
 def test_a_campaign_goes_on_to_more_blocks_or_ends(narrow: bool, now: int, at_most: int | None, needed: int) -> None:
-    after = next_blocks(Reached(narrow, 0.1, needed), now, at_most)
+    after = next_blocks(WidthProgress(narrow, 0.1, needed), now, at_most)
     if after is None:
         assert narrow or now >= min(needed, at_most or needed)
     else:
@@ -63,11 +63,11 @@ def test_a_campaign_goes_on_to_more_blocks_or_ends(narrow: bool, now: int, at_mo
 
 
 def test_whoever_says_at_most_gets_as_many() -> None:
-    assert next_blocks(Reached(False, 0.3, None), 10, None) is None
-    assert next_blocks(Reached(False, 0.3, None), 10, 25) == 15
-    assert next_blocks(Reached(False, 0.3, None), 20, 25) == 25
-    assert next_blocks(Reached(False, 0.3, None), 25, 25) is None
-    assert next_blocks(Reached(False, None, None), 10, 25) is None, "nothing to measure"
+    assert next_blocks(WidthProgress(False, 0.3, None), 10, None) is None
+    assert next_blocks(WidthProgress(False, 0.3, None), 10, 25) == 15
+    assert next_blocks(WidthProgress(False, 0.3, None), 20, 25) == 25
+    assert next_blocks(WidthProgress(False, 0.3, None), 25, 25) is None
+    assert next_blocks(WidthProgress(False, None, None), 10, 25) is None, "nothing to measure"
 
 
 def test_intervals_that_end_by_their_width_hold_the_truth_as_often() -> None:
@@ -104,16 +104,16 @@ def test_measuring_the_width_is_no_look(tmp_path: Path) -> None:
     ("width", "said"),
     [
         (None, []),
-        (Reached(True, 0.04, None), ["every interval of the answer is within ±5 % after 14 blocks"]),
+        (WidthProgress(True, 0.04, None), ["every interval of the answer is within ±5 % after 14 blocks"]),
         (
-            Reached(False, 0.12, 60),
+            WidthProgress(False, 0.12, 60),
             ["are up to ±12 % after 14 blocks, not ±5 % as asked with --precision: that needs about 60 blocks"],
         ),
-        (Reached(False, 0.6, None), ["more blocks than are practical"]),
-        (Reached(False, None, 21), ["not bounded after 14 blocks"]),
+        (WidthProgress(False, 0.6, None), ["more blocks than are practical"]),
+        (WidthProgress(False, None, 21), ["not bounded after 14 blocks"]),
     ],
 )
-def test_the_summary_says_what_became_of_the_width(width: Reached | None, said: list[str]) -> None:
+def test_the_summary_says_what_became_of_the_width(width: WidthProgress | None, said: list[str]) -> None:
     told = {"wanted": 0.05, "at_most": None, **vars(width)} if width else None
     lines = [line.replace("\xa0", " ") for line in width_lines({"width": told, "blocks": {"planned": 14}})]
     assert len(lines) == len(said)

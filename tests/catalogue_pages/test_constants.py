@@ -6,7 +6,7 @@ import pytest
 
 from h123.base.paths import project_root
 from h123.catalogue import catalogue, declared
-from h123.report.catalogue.constants import Held, constants_page, held
+from h123.report.catalogue.constants import DeclarationCheck, constants_page, held
 from h123.verification.constants import Comparison
 from h123.verification.public_record import public_records
 
@@ -15,16 +15,16 @@ SERVERS = 12
 
 
 @pytest.fixture(scope="module")
-def every() -> Sequence[Held]:
+def every() -> Sequence[DeclarationCheck]:
     return held(declared(), catalogue(), public_records())
 
 
-def test_the_projects_page_is_what_its_files_generate(every: Sequence[Held]) -> None:
+def test_the_projects_page_is_what_its_files_generate(every: Sequence[DeclarationCheck]) -> None:
     page = (project_root() / "docs/constants.md").read_text()
     assert page == constants_page(every), "`h123 publish` writes it again"
 
 
-def test_packets_show_what_sources_say_or_the_difference_is_stated(every: Sequence[Held]) -> None:
+def test_packets_show_what_sources_say_or_the_difference_is_stated(every: Sequence[DeclarationCheck]) -> None:
     unknown = [
         f"{one.said.subject}, {one.over}, {each.constant}: {each.says}, but {each.shows or 'not told'}"
         for one in every
@@ -41,15 +41,17 @@ def test_packets_show_what_sources_say_or_the_difference_is_stated(every: Sequen
     assert not gone, "their `differs` in subjects/constants.toml says more than is so"
 
 
-def test_enough_servers_are_held_against_their_sources(every: Sequence[Held]) -> None:
+def test_enough_servers_are_held_against_their_sources(every: Sequence[DeclarationCheck]) -> None:
     whole = {one.said.subject for one in every if len(one.comparisons) == 3}
     assert len(whole) >= SERVERS
 
 
-def test_what_differs_and_what_nobody_measured_stands_there(every: Sequence[Held]) -> None:
+def test_what_differs_and_what_nobody_measured_stands_there(every: Sequence[DeclarationCheck]) -> None:
     said = next(one.said for one in every if one.said.subject == "quinn")
     wrong = Comparison("initial window", "10 packets", ("a.rs:1",), "", False, "")
-    page = constants_page([Held(said, [wrong]), Held(said.model_copy(update={"subject": "other"}), [])])
+    page = constants_page(
+        [DeclarationCheck(said, [wrong]), DeclarationCheck(said.model_copy(update={"subject": "other"}), [])]
+    )
     assert "0 of 1 constants of 1 servers are what their sources say; the other 1 differ" in page
     assert "| quinn | h3, cubic | initial window | 10 packets |" in page
     assert "| – | **no** |" in page

@@ -10,7 +10,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from gate.test_gate import ratio
 from h123.analysis import analyse, gather
-from h123.gate import Figures, Passage, judge, write_gate
+from h123.gate import GateCondition, GateFigures, judge, write_gate
 from h123.study import Condition
 from synthetic import Scenario, make_campaign
 
@@ -18,7 +18,7 @@ WIDE = "latency new/base <= 1.05"
 CONDITIONS = (WIDE, "latency new/base <= 1.2", "goodput new/base >= 0.9")
 
 
-def passages() -> list[Passage]:
+def passages() -> list[GateCondition]:
     """Several conditions about several ratios: decided, undecided, unknown, without bound, better the more."""
     cells = {"network": "lan"}, {"network": 'po"or\\', "protocol": "h3"}
     ratios = [
@@ -92,7 +92,7 @@ def test_junit_as_its_readers_have_it(folder: Path) -> None:
 def test_of_a_real_campaign(tmp_path: Path) -> None:
     """Nothing of what an analysis may leave out or call infinite upsets a form."""
     campaign = make_campaign(tmp_path / "c", Scenario(blocks=2, missing=frozenset({"b02-t01-poor-h3"})))
-    figures = Figures(analyse(campaign), lambda: gather(campaign))
+    figures = GateFigures(analyse(campaign), lambda: gather(campaign))
     texts = ("latency h3/h2 <= 1", "goodput h3/h2 <= 1", "cpu h3/h2 <= 1", "rps h3 >= 10/s", "latency h2 <= 1s")
     held = [judge(Condition(holds=text), figures.of(Condition(holds=text))) for text in texts]
     for path in write_gate(tmp_path, "c", held):

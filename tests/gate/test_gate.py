@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from h123.analysis import analyse, gather
 from h123.base.errors import UserError
-from h123.gate import STATUS, Figure, Figures, gate_row, judge, spoiled, worst, write_gate
+from h123.gate import STATUS, GateFigure, GateFigures, gate_row, judge, spoiled, worst, write_gate
 from h123.json_schemas import schemas
 from h123.store import CampaignFolder
 from h123.study import Condition, PlannedTrial, Study, make_plan
@@ -21,7 +21,7 @@ from synthetic import Scenario, make_campaign, study_of
 NEEDED = 20
 
 
-def ratio(low: float | None, high: float | None, **more: Any) -> Figure:
+def ratio(low: float | None, high: float | None, **more: Any) -> GateFigure:
     usual = {
         "metric": "latency",
         "subject": "new/base",
@@ -33,7 +33,7 @@ def ratio(low: float | None, high: float | None, **more: Any) -> Figure:
         "withheld": None,
         "needed": lambda _: NEEDED,
     }
-    return Figure(low=low, high=high, **{**usual, **more})
+    return GateFigure(low=low, high=high, **{**usual, **more})
 
 
 def word(text: str, low: float | None, high: float | None, by: Any = "interval", **more: Any) -> str:
@@ -102,8 +102,8 @@ def test_a_condition_about_nothing() -> None:
         judge(Condition(holds="ttfb new/base <= 1.1"), [])
 
 
-def figures(folder: CampaignFolder) -> Figures:
-    return Figures(analyse(folder), lambda: gather(folder))
+def figures(folder: CampaignFolder) -> GateFigures:
+    return GateFigures(analyse(folder), lambda: gather(folder))
 
 
 def test_a_campaign_is_held(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ TEXTS = ("latency h3/h2 > 100", "ttfb h3/h2 > 100", "latency h3 > 100s", "cpu_se
 EMPTY = "2 of 6 answers had a body of 0 bytes instead of 20000"
 
 
-def failing(path: Path, trials: int, reason: tuple[str, str]) -> Figures:
+def failing(path: Path, trials: int, reason: tuple[str, str]) -> GateFigures:
     """The first attempt of so many of six trials of h3 over lan is invalid for that."""
     plan = make_plan(Study.from_resolved(study_of(Scenario())), blocks=6, seed=1)
     names = [one.id for one in plan.trials() if one.cell == {"network": "lan", "protocol": "h3"}][:trials]

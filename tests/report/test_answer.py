@@ -12,7 +12,7 @@ from rich.console import Console
 
 from h123.analysis import analyse
 from h123.report import print_summary
-from h123.report.text.answer import Answer, answers, best
+from h123.report.text.answer import AnswerTable, answers, best
 from h123.store import CampaignFolder
 from h123.study import PlannedTrial
 from synthetic import Scenario, make_campaign
@@ -75,7 +75,7 @@ def summary(verdicts: dict[str, Any], folder: Path | None = None) -> str:
     return console.file.getvalue()
 
 
-def asked(tmp_path: Path, **scenario: Any) -> tuple[Answer, dict[str, Any]]:
+def asked(tmp_path: Path, **scenario: Any) -> tuple[AnswerTable, dict[str, Any]]:
     verdicts = analyse(make_campaign(tmp_path / "c", Scenario(**scenario)))
     (answer,) = answers(verdicts)
     return answer, verdicts
@@ -140,7 +140,7 @@ def test_of_many_levels_the_best_three_and_the_worst(tmp_path: Path) -> None:
 
 def test_many_cells_are_counted(tmp_path: Path) -> None:
     answer, verdicts = asked(tmp_path, families=FAMILIES)
-    many = Answer(answer.metric, "", answer.levels, answer.rows * 3)
+    many = AnswerTable(answer.metric, "", answer.levels, answer.rows * 3)
     assert many.tally.startswith("Fastest: ")
     assert sum(int(part.split(" in ")[1].split()[0]) for part in many.tally.split(": ")[1].split("; ")) == 9
     assert answer.tally == ""

@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from h123.analysis.statistics.signedrank import CONFIDENCE, ratio_of
     from h123.analysis.statistics.spreads import known_spreads
     from h123.analysis.verdicts.conditions import Level, levels_asked, ratios_asked
-    from h123.analysis.verdicts.treatments import Measured, Treatment, by_pairing, treatments
+    from h123.analysis.verdicts.treatments import Treatment, TreatmentMetric, by_pairing, treatments
 
 __all__ = [
     "CONFIDENCE",
     "Bottlenecks",
     "Case",
     "Level",
-    "Measured",
     "Remedy",
     "Treatment",
+    "TreatmentMetric",
     "analyse",
     "answers_words",
     "as_published",

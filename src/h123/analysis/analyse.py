@@ -11,7 +11,7 @@ from h123.analysis.provenance.gate import GateRow
 from h123.analysis.sections import SECTIONS, Verdicts
 from h123.analysis.statistics.looks import Looks, told
 from h123.analysis.verdicts.judgement import judged
-from h123.analysis.verdicts.width import Reached, reached_by
+from h123.analysis.verdicts.width import WidthProgress, reached_by
 from h123.base.files.durable import write_atomically
 from h123.base.garbage import few_collections
 from h123.store import CampaignFolder
@@ -61,7 +61,7 @@ def _journal(folder: CampaignFolder, looks: Looks) -> None:
         folder.append({"event": "look", "blocks": looks.blocks[-1]})
 
 
-def measure_width(folder: CampaignFolder) -> Reached:
+def measure_width(folder: CampaignFolder) -> WidthProgress:
     """How narrow the intervals of the answer are, of a campaign that is to have a width. Nobody is told where they lie,
     so this is no look. Raises UserError."""
     case = gather(folder)

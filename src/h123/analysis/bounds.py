@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from h123.analysis.comparisons.judged import Judged
+from h123.analysis.comparisons.judged import JudgedComparison
 from h123.analysis.comparisons.projection import FEWEST_PAIRS, Levels, pairs_needed
 from h123.analysis.sections import Verdicts
 from h123.analysis.statistics.families import blocks_needed
@@ -15,7 +15,7 @@ def reliable(had: float | None, verdicts: Verdicts) -> bool:
     return had is not None and 1 - had <= verdicts["looks"]["level"] * (1 + 1e-9)
 
 
-def blocks_to_part(comparison: Judged, bound: float, verdicts: Verdicts) -> int | None:
+def blocks_to_part(comparison: JudgedComparison, bound: float, verdicts: Verdicts) -> int | None:
     """The number of blocks with which the comparison's whole interval would probably lie on one side of `bound`, those
     planned included; None if that is more than anybody runs.
 

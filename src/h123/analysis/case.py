@@ -11,7 +11,7 @@ import duckdb
 from h123.analysis.statistics.looks import looks
 from h123.analysis.statistics.remedy import remedy
 from h123.analysis.statistics.rule import Rule
-from h123.analysis.trials import Trials, load_trials, treated
+from h123.analysis.trials import TrialSet, load_trials, treated
 from h123.base.transport import SETTINGS
 from h123.documents.campaign_file import ImportFacts, Precision, SubjectFacts
 from h123.documents.events import Event, superseded
@@ -65,7 +65,7 @@ class Case:
     """A campaign, laid out to be judged."""
 
     plan: Plan
-    trials: Trials
+    trials: TrialSet
     rule: Rule
     networks: Mapping[str, Network]
     """Profiles by name."""

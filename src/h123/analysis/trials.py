@@ -33,7 +33,7 @@ class Treated(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Trials:
+class TrialSet:
     """Of a campaign, or of a part of it."""
 
     attempts: Sequence[Attempt]
@@ -46,9 +46,9 @@ def treated(trial: Attempt | PlannedTrial) -> Treated:
     return Treated(trial.block, tuple(sorted(trial.cell.items())), trial.twin)
 
 
-def load_trials(folder: CampaignFolder, plan: Plan) -> Trials:
+def load_trials(folder: CampaignFolder, plan: Plan) -> TrialSet:
     """All of the campaign. Raises UserError."""
-    return Trials(load_attempts(folder), _failed(folder.events(), plan))
+    return TrialSet(load_attempts(folder), _failed(folder.events(), plan))
 
 
 def _failed(events: Iterable[Event], plan: Plan) -> frozenset[Treated]:

@@ -1,7 +1,7 @@
 """Two campaigns of two days or two machines, treatment by treatment: not paired, and said to be so."""
 
 from h123.diff.difference import differ
-from h123.diff.document import Diff, Row
+from h123.diff.document import Diff, DiffRow
 from h123.diff.unpaired import CONFIDENCE, FEWEST, blocks_to_part, interval
 
-__all__ = ["CONFIDENCE", "FEWEST", "Diff", "Row", "blocks_to_part", "differ", "interval"]
+__all__ = ["CONFIDENCE", "FEWEST", "Diff", "DiffRow", "blocks_to_part", "differ", "interval"]

@@ -5,7 +5,7 @@ from typing import Any
 
 from h123.base.terminal.redaction import hidden_in
 from h123.base.units import format_bytes
-from h123.diff.document import Change
+from h123.diff.document import CircumstanceChange
 from h123.store import CampaignFolder
 from h123.study import Network, Parameters
 from h123.study.networks.network import Resolved
@@ -17,7 +17,7 @@ _WHO = {"server", "client", "backend", "port", "trial_timeout"}
 _Words = Mapping[str, str]
 
 
-def changes(before: CampaignFolder, after: CampaignFolder) -> list[Change]:
+def changes(before: CampaignFolder, after: CampaignFolder) -> list[CircumstanceChange]:
     """All that the two folders tell."""
     (one, other), (mine, yours) = ([_told(folder, show=show) for folder in (before, after)] for show in (False, True))
     return [
@@ -27,7 +27,7 @@ def changes(before: CampaignFolder, after: CampaignFolder) -> list[Change]:
     ]
 
 
-def _shown(change: Change, before: _Words, after: _Words) -> Change:
+def _shown(change: CircumstanceChange, before: _Words, after: _Words) -> CircumstanceChange:
     """The change as others may read it."""
     name = change["what"].partition(", ")[2]
     said = [side.get(name) for side in (before, after)]
@@ -48,7 +48,7 @@ def _told(folder: CampaignFolder, *, show: bool) -> Mapping[str, _Words]:
     }
 
 
-def _between(kind: str, before: _Words, after: _Words) -> Iterator[Change]:
+def _between(kind: str, before: _Words, after: _Words) -> Iterator[CircumstanceChange]:
     for name in dict.fromkeys([*before, *after]):
         if before.get(name) != after.get(name):
             yield {"what": f"{kind}, {name}", "before": before.get(name), "after": after.get(name)}

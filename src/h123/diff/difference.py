@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 
-from h123.analysis import Case, Measured, Treatment, by_pairing, failed_of, failed_words, gather, treatments
+from h123.analysis import Case, Treatment, TreatmentMetric, by_pairing, failed_of, failed_words, gather, treatments
 from h123.base.errors import UserError
 from h123.base.paths import real, typed
 from h123.diff.circumstances import changes, unlike
-from h123.diff.document import Diff, LeftOut, Row, Side
+from h123.diff.document import Diff, DiffRow, DiffSide, LeftOut
 from h123.diff.unpaired import CONFIDENCE, interval
 from h123.store import CampaignFolder
 
@@ -20,7 +20,7 @@ _SHOWN = 3
 
 
 @dataclass(frozen=True)
-class _Campaign:
+class _DiffCampaign:
     folder: CampaignFolder
 
     @cached_property
@@ -44,7 +44,7 @@ class _Campaign:
         return f"{self.folder.name} is not finished: {waiting} trials have not run" if waiting else None
 
     @property
-    def side(self) -> Side:
+    def side(self) -> DiffSide:
         folder = self.folder
         study = str(folder.study["name"])
         return {"campaign": folder.name, "study": study, "created": folder.created, "blocks": folder.blocks}
@@ -59,7 +59,7 @@ def differ(before: CampaignFolder, after: CampaignFolder) -> Diff:
             f"{after.path} has {len(common_trials)} trials that {before.path} has too: one is a copy of the other",
             remedy="name the folders of two campaigns that were measured apart",
         )
-    sides = _Campaign(before), _Campaign(after)
+    sides = _DiffCampaign(before), _DiffCampaign(after)
     if bare := [side for side in sides if not side.case.trials.attempts]:
         raise _bare(bare[0])
     common, left_out = _match(*sides)
@@ -79,7 +79,7 @@ def differ(before: CampaignFolder, after: CampaignFolder) -> Diff:
     }
 
 
-def _bare(side: _Campaign) -> UserError:
+def _bare(side: _DiffCampaign) -> UserError:
     """Why nothing of a campaign can be compared."""
     failed = failed_of(side.case)
     why = f": {failed_words(failed[0], side.case.factor)}" if failed else ""
@@ -100,7 +100,7 @@ def _measured(folder: CampaignFolder) -> set[str]:
     }
 
 
-def _match(before: _Campaign, after: _Campaign) -> tuple[list[tuple[Treatment, Treatment]], list[LeftOut]]:
+def _match(before: _DiffCampaign, after: _DiffCampaign) -> tuple[list[tuple[Treatment, Treatment]], list[LeftOut]]:
     networks = before.folder.networks, after.folder.networks
     common, left_out = list[tuple[Treatment, Treatment]](), list[LeftOut]()
     for key, one in before.treatments.items():
@@ -115,7 +115,7 @@ def _match(before: _Campaign, after: _Campaign) -> tuple[list[tuple[Treatment, T
     return common, left_out
 
 
-def _nothing_in_common(sides: Sequence[_Campaign], left_out: Sequence[LeftOut]) -> UserError:
+def _nothing_in_common(sides: Sequence[_DiffCampaign], left_out: Sequence[LeftOut]) -> UserError:
     factors = [", ".join(side.case.plan.study.factors) for side in sides]
     if factors[0] != factors[1]:
         why = f"the factors are {factors[0]} before and {factors[1]} after"
@@ -130,7 +130,7 @@ def _nothing_in_common(sides: Sequence[_Campaign], left_out: Sequence[LeftOut]) 
     )
 
 
-def _rows(before: Treatment, after: Treatment, tolerated: float) -> Iterator[Row]:
+def _rows(before: Treatment, after: Treatment, tolerated: float) -> Iterator[DiffRow]:
     failing = abs(before.failed - after.failed) > tolerated
     lost = f"{before.failed:.1%} of its requests failed before, {after.failed:.1%} after" if failing else None
     unlike = after.other_answers(before)
@@ -140,13 +140,15 @@ def _rows(before: Treatment, after: Treatment, tolerated: float) -> Iterator[Row
             yield _row(metric, before.cell, measured, after.metrics[metric], why)
 
 
-def _excluded(before: Measured, after: Measured) -> str | None:
+def _excluded(before: TreatmentMetric, after: TreatmentMetric) -> str | None:
     """What speaks against either, and which."""
     said = ((word, one.withheld) for word, one in (("before", before), ("after", after)))
     return next((f"{word}: {why}" for word, why in said if why), None)
 
 
-def _row(metric: str, cell: Mapping[str, str], before: Measured, after: Measured, why: str | None) -> Row:
+def _row(
+    metric: str, cell: Mapping[str, str], before: TreatmentMetric, after: TreatmentMetric, why: str | None
+) -> DiffRow:
     logs = [[log for log in one.logs.values() if math.isfinite(log)] for one in (before, after)]
     lost = sum(not math.isfinite(log) for one in (before, after) for log in one.logs.values())
     withheld = why or (f"{lost} of its trials failed" if lost else None)

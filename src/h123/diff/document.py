@@ -6,7 +6,7 @@ from typing import Literal, NotRequired
 from typing_extensions import TypedDict
 
 
-class Side(TypedDict):
+class DiffSide(TypedDict):
     """A campaign."""
 
     campaign: str
@@ -15,7 +15,7 @@ class Side(TypedDict):
     blocks: int
 
 
-class Change(TypedDict):
+class CircumstanceChange(TypedDict):
     """What is another in the second campaign; null: not there."""
 
     what: str
@@ -30,7 +30,7 @@ class LeftOut(TypedDict):
     why: str
 
 
-class Row(TypedDict):
+class DiffRow(TypedDict):
     """A metric of a treatment that both have: after over before."""
 
     metric: str
@@ -53,13 +53,13 @@ class Diff(TypedDict):
     """All of it."""
 
     h123: Literal["diff/1"]
-    before: Side
-    after: Side
-    changes: Sequence[Change]
+    before: DiffSide
+    after: DiffSide
+    changes: Sequence[CircumstanceChange]
     left_out: Sequence[LeftOut]
     wider: float | None
     """How many times as wide as pairs of one campaign would make them these intervals are, by what pairing does within
     the two; null: not known."""
     unfinished: NotRequired[Sequence[str]]
     """What of the two is still to run, in words: as long as that is so no condition passes."""
-    rows: Sequence[Row]
+    rows: Sequence[DiffRow]

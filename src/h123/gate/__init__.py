@@ -1,18 +1,18 @@
 """A gate: whether a campaign's figures are what somebody requires, for builds that must not get slower."""
 
 from h123.gate.document import Gate
-from h123.gate.figure import Figure, Figures, spoiled, unpaired_figures
+from h123.gate.figure import GateFigure, GateFigures, spoiled, unpaired_figures
 from h123.gate.files import GATE_FILES, write_gate
-from h123.gate.outcome import STATUS, Cell, Passage, gate_row, judge, worst
+from h123.gate.outcome import STATUS, GateCell, GateCondition, gate_row, judge, worst
 
 __all__ = [
     "GATE_FILES",
     "STATUS",
-    "Cell",
-    "Figure",
-    "Figures",
     "Gate",
-    "Passage",
+    "GateCell",
+    "GateCondition",
+    "GateFigure",
+    "GateFigures",
     "gate_row",
     "judge",
     "spoiled",

@@ -10,8 +10,8 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from h123.base.terminal.visible import visible
-from h123.gate.figure import Figure
-from h123.gate.outcome import Cell, Passage
+from h123.gate.figure import GateFigure
+from h123.gate.outcome import GateCell, GateCondition
 from h123.study import METRICS
 
 
@@ -25,7 +25,7 @@ class Entry(TypedDict):
     extra: str
 
 
-def benchmark(passages: Sequence[Passage]) -> str:
+def benchmark(passages: Sequence[GateCondition]) -> str:
     """A result for each ratio that there is, whatever asks for it; several conditions may ask for one."""
     entries: dict[str, Entry] = {}
     for one in passages:
@@ -36,7 +36,7 @@ def benchmark(passages: Sequence[Passage]) -> str:
     return visible(json.dumps(list(entries.values()), indent=1, ensure_ascii=False)) + "\n"
 
 
-def _entry(cell: Cell) -> Entry | None:
+def _entry(cell: GateCell) -> Entry | None:
     """None where nothing is known."""
     held = cell.held
     if held.value is None:
@@ -56,7 +56,7 @@ def _entry(cell: Cell) -> Entry | None:
     return entry
 
 
-def _smaller_is_better(held: Figure, value: float) -> tuple[str, float, float | None, float | None]:
+def _smaller_is_better(held: GateFigure, value: float) -> tuple[str, float, float | None, float | None]:
     """Of what is better the more there is of it, the ratio is turned round; a value is what it is."""
     if METRICS[held.metric].better == "lower" or held.unit is not None:
         return held.subject, value, held.low, held.high
@@ -64,5 +64,5 @@ def _smaller_is_better(held: Figure, value: float) -> tuple[str, float, float | 
     return f"{b}/{a}", 1 / value, 1 / held.high if held.high else None, 1 / held.low if held.low else None
 
 
-def _number(value: float | None, held: Figure) -> str:
+def _number(value: float | None, held: GateFigure) -> str:
     return f"{value:.4f}" if held.unit is None else f"{value:.4g}"

@@ -6,13 +6,13 @@ from prometheus_client import CollectorRegistry, Enum, Gauge, Info
 from prometheus_client.openmetrics.exposition import generate_latest
 
 from h123.base.terminal.visible import in_one_line
-from h123.gate.outcome import STATUS, Passage
+from h123.gate.outcome import STATUS, GateCondition
 
 _LABELS = ["metric", "pair", "cell"]
 _WORDS = list(STATUS)
 
 
-def exposition(campaign: str, passages: Sequence[Passage]) -> str:
+def exposition(campaign: str, passages: Sequence[GateCondition]) -> str:
     """All of it. What is not known has no sample."""
     own = CollectorRegistry()
     Info("h123_gate_campaign", "What was held.", registry=own).info({"name": in_one_line(campaign)})

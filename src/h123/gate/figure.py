@@ -14,16 +14,16 @@ from h123.analysis import (
     reliable,
 )
 from h123.analysis import answers_words as answers_words_of
-from h123.analysis.comparisons.judged import Judged
+from h123.analysis.comparisons.judged import JudgedComparison
 from h123.analysis.sections import Verdicts
 from h123.base.units import Unit, format_value
-from h123.diff import FEWEST, Diff, Row
+from h123.diff import FEWEST, Diff, DiffRow
 from h123.diff import blocks_to_part as blocks_to_part_unpaired
 from h123.study import METRICS, Condition
 
 
 @dataclass(frozen=True)
-class Figure:
+class GateFigure:
     """With its interval; None where there is none, or no bound."""
 
     metric: str
@@ -60,14 +60,14 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Figures:
+class GateFigures:
     """All that a campaign can be asked."""
 
     verdicts: Verdicts
     gathered: Callable[[], Case]
     """Its trials, laid out: asked for where what the study compares is not enough."""
 
-    def of(self, condition: Condition) -> list[Figure]:
+    def of(self, condition: Condition) -> list[GateFigure]:
         """Those that it is about; none where no trial has such a value, or there is no such level."""
         if len(condition.levels) == 1:
             found = [
@@ -86,7 +86,7 @@ class Figures:
     def _case(self) -> Case:
         return self.gathered()
 
-    def _compared(self, condition: Condition) -> Sequence[Judged]:
+    def _compared(self, condition: Condition) -> Sequence[JudgedComparison]:
         """What the study compares so, or else the same of other metrics and levels."""
         a, b = condition.levels
         asked = (condition.metric, a, b)
@@ -97,8 +97,8 @@ class Figures:
         ]
         return mine or ratios_asked(self._case, *asked)
 
-    def _ratio(self, one: Judged) -> Figure:
-        return Figure(
+    def _ratio(self, one: JudgedComparison) -> GateFigure:
+        return GateFigure(
             metric=one["metric"],
             subject=f"{one['a']}/{one['b']}",
             cell=one["cell"],
@@ -112,9 +112,9 @@ class Figures:
             needed=lambda bound: blocks_to_part(one, bound, self.verdicts),
         )
 
-    def _value(self, one: Level, condition: Condition) -> Figure:
+    def _value(self, one: Level, condition: Condition) -> GateFigure:
         (level,) = condition.levels
-        return Figure(
+        return GateFigure(
             metric=condition.metric,
             subject=level,
             cell=one.cell,
@@ -141,14 +141,14 @@ class Figures:
         return any(c["withheld"] and c["withheld"]["kind"] == "answers" for c in self.verdicts["comparisons"])
 
 
-def unpaired_figures(diff: Diff, condition: Condition) -> list[Figure]:
+def unpaired_figures(diff: Diff, condition: Condition) -> list[GateFigure]:
     """Of two campaigns' treatments, whose levels are `after` and `before`."""
     return [_unpaired(row) for row in diff["rows"] if row["metric"] == condition.metric]
 
 
-def _unpaired(row: Row) -> Figure:
+def _unpaired(row: DiffRow) -> GateFigure:
     blocks = min(len(row["before"]), len(row["after"]))
-    return Figure(
+    return GateFigure(
         metric=row["metric"],
         subject="after/before",
         cell=row["cell"],
@@ -163,6 +163,6 @@ def _unpaired(row: Row) -> Figure:
     )
 
 
-def spoiled(figures: Sequence[Figure], why: str | None) -> list[Figure]:
+def spoiled(figures: Sequence[GateFigure], why: str | None) -> list[GateFigure]:
     """The same of a campaign of which nothing may be decided."""
     return [replace(one, withheld=why) if why else one for one in figures]

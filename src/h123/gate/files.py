@@ -14,8 +14,8 @@ from h123.base.terminal.visible import in_one_line
 from h123.gate.benchmark import benchmark
 from h123.gate.document import CellRow, ConditionRow, Gate, Word
 from h123.gate.exposition import exposition
-from h123.gate.figure import Figure
-from h123.gate.outcome import Cell, Passage, worst
+from h123.gate.figure import GateFigure
+from h123.gate.outcome import GateCell, GateCondition, worst
 
 
 class _Measured(TypedDict):
@@ -28,7 +28,7 @@ GATE_FILES = ("gate.json", "gate.xml", "gate.md", "gate-benchmark.json", "gate.p
 _TITLES: dict[Word, str] = {"passed": "passed", "failed": "FAILED", "undecided": "undecided"}
 
 
-def write_gate(folder: Path, campaign: str, passages: Sequence[Passage]) -> list[Path]:
+def write_gate(folder: Path, campaign: str, passages: Sequence[GateCondition]) -> list[Path]:
     """Writes them all; their paths. Raises OSError."""
     texts = (
         json.dumps(_document(campaign, passages), indent=1) + "\n",
@@ -42,17 +42,17 @@ def write_gate(folder: Path, campaign: str, passages: Sequence[Passage]) -> list
     return [folder / name for name in GATE_FILES]
 
 
-def _document(campaign: str, passages: Sequence[Passage]) -> Gate:
+def _document(campaign: str, passages: Sequence[GateCondition]) -> Gate:
     verdict = worst([one.word for one in passages])
     return {"h123": "gate/1", "campaign": campaign, "verdict": verdict, "conditions": [_row(one) for one in passages]}
 
 
-def _row(one: Passage) -> ConditionRow:
+def _row(one: GateCondition) -> ConditionRow:
     cells = [_cell(cell) for cell in one.cells]
     return {"condition": one.condition.holds, "by": one.condition.by, "verdict": one.word, "cells": cells}
 
 
-def _cell(cell: Cell) -> CellRow:
+def _cell(cell: GateCell) -> CellRow:
     held = cell.held
     return {
         "cell": dict(held.cell),
@@ -67,14 +67,14 @@ def _cell(cell: Cell) -> CellRow:
     }
 
 
-def _measured(held: Figure) -> _Measured:
+def _measured(held: GateFigure) -> _Measured:
     """A ratio, or a value and its unit."""
     if held.unit is None:
         return {"ratio": held.value}
     return {"ratio": None, "value": held.value, "unit": held.unit}
 
 
-def _junit(passages: Sequence[Passage]) -> str:
+def _junit(passages: Sequence[GateCondition]) -> str:
     cells = [(one, cell) for one in passages for cell in one.cells]
     count = {word: str(sum(cell.word == word for _, cell in cells)) for word in _TITLES}
     suite = Element(
@@ -91,7 +91,7 @@ def _junit(passages: Sequence[Passage]) -> str:
     return tostring(suite, encoding="unicode", xml_declaration=True)
 
 
-def _markdown(passages: Sequence[Passage]) -> str:
+def _markdown(passages: Sequence[GateCondition]) -> str:
     lines = ["| required | where | ratio or value (interval) | verdict |", "|---|---|---|---|"]
     for one in passages:
         lines += [
@@ -102,5 +102,5 @@ def _markdown(passages: Sequence[Passage]) -> str:
     return "\n".join([f"**h123: {_TITLES[worst([one.word for one in passages])]}**", "", *lines, ""])
 
 
-def _more(cell: Cell) -> str:
+def _more(cell: GateCell) -> str:
     return f", {cell.why}" if cell.word == "undecided" else ""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from h123.analysis.provenance.gate import GateRow
 from h123.base.errors import UserError
 from h123.gate.document import Word
-from h123.gate.figure import Figure
+from h123.gate.figure import GateFigure
 from h123.study import Condition
 
 STATUS: Mapping[Word, int] = {"passed": 0, "undecided": 98, "failed": 99}
@@ -20,10 +20,10 @@ STATUS: Mapping[Word, int] = {"passed": 0, "undecided": 98, "failed": 99}
 
 
 @dataclass(frozen=True)
-class Cell:
+class GateCell:
     """What became of it in one place."""
 
-    held: Figure
+    held: GateFigure
     word: Word
     why: str
     blocks_needed: int | None = None
@@ -41,11 +41,11 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Passage:
+class GateCondition:
     """What became of one condition."""
 
     condition: Condition
-    cells: Sequence[Cell]
+    cells: Sequence[GateCell]
 
     @property
     def word(self) -> Word:
@@ -64,44 +64,44 @@ def worst(words: Sequence[Word]) -> Word:
     return next(word for word in order if word in words)
 
 
-def judge(condition: Condition, figures: Sequence[Figure], *, unfinished: str | None = None) -> Passage:
+def judge(condition: Condition, figures: Sequence[GateFigure], *, unfinished: str | None = None) -> GateCondition:
     """`unfinished`: why no figure of the campaign can pass yet. Raises UserError where there is no such figure."""
     if not figures:
         raise UserError(
             f"{condition.holds!r}: the campaign has no trial with such a value",
             remedy="docs/contracts/metrics.md says what each metric needs; `h123 export DIR` writes what there is",
         )
-    return Passage(condition, [_cell(condition, one, unfinished) for one in figures])
+    return GateCondition(condition, [_cell(condition, one, unfinished) for one in figures])
 
 
-def _cell(condition: Condition, one: Figure, unfinished: str | None) -> Cell:
+def _cell(condition: Condition, one: GateFigure, unfinished: str | None) -> GateCell:
     found = _judged(condition, one)
     return replace(found, word="undecided", why=unfinished) if unfinished and found.word == "passed" else found
 
 
-def _judged(condition: Condition, one: Figure) -> Cell:
+def _judged(condition: Condition, one: GateFigure) -> GateCell:
     if one.withheld:
-        return Cell(one, "undecided", f"not judged: {one.withheld}")
+        return GateCell(one, "undecided", f"not judged: {one.withheld}")
     if one.value is None:
         sides = "no block has a value" if one.unit is not None else "no block has a value for both sides"
-        return Cell(one, "undecided", sides)
+        return GateCell(one, "undecided", sides)
     if condition.by == "estimate":
         within = condition.allows(one.value)
-        return Cell(one, "passed" if within else "failed", f"the estimate is {'within' if within else 'beyond'} it")
+        return GateCell(one, "passed" if within else "failed", f"the estimate is {'within' if within else 'beyond'} it")
     return _by_interval(condition, one)
 
 
-def _by_interval(condition: Condition, one: Figure) -> Cell:
+def _by_interval(condition: Condition, one: GateFigure) -> GateCell:
     needed = one.needed(condition.bound)
     if not one.reliable:
         had = f"{one.confidence or 0:.0%} confidence from {one.blocks} block{'s' * (one.blocks != 1)}"
-        return Cell(one, "undecided", f"an interval has only {had}: {_cure(one.blocks, needed)}", needed)
+        return GateCell(one, "undecided", f"an interval has only {had}: {_cure(one.blocks, needed)}", needed)
     near, far = (one.low, one.high) if condition.upper else (one.high, one.low)
     if near is not None and not condition.allows(near):
-        return Cell(one, "failed", "the whole interval is beyond it")
+        return GateCell(one, "failed", "the whole interval is beyond it")
     if far is not None and condition.allows(far):
-        return Cell(one, "passed", "the whole interval is within it")
-    return Cell(one, "undecided", f"the interval lies on both sides of it: {_cure(one.blocks, needed)}", needed)
+        return GateCell(one, "passed", "the whole interval is within it")
+    return GateCell(one, "undecided", f"the interval lies on both sides of it: {_cure(one.blocks, needed)}", needed)
 
 
 def _cure(have: int, needed: int | None) -> str:
@@ -114,13 +114,13 @@ _SHOWN = 8
 """Cells of a condition that are said one by one, the worst first."""
 
 
-def gate_row(passages: Sequence[Passage]) -> GateRow:
+def gate_row(passages: Sequence[GateCondition]) -> GateRow:
     """For verdicts.json, the terminal and the page, which say the same."""
     word = worst([one.word for one in passages])
     return {"verdict": word, "lines": [f"Gate: {word}", *(line for one in passages for line in _lines(one))]}
 
 
-def _lines(one: Passage) -> Iterator[str]:
+def _lines(one: GateCondition) -> Iterator[str]:
     yield f"Required, {one.condition}: {one.word}"
     order = list(STATUS)[::-1]
     cells = sorted(one.cells, key=lambda cell: order.index(cell.word))

@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from h123.report.page.contents import with_contents
     from h123.report.page.template import template
     from h123.report.terminal import print_causes, print_gate, print_summary
-    from h123.report.text.claims import Beside, print_claims
+    from h123.report.text.claims import OtherLedgers, print_claims
     from h123.report.text.difference import sentence
     from h123.report.text.explanations.bottlenecks import limits_lines
     from h123.report.text.sections import first_lines
     from h123.report.text.words import level
 
 __all__ = [
-    "Beside",
+    "OtherLedgers",
     "catalogue",
     "distribution",
     "drawing",

@@ -12,12 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from h123.analysis import headline
-from h123.analysis.comparisons.judged import Judged
+from h123.analysis.comparisons.judged import JudgedComparison
 from h123.analysis.provenance.gate import GatePart
 from h123.analysis.sections import Verdicts
 from h123.base.paths import typed
 from h123.base.units import format_seconds
-from h123.report.text.answer import Answer, Row, answers, cold, findings, no_answer, shown_ratio
+from h123.report.text.answer import AnswerRow, AnswerTable, answers, cold, findings, no_answer, shown_ratio
 from h123.report.text.constant_factors import common, common_line, without
 from h123.report.text.difference import confidence, sentence
 from h123.report.text.explanations import causes
@@ -140,7 +140,7 @@ def _print_answer(verdicts: Verdicts, console: Console) -> None:
     _say(console, confidence([*few, *few_cold]), style="dim", indent=2)
 
 
-def _answer_table(answer: Answer, *, ratios: bool) -> Table:
+def _answer_table(answer: AnswerTable, *, ratios: bool) -> Table:
     pairs = answer.pairs if ratios else []
     heads = [" /\n".join(map(level, pair)) for pair in pairs]
     table = _plain_table("", *map(level, answer.levels), *heads, answer.metric.words.best)
@@ -151,7 +151,7 @@ def _answer_table(answer: Answer, *, ratios: bool) -> Table:
     return table
 
 
-def _row_name(answer: Answer, row: Row) -> str:
+def _row_name(answer: AnswerTable, row: AnswerRow) -> str:
     """Of cold requests below the cell that they belong to."""
     return answer.name(row) if row.metric is answer.metric else f"  {answer.name(row)}"
 
@@ -161,7 +161,7 @@ def _fits(table: Table, console: Console) -> bool:
     return Measurement.get(console, console.options.update(max_width=1000), table).minimum <= console.width
 
 
-def _ranked_table(answer: Answer) -> Table:
+def _ranked_table(answer: AnswerTable) -> Table:
     """Of many levels the best three and the worst: all of them would not fit."""
     table = _plain_table("", "the best three", "the worst", answer.metric.words.best)
     for row in answer.rows:
@@ -192,7 +192,7 @@ def _say(console: Console, text: str, *, style: str = "", indent: int = 0) -> No
         console.print(Text(line.replace("\u00a0", " "), style=style), soft_wrap=True)
 
 
-def _tables(comparisons: list[Judged]) -> Iterator[Table]:
+def _tables(comparisons: list[JudgedComparison]) -> Iterator[Table]:
     """A row for each metric, a column for each pair; of many pairs so many in a table as stand abreast."""
     pairs = list(dict.fromkeys((c["a"], c["b"]) for c in comparisons))
     for first in range(0, len(pairs), ABREAST):
@@ -200,7 +200,7 @@ def _tables(comparisons: list[Judged]) -> Iterator[Table]:
         yield _table([c for c in comparisons if (c["a"], c["b"]) in shown], shown)
 
 
-def _table(comparisons: list[Judged], pairs: list[tuple[str, str]]) -> Table:
+def _table(comparisons: list[JudgedComparison], pairs: list[tuple[str, str]]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 2))
     table.add_column("")
     for a, b in pairs:
@@ -212,11 +212,11 @@ def _table(comparisons: list[Judged], pairs: list[tuple[str, str]]) -> Table:
     return table
 
 
-def _unknown(c: Judged) -> bool:
+def _unknown(c: JudgedComparison) -> bool:
     """Whether its verdict is shown as a question mark."""
     return bool(c["verdict"] == "inconclusive" and not c["withheld"])
 
 
-def _verdict(c: Judged) -> Text:
+def _verdict(c: JudgedComparison) -> Text:
     word = "?" if _unknown(c) else verdict_word(c)
     return Text(f"{shown_ratio(c):>5} {word}", style=_STYLES[standing(c)])

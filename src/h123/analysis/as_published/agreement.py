@@ -9,15 +9,15 @@ from h123.analysis.as_published.procedure import (
     PRACTICAL_EFFECT,
     SLOWER,
 )
-from h123.analysis.as_published.rows import Beside, PublishedPair, SoundRow, Tests
-from h123.analysis.comparisons.judged import Judged
+from h123.analysis.as_published.rows import PublishedPair, SoundComparison, SoundRow, Tests
+from h123.analysis.comparisons.judged import JudgedComparison
 from h123.base.units import figures
 from h123.study import PRINTED
 
 FINDINGS = (FASTER, SLOWER)
 
 
-def beside(published: PublishedPair, sound: Judged | None, margin: float, alpha: float) -> Beside:
+def beside(published: PublishedPair, sound: JudgedComparison | None, margin: float, alpha: float) -> SoundComparison:
     """`sound`, `agrees` and `reason` of one comparison; null where the study does not ask the sound analysis."""
     if sound is None or sound["ratio"] is None:
         return {"sound": None, "agrees": None, "reason": None}
@@ -27,7 +27,7 @@ def beside(published: PublishedPair, sound: Judged | None, margin: float, alpha:
     return {"sound": shown, "agrees": agrees, "reason": reason}
 
 
-def _as_metric(sound: Judged, ratio: float, inverted: bool) -> SoundRow:
+def _as_metric(sound: JudgedComparison, ratio: float, inverted: bool) -> SoundRow:
     low, high = sound["low"], sound["high"]
     if inverted:
         ratio, low, high = 1 / ratio, high and 1 / high, low and 1 / low
@@ -47,7 +47,7 @@ def _finding(verdict: str) -> str | None:
     return verdict if verdict in FINDINGS else None
 
 
-def _reason(published: Tests, shown: SoundRow, sound: Judged, margin: float, alpha: float) -> str:
+def _reason(published: Tests, shown: SoundRow, sound: JudgedComparison, margin: float, alpha: float) -> str:
     """Why the two differ, in plain words."""
     if shown["verdict"] in FINDINGS:
         return _against(published) if published["verdict"] in FINDINGS else _missed(published, shown)
@@ -70,7 +70,7 @@ def _pooling(published: Tests, shown: SoundRow) -> str:
     return text
 
 
-def _doubt(shown: SoundRow, sound: Judged, alpha: float) -> str:
+def _doubt(shown: SoundRow, sound: JudgedComparison, alpha: float) -> str:
     if sound["p_attainable"] > alpha:
         return f"with so few blocks no p can fall below {sound['p_attainable']:.2g}"
     if (shown["low"] or 0) <= 1 <= (shown["high"] or math.inf):

@@ -25,7 +25,7 @@ from h123.analysis.as_published.rows import (
 )
 from h123.analysis.case import Case
 from h123.analysis.comparisons.comparison import other_cells
-from h123.analysis.comparisons.judged import Judged
+from h123.analysis.comparisons.judged import JudgedComparison
 from h123.analysis.section import Section
 from h123.analysis.verdicts.judgement import comparisons
 from h123.study import PRINTED, Plan, printed_values_of
@@ -37,7 +37,7 @@ STRATUM = "method"
 """The paper tests factors within each method; a factor of this name is never tested itself."""
 
 
-def as_published(case: Case, judged: Sequence[Judged]) -> AsPublished:
+def as_published(case: Case, judged: Sequence[JudgedComparison]) -> AsPublished:
     """The paper's own procedure on this campaign, beside `judged`, the sound comparisons of verdicts.json.
 
     With what the paper draws (each treatment's replications), and its printed values where published/ has them.

@@ -27,7 +27,7 @@ def beside_printed(
     comparisons: Sequence[PublishedPair],
 ) -> PrintedBeside:
     """`as_published.printed` of verdicts.json: a row for every printed figure."""
-    campaign = _Campaign(printed, study, replications, comparisons)
+    campaign = _PrintedCampaign(printed, study, replications, comparisons)
     return {
         "source": printed.source.model_dump(),
         "compared": printed.compared,
@@ -35,7 +35,7 @@ def beside_printed(
     }
 
 
-class _Campaign:
+class _PrintedCampaign:
     """The campaign's values, found by the work's names."""
 
     def __init__(

@@ -44,7 +44,7 @@ class SoundRow(TypedDict):
     high: float | None
 
 
-class Beside(TypedDict):
+class SoundComparison(TypedDict):
     sound: SoundRow | None
     agrees: bool | None
     reason: str | None
@@ -74,7 +74,7 @@ class PublishedPair(Tests):
     repeats: str | None
 
 
-class PublishedRow(PublishedPair, Beside):
+class PublishedRow(PublishedPair, SoundComparison):
     """The same, beside the sound one."""
 
 

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from h123.analysis.audits import beside, course, design, machine, physics, requests, round_trips
 from h123.analysis.audits.files import files_changed
-from h123.analysis.audits.finding import Audit, AuditCount, AuditRow, Beside, CampaignAudit, Finding
+from h123.analysis.audits.finding import Audit, AuditCount, AuditRow, CampaignAudit, Finding, PeerAudit
 from h123.analysis.audits.order import of_order
 from h123.analysis.case import Case, once
-from h123.analysis.comparisons.judged import Judged
+from h123.analysis.comparisons.judged import JudgedComparison
 from h123.analysis.statistics.rule import Rule
 from h123.analysis.trials import Treated, treated
 from h123.measures import Attempt
@@ -16,7 +16,7 @@ from h123.study import Plan
 
 AUDITS: list[Audit] = [*physics.AUDITS, *round_trips.AUDITS, *course.AUDITS, *requests.AUDITS, *machine.AUDITS]
 """Those of a trial. Another one is added to its module's list."""
-_ALL: list[Audit | Beside] = [*AUDITS, *beside.AUDITS]
+_ALL: list[Audit | PeerAudit] = [*AUDITS, *beside.AUDITS]
 SPOILS = {check.name: check.spoils for check in _ALL}
 REMEDIES = {check.name: check.remedy for check in _ALL if check.remedy}
 """Of those that a clause mends."""
@@ -83,7 +83,7 @@ def order_audits(case: Case) -> list[CampaignAudit]:
 
 def audit_campaign(
     attempts: Sequence[Attempt],
-    comparisons: Sequence[Judged],
+    comparisons: Sequence[JudgedComparison],
     more: Sequence[CampaignAudit] = (),
     *,
     plan: Plan,

@@ -6,7 +6,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
-from h123.analysis.audits.finding import ALL, UNENCRYPTED, Beside, Finding, Found, none_of
+from h123.analysis.audits.finding import ALL, UNENCRYPTED, Finding, Found, PeerAudit, none_of
 from h123.analysis.audits.order import pairs_of
 from h123.analysis.audits.path import capacity_bits, direction, round_trip_floor_ns
 from h123.base.units import figures, format_seconds
@@ -187,7 +187,7 @@ def _pairs(attempts: Iterable[Attempt], plan: Plan) -> Iterator[tuple[str, str, 
 
 
 AUDITS = [
-    Beside(
+    PeerAudit(
         "times-thousandfold",
         "No imported trial's times are hundreds of times those of others of its cell, or what its link needs.",
         "requests took hundreds of times as long as in other trials of the cell, or as their link needs: one of them "
@@ -196,7 +196,7 @@ AUDITS = [
         times_thousandfold,
         spoils=ALL,
     ),
-    Beside(
+    PeerAudit(
         "trials-repeated",
         "No two trials have the very same times, so each was measured.",
         "requests took exactly the times of another trial's: the same measurement is there twice, and counts as two. "
@@ -204,14 +204,14 @@ AUDITS = [
         trials_repeated,
         spoils=ALL,
     ),
-    Beside(
+    PeerAudit(
         "arms-apart",
         "Trials of compared levels that no block pairs took turns: not all of one ran before the other's first.",
         "all trials of one level ran before the first of the other: whatever changed in between (the machine, the "
         "network, the time of day) looks like a difference of the levels. Measure them in turn, in random order.",
         arms_apart,
     ),
-    Beside(
+    PeerAudit(
         "tls-unlike",
         "The compared levels have the same TLS, where that is known, and resume sessions alike: handshakes, round "
         "trips and processor time depend on it.",
@@ -219,7 +219,7 @@ AUDITS = [
         "difference is of TLS as much as of the levels. Compare them with the same TLS.",
         tls_unlike,
     ),
-    Beside(
+    PeerAudit(
         "client-delay",
         "The client's own delay (its loop was late, or answers lay in its sockets) does not make the ratio of two "
         "levels: without it that would be another one by at most half of the margin. Of clients that tell.",

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from h123.analysis.audits.disturbed import DISTURBED_UNLIKE, disturbed_unlike
 from h123.analysis.audits.finding import CampaignAudit, Finding
-from h123.analysis.comparisons.judged import Judged
+from h123.analysis.comparisons.judged import JudgedComparison
 from h123.analysis.comparisons.projection import BEYOND, LIMIT, blocks_for_question, of_question
 from h123.analysis.statistics.power import can_find_one, power
 from h123.analysis.statistics.precision import FEWEST, spread
@@ -22,7 +22,7 @@ _NAMED = 2
 
 def of_campaign(
     attempts: Sequence[Attempt],
-    comparisons: Sequence[Judged],
+    comparisons: Sequence[JudgedComparison],
     *,
     plan: Plan,
     rule: Rule,
@@ -67,7 +67,7 @@ def draws_mixed(attempts: Iterable[Attempt]) -> list[Finding]:
     return [Finding(len(versions) == 1, len(versions), 1, told)] if versions else []
 
 
-def blocks_too_few(comparisons: Sequence[Judged], rule: Rule) -> list[Finding]:
+def blocks_too_few(comparisons: Sequence[JudgedComparison], rule: Rule) -> list[Finding]:
     """For each family: the smallest p that its blocks allow, corrected, at most the present look's level."""
     findings = []
     for name, members in _families(comparisons).items():
@@ -80,7 +80,7 @@ def blocks_too_few(comparisons: Sequence[Judged], rule: Rule) -> list[Finding]:
     return findings
 
 
-def _chances(family: Sequence[Judged], blocks: int, rule: Rule) -> str:
+def _chances(family: Sequence[JudgedComparison], blocks: int, rule: Rule) -> str:
     """The power at the margin, with the spread that the intervals show; one of few blocks, or unbounded, shows none."""
     spreads = [
         spread(low, high, c["blocks"], rule.level)
@@ -95,17 +95,17 @@ def _chances(family: Sequence[Judged], blocks: int, rule: Rule) -> str:
     return f"finds {shares} of {of_margin} where one, half or all of its comparisons differ"
 
 
-def _times(family: Sequence[Judged]) -> float:
+def _times(family: Sequence[JudgedComparison]) -> float:
     """What the correction multiplies the p of one more difference by, with what has been found."""
     size, found = len(family), sum(c["verdict"] != "inconclusive" for c in family)
     return max(1.0, size - found if family[0]["correction"] == "holm" else size / (found + 1))
 
 
-def _needed(family: Sequence[Judged], rule: Rule) -> int:
+def _needed(family: Sequence[JudgedComparison], rule: Rule) -> int:
     return rule.blocks_needed(_times(family), "holm")
 
 
-def _too_few(comparisons: Sequence[Judged], rule: Rule) -> str:
+def _too_few(comparisons: Sequence[JudgedComparison], rule: Rule) -> str:
     families = _families(comparisons)
     short = {
         name: members
@@ -124,7 +124,7 @@ def _too_few(comparisons: Sequence[Judged], rule: Rule) -> str:
     )
 
 
-def _advice(comparisons: Sequence[Judged], needed: int, have: int, rule: Rule) -> str:
+def _advice(comparisons: Sequence[JudgedComparison], needed: int, have: int, rule: Rule) -> str:
     """What to do, without a second number of blocks where the answer advises enough of them."""
     asked, cure = blocks_for_question(comparisons), rule.remedy.enough(needed, have)
     if asked is not None and asked >= needed:
@@ -137,8 +137,8 @@ def _advice(comparisons: Sequence[Judged], needed: int, have: int, rule: Rule) -
     return f": {cure}." if cure else "."
 
 
-def _families(comparisons: Iterable[Judged]) -> dict[str, list[Judged]]:
-    families: dict[str, list[Judged]] = defaultdict(list)
+def _families(comparisons: Iterable[JudgedComparison]) -> dict[str, list[JudgedComparison]]:
+    families: dict[str, list[JudgedComparison]] = defaultdict(list)
     for comparison in comparisons:
         if not comparison["twin"] and not comparison["repeats"] and comparison["p"] is not None:
             families[comparison["family"]].append(comparison)

@@ -11,7 +11,7 @@ from h123.analysis.audits.disturbed import unlike_between
 from h123.analysis.audits.finding import CampaignAudit
 from h123.analysis.case import Case, once
 from h123.analysis.comparisons.answers import Answers, answers, answers_words
-from h123.analysis.comparisons.comparison import Comparison
+from h123.analysis.comparisons.comparison import PairedComparison
 from h123.analysis.comparisons.failed_attempts import (
     FailedAttemptsRow,
     Treatment,
@@ -72,7 +72,7 @@ class Exclusions:
         for one in audits:
             self._audits[one.trial].append(one.audit)
 
-    def against(self, comparison: Comparison) -> Exclusion | None:
+    def against(self, comparison: PairedComparison) -> Exclusion | None:
         """The weightiest; None where there is none."""
         return (
             self._answered(comparison)
@@ -85,23 +85,23 @@ class Exclusions:
             or self._disturbed_unlike(comparison)
         )
 
-    def qualified(self, c: Comparison) -> list[str]:
+    def qualified(self, c: PairedComparison) -> list[str]:
         """The audits of load, chance and order that it failed: the verdict stands, and they are named beside it."""
         of_trials = {audit for audits in self._failed(c).values() for audit in audits if not SPOILS[audit]}
         return sorted(of_trials | {audit.name for audit in self._campaign if audit.qualifies(c)})
 
-    def _answered(self, c: Comparison) -> Exclusion | None:
+    def _answered(self, c: PairedComparison) -> Exclusion | None:
         """The two sides did different work."""
         found = self._answers.between(c.cell, c.a, c.b) if self._answers and not c.twin else None
         return Exclusion(ANSWERS, f"{answers_words(found)}: they do different work") if found else None
 
-    def _failed_often(self, c: Comparison) -> Exclusion | None:
+    def _failed_often(self, c: PairedComparison) -> Exclusion | None:
         """A side that fails, or answers wrongly, now and then must not be judged by its good moments."""
         sides = [{**c.cell, self._factor: level}.items() for level in (c.a, c.b)]
         stuck = [row for row in self._stuck if not c.twin and any(side <= row["cell"].items() for side in sides)]
         return Exclusion(ATTEMPTS, failed_words(stuck[0], self._factor)) if stuck else None
 
-    def _nothing_valid(self, c: Comparison) -> Exclusion | None:
+    def _nothing_valid(self, c: PairedComparison) -> Exclusion | None:
         """A side was tried, and no attempt is valid, for whatever reason."""
         for level, had in zip((c.a, c.b), self._trials(c), strict=True):
             side = {**c.cell, self._factor: level}.items()
@@ -112,7 +112,7 @@ class Exclusions:
                 return Exclusion(UNMEASURED, f"no attempt of {level} is valid ({why})")
         return None
 
-    def _disturbed_unlike(self, c: Comparison) -> Exclusion | None:
+    def _disturbed_unlike(self, c: PairedComparison) -> Exclusion | None:
         """The audit of the same name, asked of this comparison's sides."""
         if c.twin or c.a == c.b or not METRICS[c.metric].of_requests:
             return None
@@ -123,7 +123,7 @@ class Exclusions:
             UNLIKE, f"the machine disturbed one side more, and their ratio may be its doing: {found.detail}"
         )
 
-    def _spoiled(self, c: Comparison) -> Exclusion | None:
+    def _spoiled(self, c: PairedComparison) -> Exclusion | None:
         """Audits that call impossible or mistaken what the trials of the comparison gave for its metric."""
         found = {
             trial: names
@@ -137,7 +137,7 @@ class Exclusions:
         mended = [f": {REMEDIES[name]}" for name in audits if name in REMEDIES][:1]
         return Exclusion(AUDITS, f"{said} failed {named(audits)}{''.join(mended)}")
 
-    def _failed(self, c: Comparison) -> dict[Treated, list[str]]:
+    def _failed(self, c: PairedComparison) -> dict[Treated, list[str]]:
         """By trial. A factor that the comparison's cell leaves open is open here too."""
         sides = [({**c.cell, self._factor: level}.items(), twin) for level, twin in ((c.a, False), (c.b, c.twin))]
         blocks = {pair.block for pair in c.pairs}
@@ -148,7 +148,7 @@ class Exclusions:
             and any(trial.twin == twin and cell <= dict(trial.cell).items() for cell, twin in sides)
         }
 
-    def _failures(self, c: Comparison) -> Exclusion | None:
+    def _failures(self, c: PairedComparison) -> Exclusion | None:
         """More requests of one side failed than of the other: what is left of it is a choice of the quicker ones."""
         if c.twin or not METRICS[c.metric].of_requests:
             return None
@@ -163,7 +163,7 @@ class Exclusions:
             f"favour the side that fails (the study tolerates a difference of {self._tolerated:.1%})",
         )
 
-    def _timeless(self, c: Comparison) -> Exclusion | None:
+    def _timeless(self, c: PairedComparison) -> Exclusion | None:
         """Its times are of trials in which nothing took any (study/plan.py), as far as they show."""
         sides = (self._study.parameters({**c.cell, self._factor: level}) for level in (c.a, c.b))
         names = dict.fromkeys(side.network for side in sides if timeless(side, self._networks))
@@ -179,7 +179,7 @@ class Exclusions:
             f"{found} what programs take to read the clock (up to {format_seconds(readings)})",
         )
 
-    def _took(self, c: Comparison) -> float | None:
+    def _took(self, c: PairedComparison) -> float | None:
         """Seconds of the slower side: of its own metric, or where that is no time, of its latency."""
         if METRICS[c.metric].unit == "s":
             sides = [[pair.a for pair in c.pairs if pair.whole], [pair.b for pair in c.pairs if pair.whole]]
@@ -190,12 +190,12 @@ class Exclusions:
         medians = [float(np.median(side)) for side in sides if side]
         return max(medians, default=None)
 
-    def _readings(self, c: Comparison) -> float:
+    def _readings(self, c: PairedComparison) -> float:
         """Seconds that readings of the clock can come to."""
         mine = [one for side in self._trials(c) for one in side]
         return max((_readings(one) for one in mine), default=0.0)
 
-    def _trials(self, c: Comparison) -> list[list[Attempt]]:
+    def _trials(self, c: PairedComparison) -> list[list[Attempt]]:
         """Of both sides."""
         cells = [{**c.cell, self._factor: level}.items() for level in (c.a, c.b)]
         return [[one for one in self._attempts if cell <= one.cell.items()] for cell in cells]
@@ -228,7 +228,7 @@ def _readings(attempt: Attempt) -> float:
     )
 
 
-def _machine(comparison: Comparison) -> Exclusion | None:
+def _machine(comparison: PairedComparison) -> Exclusion | None:
     """In half of the blocks or more most of what was measured may be the machine's (docs/disturbances.md)."""
     if not comparison.pairs or float(np.median([pair.share for pair in comparison.pairs])) <= MOSTLY:
         return None

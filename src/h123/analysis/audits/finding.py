@@ -6,7 +6,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from h123.analysis.comparisons.comparison import Comparison
+from h123.analysis.comparisons.comparison import PairedComparison
 from h123.measures import Attempt
 from h123.study import METRICS, Plan
 from h123.study.metrics.observed import RequestTime
@@ -76,7 +76,7 @@ class Audit:
 
 
 @dataclass(frozen=True)
-class Beside:
+class PeerAudit:
     """A plausibility check of each trial by what the others are; the rest is as in `Audit`."""
 
     name: str
@@ -97,7 +97,7 @@ class CampaignAudit:
     failure: str
     """For people, where it failed: what happened, what that means, what to do."""
     findings: Sequence[Finding]
-    qualifies: Callable[[Comparison], bool] = lambda _: False
+    qualifies: Callable[[PairedComparison], bool] = lambda _: False
     """Which comparisons it is named beside, where it failed."""
 
 

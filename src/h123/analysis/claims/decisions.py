@@ -36,10 +36,10 @@ from h123.study import (
 
 if TYPE_CHECKING:  # what only claims that a campaign measured need takes long to load
     from h123.analysis.case import Case
-    from h123.analysis.claims.measurement import Figure, Measured
+    from h123.analysis.claims.measurement import ClaimEstimate, ClaimMeasurement
     from h123.analysis.claims.rows import ClaimAnswered, ClaimAsked, ClaimFigure, ClaimRow, LedgerDecided
     from h123.analysis.statistics.rule import Rule
-    from h123.analysis.statistics.signedrank import Estimate
+    from h123.analysis.statistics.signedrank import IntervalEstimate
 
 CONFIRMED, DIRECTION, REFUTED, UNDECIDED = "confirmed", "direction only", "refuted", "undecided"
 IMPOSSIBLE, OPEN = "impossible", "open"
@@ -85,7 +85,7 @@ def _adjusted(family: dict[str, float]) -> dict[str, float]:
     return dict(zip(family, adjust(list(family.values()), "holm"), strict=True))
 
 
-def _repeats(ledger: Ledger, measured: "Mapping[str, Measured]", plan: Plan) -> dict[str, str]:
+def _repeats(ledger: Ledger, measured: "Mapping[str, ClaimMeasurement]", plan: Plan) -> dict[str, str]:
     """Of the claims that the campaign was to measure, those that rest on an earlier one's observation, and on whose."""
     first, found = dict[Hashable, str](), dict[str, str]()
     for claim in ledger.claims:
@@ -109,11 +109,13 @@ def _observation(claim: MeasurableClaim, plan: Plan) -> Hashable:
     return metric, frozenset(levels), frozenset(frozenset(tuple(one.items()) for one in both) for both in held)
 
 
-def _measure(ledger: Ledger, case: "Case") -> "dict[str, Measured]":
-    from h123.analysis.claims.measurement import Measured, measure
+def _measure(ledger: Ledger, case: "Case") -> "dict[str, ClaimMeasurement]":
+    from h123.analysis.claims.measurement import ClaimMeasurement, measure
 
     study = case.plan.study.name
-    foreign = Measured([], f"this is a campaign of study {study}; the claim needs one of {ledger.study}", planned=False)
+    foreign = ClaimMeasurement(
+        [], f"this is a campaign of study {study}; the claim needs one of {ledger.study}", planned=False
+    )
     measurable = [claim for claim in ledger.claims if isinstance(claim, MeasurableClaim)]
     return {claim.id: measure(claim, case) if study == ledger.study else foreign for claim in measurable}
 
@@ -194,7 +196,7 @@ def _estimand(claim: MeasurableClaim) -> str:
 
 
 def _answer(
-    claim: MeasurableClaim, measured: "Measured", p_adjusted: float, family: int, case: "Case"
+    claim: MeasurableClaim, measured: "ClaimMeasurement", p_adjusted: float, family: int, case: "Case"
 ) -> "ClaimAnswered":
     if measured.lack:
         ruling: Ruling = UNDECIDED, measured.lack
@@ -214,7 +216,9 @@ def _answer(
     }
 
 
-def _direction(claim: MeasurableClaim, measured: "Measured", p_adjusted: float, family: int, rule: "Rule") -> Ruling:
+def _direction(
+    claim: MeasurableClaim, measured: "ClaimMeasurement", p_adjusted: float, family: int, rule: "Rule"
+) -> Ruling:
     (figure,) = measured.figures
     estimate, sign = figure.estimate, -1 if claim.direction == "lower" else 1
     assert estimate is not None  # it has blocks, or there would be no p
@@ -231,7 +235,7 @@ def _direction(claim: MeasurableClaim, measured: "Measured", p_adjusted: float, 
 
 
 def _bounded(
-    claim: MeasurableClaim, margin: float, measured: "Measured", p_adjusted: float, family: int, rule: "Rule"
+    claim: MeasurableClaim, margin: float, measured: "ClaimMeasurement", p_adjusted: float, family: int, rule: "Rule"
 ) -> Ruling:
     """In each cell: within the margin, or not beyond its one end."""
     most = math.inf if claim.direction == "not lower" else math.log1p(margin)
@@ -249,12 +253,12 @@ def _bounded(
     return CONFIRMED, None
 
 
-def _inside(estimate: "Estimate", margin: float) -> bool:
+def _inside(estimate: "IntervalEstimate", margin: float) -> bool:
     bound = math.log1p(margin)
     return -bound <= estimate.low and estimate.high <= bound
 
 
-def _overlaps(estimate: "Estimate", size: float) -> bool:
+def _overlaps(estimate: "IntervalEstimate", size: float) -> bool:
     """Whether the interval, as a relative change, meets half to twice the size."""
     least, most = (math.log1p(change) if change > -1 else -math.inf for change in sorted((0.5 * size, 2 * size)))
     return estimate.low <= most and least <= estimate.high
@@ -272,7 +276,7 @@ def _not_rejected(blocks: int, p_adjusted: float, family: int, rule: "Rule", *, 
     )
 
 
-def _figure(figure: "Figure") -> "ClaimFigure":
+def _figure(figure: "ClaimEstimate") -> "ClaimFigure":
     from h123.analysis.statistics.signedrank import ratio_of
 
     estimate = figure.estimate

@@ -15,9 +15,17 @@ import numpy as np
 
 from h123.analysis.audits.exclusions import exclusions
 from h123.analysis.case import Case
-from h123.analysis.comparisons.comparison import Cell, Comparison, Values, fill, other_cells, pair_values, workload
+from h123.analysis.comparisons.comparison import (
+    Cell,
+    PairedComparison,
+    Values,
+    fill,
+    other_cells,
+    pair_values,
+    workload,
+)
 from h123.analysis.statistics.families import Membership
-from h123.analysis.statistics.signedrank import Estimate, SignedRank
+from h123.analysis.statistics.signedrank import IntervalEstimate, SignedRank
 from h123.study import ALL_LEVELS, BOUNDED, ENOUGH_FOR_INTERVAL, MeasurableClaim, Plan
 
 _SHOWN = 2
@@ -25,23 +33,23 @@ ByBlock = dict[int, float]
 
 
 @dataclass(frozen=True)
-class Figure:
+class ClaimEstimate:
     """One ratio (or ratio of ratios) of a claim."""
 
     cell: Cell | None
     """None: it is about all of the claim's cells."""
     blocks: int
-    estimate: Estimate | None
+    estimate: IntervalEstimate | None
     """Of the logarithm; None without a block."""
     p: float | None
     """Two-sided, of no difference; with a margin, of a difference beyond it (an equivalence: both one-sided tests)."""
 
 
 @dataclass(frozen=True)
-class Measured:
+class ClaimMeasurement:
     """A claim's figures, and in words what they lack for any verdict."""
 
-    figures: Sequence[Figure]
+    figures: Sequence[ClaimEstimate]
     lack: str | None
     planned: bool = True
     """Whether the campaign was to measure all of it: then it counts among the claims that are corrected together."""
@@ -68,11 +76,11 @@ def claimed_cells(claim: MeasurableClaim, plan: Plan) -> list[Cell]:
     return [dict(zip(factors, chosen, strict=True)) for chosen in itertools.product(*levels)]
 
 
-def measure(claim: MeasurableClaim, case: Case) -> Measured:
+def measure(claim: MeasurableClaim, case: Case) -> ClaimMeasurement:
     """The claim's figures as far as the campaign has them."""
     plan, cells = case.plan, claimed_cells(claim, case.plan)
     if absent := _absent(claim, cells, plan):
-        return Measured([], absent, planned=False)
+        return ClaimMeasurement([], absent, planned=False)
     values = Values(case.trials)
     ratios = [_log_ratios(claim, cell, values, plan) for cell in cells]
     if claim.direction in BOUNDED:
@@ -82,12 +90,12 @@ def measure(claim: MeasurableClaim, case: Case) -> Measured:
         means = _known({block: float(np.mean([by_block[block] for by_block in ratios])) for block in common})
         found = [_figure(None, list(means.values()), claim)]
     if exclusion := _exclusion(claim, cells, case):
-        return Measured(found, f"not judged: {exclusion}")
-    measured = Measured(found, None)
+        return ClaimMeasurement(found, f"not judged: {exclusion}")
+    measured = ClaimMeasurement(found, None)
     if measured.blocks >= ENOUGH_FOR_INTERVAL:
         return measured
     by_cell = dict(zip(map(_name, cells), ratios, strict=True))
-    return Measured(found, _too_few(claim, measured.blocks, by_cell, case))
+    return ClaimMeasurement(found, _too_few(claim, measured.blocks, by_cell, case))
 
 
 def _exclusion(claim: MeasurableClaim, cells: Sequence[Cell], case: Case) -> str | None:
@@ -96,7 +104,7 @@ def _exclusion(claim: MeasurableClaim, cells: Sequence[Cell], case: Case) -> str
     for cell in [*cells, *(claim.counterpart(cell) for cell in cells if claim.against)]:
         beside = claim.b or claim.a
         label = workload(plan.study, cell, claim.a, beside)
-        asked = Comparison(cell, label, claim.metric, claim.a, beside, False, Membership("claims", "holm"), [], 0)
+        asked = PairedComparison(cell, label, claim.metric, claim.a, beside, False, Membership("claims", "holm"), [], 0)
         if exclusion := exclusions(case).against(fill(asked, values, plan)):
             return f"{_name(cell)}: {exclusion.why}" if len(cells) > 1 else exclusion.why
     return None
@@ -135,11 +143,11 @@ def _known(by_block: ByBlock) -> ByBlock:
     return {block: value for block, value in by_block.items() if not math.isnan(value)}
 
 
-def _figure(cell: Cell | None, values: Sequence[float], claim: MeasurableClaim) -> Figure:
+def _figure(cell: Cell | None, values: Sequence[float], claim: MeasurableClaim) -> ClaimEstimate:
     if not values:
-        return Figure(cell, 0, None, None)
+        return ClaimEstimate(cell, 0, None, None)
     found = SignedRank(values)
-    return Figure(cell, len(values), found.estimate(), _p(found, claim))
+    return ClaimEstimate(cell, len(values), found.estimate(), _p(found, claim))
 
 
 def _p(found: SignedRank, claim: MeasurableClaim) -> float:

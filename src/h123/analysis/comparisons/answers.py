@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 from h123.analysis.case import Case, once
 from h123.analysis.comparisons.comparison import Cell, other_cells
 from h123.analysis.section import Section
-from h123.analysis.trials import Trials
+from h123.analysis.trials import TrialSet
 from h123.measures import Attempt
 from h123.study import Plan, split_pair
 
@@ -83,7 +83,7 @@ def most_unlike(first: Mapping[int, Sent], second: Mapping[int, Sent]) -> Unlike
 class Answers:
     """Of a campaign's trials, by treatment."""
 
-    def __init__(self, trials: Trials, plan: Plan) -> None:
+    def __init__(self, trials: TrialSet, plan: Plan) -> None:
         self._plan, self._factor = plan, plan.study.compare.factor
         self._attempts: dict[tuple[tuple[str, str], ...], list[Attempt]] = defaultdict(list)
         for attempt in trials.attempts:

@@ -44,7 +44,7 @@ class Middle(TypedDict):
     confidence: float | None
 
 
-class Reached(Middle):
+class RateLimit(Middle):
     """Requests a second. A knee at the first or last step is only bounded."""
 
     bound: Bound | None
@@ -76,8 +76,8 @@ class CapacityRow(TypedDict):
     """That have all steps."""
     steps: Sequence[CapacityStep]
     closed: Sequence[CapacityStep]
-    knee: Reached | None
-    maximum: Reached | None
+    knee: RateLimit | None
+    maximum: RateLimit | None
     saturated: bool
     """Whether the highest step was more than it gets through, in all blocks: else the maximum is the steps' own."""
 
@@ -118,7 +118,7 @@ SENT_TAIL = _named(TimeFromSend(0.99, requests=300))
 
 
 @dataclass(frozen=True)
-class Steps:
+class LoadSteps:
     """The levels of a factor as steps of rate."""
 
     factor: str
@@ -128,14 +128,14 @@ class Steps:
     """Levels whose users wait for their answers."""
 
 
-def steps_of(plan: Plan) -> Steps | None:
+def steps_of(plan: Plan) -> LoadSteps | None:
     """Of the first factor that has enough of them in the plan; None: it has no steps."""
     for factor, levels in plan.study.factors.items():
         kept = {trial.cell[factor] for trial in plan.trials()}
         rates = {name: level["rate"] for name, level in levels.items() if name in kept and _is_step(level)}
         if len(set(rates.values())) >= FEWEST_STEPS and factor != plan.study.compare.factor:
             ordered = dict(sorted(rates.items(), key=lambda item: item[1]))
-            return Steps(factor, ordered, [name for name in levels if name in kept and name not in rates])
+            return LoadSteps(factor, ordered, [name for name in levels if name in kept and name not in rates])
     return None
 
 
@@ -151,7 +151,7 @@ def capacity(attempts: Sequence[Attempt], plan: Plan) -> Capacity | None:
         return None
     places = {factor: list(levels) for factor, levels in plan.study.factors.items()}
     ordered = sorted(treatments, key=lambda place: [places[factor].index(level) for factor, level in place])
-    found = {place: _Blocks(steps, treatments[place]) for place in ordered}
+    found = {place: _CapacityBlocks(steps, treatments[place]) for place in ordered}
     return {
         "factor": steps.factor,
         "rows": [_row(dict(place), blocks, steps) for place, blocks in found.items()],
@@ -174,10 +174,10 @@ def _treatments(attempts: Iterable[Attempt], factor: str) -> dict[_Place, dict[i
     return found
 
 
-class _Blocks:
+class _CapacityBlocks:
     """What a treatment came to, block by block."""
 
-    def __init__(self, steps: Steps, blocks: Mapping[int, _AtSteps]) -> None:
+    def __init__(self, steps: LoadSteps, blocks: Mapping[int, _AtSteps]) -> None:
         self.blocks = blocks
         at_all = {number: at for number, at in blocks.items() if at.keys() >= {*steps.rates}}
         rates = steps.rates
@@ -224,7 +224,7 @@ def _vertex(points: Sequence[tuple[float, float]]) -> float:
     return min(max(middle, x0), x2)
 
 
-def _row(cell: Cell, found: _Blocks, steps: Steps) -> CapacityRow:
+def _row(cell: Cell, found: _CapacityBlocks, steps: LoadSteps) -> CapacityRow:
     return {
         "cell": cell,
         "blocks": len(found.maxima),
@@ -236,7 +236,7 @@ def _row(cell: Cell, found: _Blocks, steps: Steps) -> CapacityRow:
     }
 
 
-def _steps(found: _Blocks, rates: Mapping[str, float | None]) -> Iterator[CapacityStep]:
+def _steps(found: _CapacityBlocks, rates: Mapping[str, float | None]) -> Iterator[CapacityStep]:
     """Medians over all blocks that have the step."""
     for name, rate in rates.items():
         if trials := [at[name] for at in found.blocks.values() if name in at]:
@@ -278,7 +278,7 @@ def _middle(values: Iterable[float]) -> Middle | None:
     }
 
 
-def _reached(values: Iterable[float], ends: tuple[float, float] | None) -> Reached | None:
+def _reached(values: Iterable[float], ends: tuple[float, float] | None) -> RateLimit | None:
     middle = _middle(values)
     if middle is None:
         return None
@@ -286,7 +286,7 @@ def _reached(values: Iterable[float], ends: tuple[float, float] | None) -> Reach
     return {**middle, "bound": bounds.get(middle["value"])}
 
 
-def _ratios(found: Mapping[_Place, _Blocks], plan: Plan) -> Iterator[CapacityRatio]:
+def _ratios(found: Mapping[_Place, _CapacityBlocks], plan: Plan) -> Iterator[CapacityRatio]:
     """Of knees and maxima, paired within blocks; none of bounds, nor where not all steps were reached."""
     compared = plan.study.compare.factor
     for place, first in found.items():
@@ -302,7 +302,9 @@ def _ratios(found: Mapping[_Place, _Blocks], plan: Plan) -> Iterator[CapacityRat
                     yield {"cell": cell, "a": a, "b": b, "what": what, "blocks": len(ratios), **middle}
 
 
-def _sides(first: _Blocks, second: _Blocks) -> dict[str, tuple[Mapping[int, float], Mapping[int, float]]]:
+def _sides(
+    first: _CapacityBlocks, second: _CapacityBlocks
+) -> dict[str, tuple[Mapping[int, float], Mapping[int, float]]]:
     sides: dict[str, tuple[Mapping[int, float], Mapping[int, float]]] = {}
     if not any(knee in side.ends for side in (first, second) for knee in side.knees.values()):
         sides["knee"] = (first.knees, second.knees)

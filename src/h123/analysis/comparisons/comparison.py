@@ -10,7 +10,7 @@ from statistics import median
 from h123.analysis.case import Case, once
 from h123.analysis.comparisons.repeats import repeated
 from h123.analysis.statistics.families import Membership, membership
-from h123.analysis.trials import Treated, Trials, treated
+from h123.analysis.trials import Treated, TrialSet, treated
 from h123.measures import Attempt
 from h123.study import METRICS, Plan, Study
 
@@ -46,7 +46,7 @@ def _log(value: float) -> float:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PairedComparison:
     """Level `a` against level `b` of the compared factor, in one cell of the other factors, by one metric."""
 
     cell: Cell
@@ -75,7 +75,7 @@ class Comparison:
 class Values:
     """The trials' values, to be asked for by block and treatment."""
 
-    def __init__(self, trials: Trials) -> None:
+    def __init__(self, trials: TrialSet) -> None:
         self._failed = trials.failed
         self._attempts: dict[Treated, list[Attempt]] = defaultdict(list)
         for attempt in trials.attempts:
@@ -109,7 +109,7 @@ def in_blocks(plan: Plan, cell: Cell, *, twin: bool = False) -> list[Treated]:
     return [Treated(block, levels, twin) for block in range(1, len(plan.blocks) + 1)]
 
 
-def compare(trials: Trials, plan: Plan, *, unknown: Collection[str] = ()) -> list[Comparison]:
+def compare(trials: TrialSet, plan: Plan, *, unknown: Collection[str] = ()) -> list[PairedComparison]:
     """All comparisons that the study's families name, then those of the twins, each with its values.
 
     `unknown` are parameters that the study holds a placeholder for (imported samples).
@@ -119,12 +119,12 @@ def compare(trials: Trials, plan: Plan, *, unknown: Collection[str] = ()) -> lis
 
 
 @once
-def compared(case: Case) -> list[Comparison]:
+def compared(case: Case) -> list[PairedComparison]:
     """The comparisons of a campaign."""
     return compare(case.trials, case.plan, unknown=case.unknown)
 
 
-def declared(plan: Plan, unknown: Collection[str] = ()) -> Iterator[Comparison]:
+def declared(plan: Plan, unknown: Collection[str] = ()) -> Iterator[PairedComparison]:
     """The comparisons that the plan asks for, those of the twins last, without values."""
     study, cells = plan.study, other_cells(plan)
     asked = study.compare
@@ -134,12 +134,12 @@ def declared(plan: Plan, unknown: Collection[str] = ()) -> Iterator[Comparison]:
         family = membership(asked.families, metric, (a, b), cell)
         if family and measured(study, metric, cell, a, b):
             label, same = workload(study, cell, a, b, unknown), observed_by(plan, metric, cell, a, b)
-            yield Comparison(cell, label, metric, a, b, False, family, [], 0, same)
+            yield PairedComparison(cell, label, metric, a, b, False, family, [], 0, same)
     twin = asked.twin
     for cell, metric in itertools.product(cells if _has_twin(plan) else [], metrics):
         if measured(study, metric, cell, twin):
             label, same = workload(study, cell, twin, twin, unknown), observed_by(plan, metric, cell, twin, twin)
-            yield Comparison(cell, label, metric, twin, twin, True, TWINS, [], 0, same)
+            yield PairedComparison(cell, label, metric, twin, twin, True, TWINS, [], 0, same)
 
 
 def observed_by(plan: Plan, metric: str, cell: Cell, a: str, b: str) -> str | None:
@@ -171,7 +171,7 @@ def _has_twin(plan: Plan) -> bool:
     return any(trial.twin for trial in plan.blocks[0])
 
 
-def fill(comparison: Comparison, values: Values, plan: Plan) -> Comparison:
+def fill(comparison: PairedComparison, values: Values, plan: Plan) -> PairedComparison:
     """The comparison with its values."""
     c = comparison
     pairs, one_sided = pair_values(values, plan, c.cell, c.metric, (c.a, c.b), twin=c.twin)

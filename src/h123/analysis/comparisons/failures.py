@@ -18,8 +18,8 @@ from h123.analysis.comparisons.comparison import Cell, other_cells
 from h123.analysis.comparisons.survivors import survivors
 from h123.analysis.section import Section
 from h123.analysis.statistics.families import adjust
-from h123.analysis.statistics.signedrank import Estimate, SignedRank
-from h123.analysis.trials import Trials, treated
+from h123.analysis.statistics.signedrank import IntervalEstimate, SignedRank
+from h123.analysis.trials import TrialSet, treated
 from h123.study import Plan, split_pair
 
 
@@ -47,7 +47,7 @@ MORE, LESS, ALIKE, UNKNOWN = "fails more", "fails less", "alike", "inconclusive"
 class Shares:
     """Of each trial, the share of its requests that failed."""
 
-    def __init__(self, trials: Trials, plan: Plan) -> None:
+    def __init__(self, trials: TrialSet, plan: Plan) -> None:
         self._compared = plan.study.compare.factor
         self.survivors = survivors(trials.attempts, plan)
         # Imported trials may have several runs of one treatment in a block.
@@ -130,7 +130,7 @@ def _row(one: _Compared, p_adjusted: float, verdict: str) -> FailuresRow:
     }
 
 
-def _verdict(found: Estimate, p: float, alpha: float, tolerated: float) -> str:
+def _verdict(found: IntervalEstimate, p: float, alpha: float, tolerated: float) -> str:
     if p <= alpha:
         return MORE if found.centre > 0 else LESS
     return ALIKE if -tolerated <= found.low and found.high <= tolerated else UNKNOWN

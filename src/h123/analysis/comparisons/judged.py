@@ -33,14 +33,14 @@ class Later(TypedDict):
     why: str
 
 
-class Projected(TypedDict):
+class Projection(TypedDict):
     """What would decide a comparison."""
 
     blocks: int | None
     basis: str
 
 
-class Estimated(TypedDict):
+class EstimateRow(TypedDict):
     """The estimate of a comparison."""
 
     blocks: int
@@ -52,7 +52,7 @@ class Estimated(TypedDict):
     confidence: float | None
 
 
-class Compared(TypedDict):
+class ComparedLevels(TypedDict):
     """Which levels were compared, where, by what."""
 
     cell: Cell
@@ -63,7 +63,7 @@ class Compared(TypedDict):
     repeats: str | None
 
 
-class Tested(Estimated):
+class TestResult(EstimateRow):
     """What was found of a comparison."""
 
     test: str | None
@@ -107,17 +107,17 @@ class VerdictRow(TypedDict):
     failed: Mapping[str, Sequence[int]]
 
 
-class Judged(Compared, Tested):
+class JudgedComparison(ComparedLevels, TestResult):
     """A comparison."""
 
     twin: bool
-    projection: NotRequired[Projected | None]
+    projection: NotRequired[Projection | None]
     """Of the campaign's comparisons."""
     later: NotRequired[Later]
     """Of first bytes, where packets show why."""
 
 
-def headline(judged: Sequence[Judged]) -> list[Judged]:
+def headline(judged: Sequence[JudgedComparison]) -> list[JudgedComparison]:
     """Of the comparisons of verdicts.json those that answer the study's question: its first family, each observation
     once (repeats.py)."""
     asked = [comparison for comparison in judged if not comparison["twin"] and not comparison.get("repeats")]

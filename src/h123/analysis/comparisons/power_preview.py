@@ -7,11 +7,11 @@ trials alike (spreads.py). Where neither says anything it is not known.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from h123.analysis.comparisons.comparison import Comparison, declared
+from h123.analysis.comparisons.comparison import PairedComparison, declared
 from h123.analysis.statistics.looks import Looks
 from h123.analysis.statistics.power import Power, can_find_one, fewest_blocks, power
 from h123.analysis.statistics.precision import blocks_for, expected_width
-from h123.analysis.statistics.spreads import Trial, Varied, nearest
+from h123.analysis.statistics.spreads import SpreadTrial, Varied, nearest
 from h123.study import Plan
 
 
@@ -47,7 +47,7 @@ class Foreseen:
 def foresee(plan: Plan, *, effect: float, stated: float | None, known: Sequence[Varied]) -> list[Foreseen]:
     """All families of the plan, the study's first one first; `effect`: the true differences to be found."""
     blocks, level = len(plan.blocks), _level(plan)
-    families: dict[str, list[Comparison]] = {}
+    families: dict[str, list[PairedComparison]] = {}
     for comparison in declared(plan):
         if not comparison.twin and not comparison.repeats:
             families.setdefault(comparison.family.name, []).append(comparison)
@@ -94,10 +94,10 @@ def _family(
     return Foreseen(name, members, can_find_one(blocks, size, level), fewest_blocks(size, level), found)
 
 
-def _expected(comparison: Comparison, plan: Plan, stated: float | None, known: Sequence[Varied]) -> Expected:
+def _expected(comparison: PairedComparison, plan: Plan, stated: float | None, known: Sequence[Varied]) -> Expected:
     study = plan.study
     sides = [study.parameters({**comparison.cell, study.compare.factor: side}) for side in (comparison.a, comparison.b)]
-    trials = list(dict.fromkeys(map(Trial.of, sides)))
+    trials = list(dict.fromkeys(map(SpreadTrial.of, sides)))
     where = " and ".join(dict.fromkeys(name for side in sides for name in side.networks()))
     clocks = {side.clock for side in sides}
     # A link behind the server, or a side over another network, makes other trials of them.

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import nctdtr, stdtrit
 from typing_extensions import TypedDict
 
-from h123.analysis.comparisons.judged import Judged, Projected, headline
+from h123.analysis.comparisons.judged import JudgedComparison, Projection, headline
 from h123.analysis.statistics.families import blocks_needed
 from h123.analysis.statistics.remedy import Remedy
 from h123.analysis.statistics.rule import Rule
@@ -53,13 +53,13 @@ class Levels:
     equivalence: float
 
 
-def project(judged: Sequence[Judged], rule: Rule) -> list[Judged]:
+def project(judged: Sequence[JudgedComparison], rule: Rule) -> list[JudgedComparison]:
     """The comparisons of verdicts.json, each with its `projection` (docs/contracts/verdicts.md).
 
     More blocks are another look, at the level that is left for it.
     """
     level = rule.looks.next_level(rule.alpha)
-    families: dict[str, list[Judged]] = defaultdict(list)
+    families: dict[str, list[JudgedComparison]] = defaultdict(list)
     for comparison in judged:
         if comparison["p"] is not None and not comparison["repeats"]:
             families[comparison["family"]].append(comparison)
@@ -70,7 +70,9 @@ def project(judged: Sequence[Judged], rule: Rule) -> list[Judged]:
     ]
 
 
-def outlook(projected: Sequence[Judged], block_size: int, valid: int, pace: float | None, remedy: Remedy) -> Outlook:
+def outlook(
+    projected: Sequence[JudgedComparison], block_size: int, valid: int, pace: float | None, remedy: Remedy
+) -> Outlook:
     """The campaign's `projection`: the blocks with which the question's comparisons would probably all be decided, as
     far as blocks can. `block_size`: trials in a block; `valid`: those measured; `pace`: seconds a trial.
     """
@@ -86,12 +88,12 @@ def outlook(projected: Sequence[Judged], block_size: int, valid: int, pace: floa
     }
 
 
-def blocks_for_question(projected: Sequence[Judged]) -> int | None:
+def blocks_for_question(projected: Sequence[JudgedComparison]) -> int | None:
     """With so many all that blocks can decide of the question is probably decided; None where nothing is known."""
     return max((found["blocks"] for found in of_question(projected) if found["blocks"]), default=None)
 
 
-def of_question(projected: Sequence[Judged]) -> list[Projected]:
+def of_question(projected: Sequence[JudgedComparison]) -> list[Projection]:
     """The projections of what is undecided by the question's metrics."""
     metrics = {comparison["metric"] for comparison in headline(projected)}
     return [found for c in projected if c["metric"] in metrics and (found := c.get("projection"))]
@@ -108,7 +110,7 @@ def pairs_needed(log_ratios: Sequence[float], margin: float, levels: Levels) -> 
     return blocks[first] if first < len(blocks) else None
 
 
-def _projection(comparison: Judged, levels: Levels | None, level: float, rule: Rule) -> Projected | None:
+def _projection(comparison: JudgedComparison, levels: Levels | None, level: float, rule: Rule) -> Projection | None:
     if comparison["twin"] or comparison["repeats"] or comparison["verdict"] != "inconclusive":
         return None
     if comparison["withheld"]:
@@ -132,7 +134,7 @@ def _projection(comparison: Judged, levels: Levels | None, level: float, rule: R
     return {"blocks": needed + max(0, remedy.blocks - pairs), "basis": basis}
 
 
-def _levels(family: Sequence[Judged], now: float, then: float) -> Levels:
+def _levels(family: Sequence[JudgedComparison], now: float, then: float) -> Levels:
     """As if the other comparisons of the family stayed as they are; the levels of the present look and of the next."""
     size, correction = len(family), family[0]["correction"]
 

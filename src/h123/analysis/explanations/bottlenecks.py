@@ -12,7 +12,7 @@ import numpy as np
 
 from h123.analysis.case import Case
 from h123.analysis.comparisons.comparison import Cell
-from h123.analysis.explanations.causes import Told
+from h123.analysis.explanations.causes import TrialExplanations
 from h123.causes import CAUSES
 from h123.measures import Attempt, Usage
 
@@ -61,7 +61,7 @@ class Bottlenecks:
 
 def bottlenecks(case: Case) -> list[Bottlenecks]:
     """Of each treatment that tells it, in the order in which they first ran."""
-    told = Told(case)
+    told = TrialExplanations(case)
     of: dict[tuple[tuple[str, str], ...], list[Attempt]] = {}
     for attempt in case.attempts:
         if not attempt.twin and not attempt.imported:
@@ -71,7 +71,7 @@ def bottlenecks(case: Case) -> list[Bottlenecks]:
     return rows
 
 
-def _by_packets(told: Told, attempts: Sequence[Attempt]) -> Bottlenecks | None:
+def _by_packets(told: TrialExplanations, attempts: Sequence[Attempt]) -> Bottlenecks | None:
     """Of the warm requests; None where the link recorded no packets."""
     seconds = [means[_WARM].seconds for attempt in attempts if _WARM in (means := told.of(attempt))]
     if not seconds:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from typing_extensions import TypedDict
 
 from h123.analysis.case import Case
-from h123.analysis.comparisons.judged import Cell, Judged, headline
+from h123.analysis.comparisons.judged import Cell, JudgedComparison, headline
 from h123.analysis.explanations.explained import Kept, Means
 from h123.analysis.section import Section
 from h123.analysis.statistics.signedrank import SignedRank
@@ -72,7 +72,7 @@ class Losses(TypedDict):
     b_held: float
 
 
-class Spent(TypedDict):
+class TimeSpent(TypedDict):
     """What the mean request of both levels spent its time on, or the median visit of a page; parts of nearly nothing
     are left out."""
 
@@ -87,7 +87,7 @@ class Spent(TypedDict):
     """False: so much of a side's time is unattributed that the parts do not say what makes the difference."""
 
 
-class CausesRow(Spent):
+class CausesRow(TimeSpent):
     """Of one comparison."""
 
     metric: str
@@ -109,16 +109,16 @@ UNATTRIBUTED_AT_MOST = 0.1
 """Share of a side's time; where more is unattributed, what is told may not be what makes the difference."""
 
 
-def causes(case: Case, judged: Sequence[Judged]) -> list[CausesRow]:
+def causes(case: Case, judged: Sequence[JudgedComparison]) -> list[CausesRow]:
     """The `causes` of verdicts.json: a row for each comparison of whole requests, or visits, that answers the question,
     and of cold requests beside it. None of trials that left no record of packets."""
-    told = Told(case)
+    told = TrialExplanations(case)
     rows = [row for c in _asked(judged) if (row := _row(c, case.factor, told)) is not None]
     told.keep()
     return rows
 
 
-def _asked(judged: Sequence[Judged]) -> Iterator[Judged]:
+def _asked(judged: Sequence[JudgedComparison]) -> Iterator[JudgedComparison]:
     answers = headline(judged)
     metrics = {c["metric"] for c in answers} | {METRICS[c["metric"]].cold for c in answers}
     places = [(c["cell"], c["a"], c["b"]) for c in answers]
@@ -141,7 +141,7 @@ def explained_phase(metric: str) -> str | None:
             return None
 
 
-class Told:
+class TrialExplanations:
     """What trials tell, each read once."""
 
     def __init__(self, case: Case) -> None:
@@ -213,7 +213,7 @@ def _place(block: int, cell: Cell) -> tuple[int, tuple[tuple[str, str], ...]]:
     return block, tuple(sorted(cell.items()))
 
 
-def _row(c: Judged, factor: str, told: Told) -> CausesRow | None:
+def _row(c: JudgedComparison, factor: str, told: TrialExplanations) -> CausesRow | None:
     phase = explained_phase(c["metric"])
     assert phase
     sides = ([told.mean(block, {**c["cell"], factor: c[side]}, phase) for block in told.blocks()] for side in _SIDES)
@@ -224,7 +224,7 @@ def _row(c: Judged, factor: str, told: Told) -> CausesRow | None:
     return {"metric": c["metric"], "cell": c["cell"], "a": c["a"], "b": c["b"], **spent}
 
 
-def between(mine: Sequence[Means], others: Sequence[Means]) -> Spent:
+def between(mine: Sequence[Means], others: Sequence[Means]) -> TimeSpent:
     """What both sides spent, a block each, and by what they differ."""
     a, b = (np.array([one.seconds for one in side]) for side in (mine, others))
     sums = _sums(mine, others, a, b)

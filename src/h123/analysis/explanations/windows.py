@@ -11,7 +11,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from h123.analysis.case import Case
-from h123.analysis.comparisons.judged import Cell, Judged
+from h123.analysis.comparisons.judged import Cell, JudgedComparison
 from h123.analysis.section import Section
 from h123.analysis.verdicts.judgement import comparisons
 from h123.base.transport import SETTINGS
@@ -43,13 +43,13 @@ NOTABLE = 0.01
 """Share of the request's time; less is not worth a word."""
 
 
-def windows(case: Case, judged: Sequence[Judged]) -> list[WindowsRow]:
+def windows(case: Case, judged: Sequence[JudgedComparison]) -> list[WindowsRow]:
     """The `windows` of verdicts.json: a row for each cold comparison whose sides are known to begin unlike."""
     rows = (_row(case, c) for c in judged if c["metric"] == METRIC and not c["twin"])
     return [row for row in rows if row]
 
 
-def _row(case: Case, c: Judged) -> WindowsRow | None:
+def _row(case: Case, c: JudgedComparison) -> WindowsRow | None:
     """None where nothing is known, or nothing to tell."""
     study, seen = case.plan.study, (c["a_median"], c["b_median"])
     a, b = (study.parameters({**c["cell"], study.compare.factor: level}) for level in (c["a"], c["b"]))

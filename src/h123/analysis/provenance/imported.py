@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 from h123.analysis.case import Case
 from h123.analysis.comparisons.failures import shares
-from h123.analysis.comparisons.judged import Judged
+from h123.analysis.comparisons.judged import JudgedComparison
 from h123.analysis.section import Section
 from h123.analysis.statistics.families import blocks_needed
 from h123.analysis.verdicts.judgement import comparisons
@@ -19,7 +19,7 @@ class OriginCosts(ImportFacts):
     """What it costs that the samples were imported, in words."""
 
 
-def costs(imported: ImportFacts, case: Case, judged: Sequence[Judged]) -> list[str]:
+def costs(imported: ImportFacts, case: Case, judged: Sequence[JudgedComparison]) -> list[str]:
     """Sentences about an imported campaign; `judged` are the comparisons of verdicts.json."""
     attempts = case.trials.attempts
     files = ", ".join(file["name"] for file in imported["files"])
@@ -56,7 +56,9 @@ def _redirects(imported: ImportFacts) -> list[str]:
 _WORTH_KNOWING = ("server", "client", "network", "method", "size", "users", "requests", "connections")
 
 
-def _without_blocks(imported: ImportFacts, attempts: Sequence[Attempt], judged: Sequence[Judged], alpha: float) -> str:
+def _without_blocks(
+    imported: ImportFacts, attempts: Sequence[Attempt], judged: Sequence[JudgedComparison], alpha: float
+) -> str:
     treatments = len({tuple(sorted(attempt.cell.items())) for attempt in attempts})
     runs = f" ({imported['runs']} runs of {treatments} treatments; each treatment counts with the median of its runs)"
     said = "no blocks: nothing says which runs were measured side by side" + (

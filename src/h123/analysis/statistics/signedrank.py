@@ -29,7 +29,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Estimate:
+class IntervalEstimate:
     """Centre of paired differences. `confidence` is what the interval attains, not what was asked for."""
 
     centre: float
@@ -57,7 +57,7 @@ class SignedRank:
             np.sort(np.where(np.isnan(averages), unknown, averages)) for unknown in (-math.inf, math.inf)
         )
 
-    def estimate(self, confidence: float = CONFIDENCE) -> Estimate:
+    def estimate(self, confidence: float = CONFIDENCE) -> IntervalEstimate:
         """Median of the Walsh averages (Hodges and Lehmann), with the exact interval.
 
         From the k-th smallest to the k-th largest average, k the largest number with 2 P(T <= k - 1) <= 1 - confidence.
@@ -65,7 +65,7 @@ class SignedRank:
         """
         # _reached[k - 1] is P(T <= k - 1). k = 1, the widest interval, where nothing is narrow enough to choose from.
         k = max(1, int(np.searchsorted(self._reached, (1 - confidence) / 2, side="right")))
-        return Estimate(
+        return IntervalEstimate(
             centre=_middle(_median(self._lowest), _median(self._highest)),
             low=float(self._lowest[k - 1]),
             high=float(self._highest[-k]),

@@ -20,7 +20,7 @@ ALIKE = 4.0
 
 
 @dataclass(frozen=True)
-class Trial:
+class SpreadTrial:
     """What of a trial decides how much its values vary."""
 
     network: str
@@ -37,7 +37,7 @@ class Trial:
         size = work.body_bytes() or round(work.moved("up") + work.moved("down"))
         return cls(p.network, p.clock, "+".join(work.methods()), size, p.users, p.requests)
 
-    def distance(self, other: "Trial") -> float:
+    def distance(self, other: "SpreadTrial") -> float:
         """How unlike another; infinite if it says nothing of this one."""
         if (self.network, self.clock, self.method) != (other.network, other.clock, other.method):
             return math.inf
@@ -54,7 +54,7 @@ class Varied:
     """What one campaign's comparisons by a metric over such trials had for a spread."""
 
     campaign: str
-    trial: Trial
+    trial: SpreadTrial
     metric: str
     blocks: int
     comparisons: int
@@ -68,7 +68,7 @@ class Varied:
 
 def columns() -> list[str]:
     """The file's first line."""
-    return ["campaign", *(field.name for field in fields(Trial)), "metric", "blocks", "comparisons", "spread"]
+    return ["campaign", *(field.name for field in fields(SpreadTrial)), "metric", "blocks", "comparisons", "spread"]
 
 
 @cache
@@ -78,14 +78,14 @@ def known_spreads() -> Sequence[Varied]:
         return [_read(line) for line in csv.DictReader(file)]
 
 
-def nearest(trial: Trial, metric: str, known: Iterable[Varied]) -> Varied | None:
+def nearest(trial: SpreadTrial, metric: str, known: Iterable[Varied]) -> Varied | None:
     """What is known of the trials most alike; None where none are."""
     told = [one for one in known if one.metric == metric and trial.distance(one.trial) < math.inf]
     return min(told, key=lambda one: trial.distance(one.trial), default=None)
 
 
 def _read(line: dict[str, str]) -> Varied:
-    trial = Trial(
+    trial = SpreadTrial(
         line["network"], line["clock"], line["method"], int(line["size"]), int(line["users"]), int(line["requests"])
     )
     counts = int(line["blocks"]), int(line["comparisons"])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import bdtr, ndtr
 
-from h123.analysis.statistics.signedrank import ROUNDING, Estimate, Floats
+from h123.analysis.statistics.signedrank import ROUNDING, Floats, IntervalEstimate
 
 FEWEST = 8
 """Differences below which the triples test says nothing."""
@@ -80,14 +80,14 @@ class SignTest:
         self._d = np.sort(np.asarray(differences, dtype=np.float64))
         self._reached = bdtr(np.arange(len(self._d) + 1), len(self._d), 0.5)
 
-    def estimate(self, confidence: float) -> Estimate:
+    def estimate(self, confidence: float) -> IntervalEstimate:
         """The median, and the exact interval from the k-th value from below to the k-th from above.
 
         k is the largest number with 2 P(B <= k - 1) <= 1 - confidence, B binomial (n, 1/2).
         """
         k = max(1, int(np.searchsorted(self._reached, (1 - confidence) / 2, side="right")))
         attained = max(0.0, float(1 - 2 * self._reached[k - 1]))
-        return Estimate(float(np.median(self._d)), float(self._d[k - 1]), float(self._d[-k]), attained)
+        return IntervalEstimate(float(np.median(self._d)), float(self._d[k - 1]), float(self._d[-k]), attained)
 
     def p(self) -> float:
         """Two-sided, of no difference."""

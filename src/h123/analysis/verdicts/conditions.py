@@ -13,8 +13,8 @@ from h123.analysis.audits.exclusions import exclusions
 from h123.analysis.case import Case
 from h123.analysis.comparisons.comparison import (
     Cell,
-    Comparison,
     Pair,
+    PairedComparison,
     Values,
     fill,
     in_blocks,
@@ -22,7 +22,7 @@ from h123.analysis.comparisons.comparison import (
     other_cells,
     workload,
 )
-from h123.analysis.comparisons.judged import Judged
+from h123.analysis.comparisons.judged import JudgedComparison
 from h123.analysis.statistics.families import Membership
 from h123.analysis.statistics.signedrank import SignedRank
 from h123.analysis.statistics.symmetry import LEVEL, SignTest, symmetry
@@ -45,7 +45,7 @@ class Level(NamedTuple):
     withheld: str | None
 
 
-def ratios_asked(case: Case, metric: str, a: str, b: str) -> list[Judged]:
+def ratios_asked(case: Case, metric: str, a: str, b: str) -> list[JudgedComparison]:
     """Of a / b, where trials have such a value."""
     values = Values(case.trials)
     asked = [
@@ -67,11 +67,11 @@ def _cells(case: Case, metric: str, *levels: str) -> list[Cell]:
     return [cell for cell in cells if measured(case.plan.study, metric, cell, *levels)]
 
 
-def _comparison(case: Case, cell: Cell, metric: str, a: str, b: str) -> Comparison:
-    return Comparison(cell, workload(case.plan.study, cell, a, b), metric, a, b, False, _NO_FAMILY, [], 0)
+def _comparison(case: Case, cell: Cell, metric: str, a: str, b: str) -> PairedComparison:
+    return PairedComparison(cell, workload(case.plan.study, cell, a, b), metric, a, b, False, _NO_FAMILY, [], 0)
 
 
-def _with_shares(comparison: Comparison, case: Case) -> Comparison:
+def _with_shares(comparison: PairedComparison, case: Case) -> PairedComparison:
     """What may be the machine's is known of the metrics that the study names: of another that is of requests it is
     taken to be as much as of the worst of those."""
     if not METRICS[comparison.metric].of_requests:

@@ -24,26 +24,34 @@ from typing_extensions import TypedDict
 
 from h123.analysis.audits.exclusions import Exclusions, exclusions
 from h123.analysis.case import Case
-from h123.analysis.comparisons.comparison import Comparison, Pair, Values, fill, observed_by, other_cells, workload
-from h123.analysis.comparisons.judged import Compared, Estimated, Judged, Tested
+from h123.analysis.comparisons.comparison import (
+    Pair,
+    PairedComparison,
+    Values,
+    fill,
+    observed_by,
+    other_cells,
+    workload,
+)
+from h123.analysis.comparisons.judged import ComparedLevels, EstimateRow, JudgedComparison, TestResult
 from h123.analysis.section import Section
 from h123.analysis.statistics.families import Membership, membership
 from h123.analysis.statistics.rule import Rule
-from h123.analysis.trials import Trials
+from h123.analysis.trials import TrialSet
 from h123.analysis.verdicts.verdict import judge
 from h123.study import METRICS, Plan
 
 
-class CostRow(Compared, Estimated):
+class CostRow(ComparedLevels, EstimateRow):
     """Processor time beside the parts: nobody asked for a verdict on it."""
 
 
-class PartsRow(Compared):
+class PartsRow(ComparedLevels):
     """How much of a difference is protocol, and how much is processing."""
 
-    total: Tested
-    protocol: Tested
-    processing: Tested
+    total: TestResult
+    protocol: TestResult
+    processing: TestResult
 
 
 class Clocks(TypedDict):
@@ -61,7 +69,7 @@ class PartsOfTime(TypedDict):
 
 
 PARTS = ("total", "protocol", "processing")
-Own = TypeVar("Own", Tested, Compared, CostRow)
+Own = TypeVar("Own", TestResult, ComparedLevels, CostRow)
 
 
 def clocks(plan: Plan) -> Clocks | None:
@@ -74,13 +82,13 @@ def clocks(plan: Plan) -> Clocks | None:
     return None
 
 
-def decomposition(trials: Trials, plan: Plan, rule: Rule, exclusions: Exclusions) -> PartsOfTime | None:
+def decomposition(trials: TrialSet, plan: Plan, rule: Rule, exclusions: Exclusions) -> PartsOfTime | None:
     """The `parts` of verdicts.json, of the networks that are emulated; None where the study has not both clocks."""
     found = clocks(plan)
     if found is None:
         return None
     emulated = [attempt for attempt in trials.attempts if attempt.link.kind == "emulated"]
-    values = Values(Trials(emulated, trials.failed))
+    values = Values(TrialSet(emulated, trials.failed))
     rows = [_parts(row, found, values, plan) for row in _asked(plan, found)]
     by_part = zip(*(row for row in rows if row[0].pairs), strict=True)
     # Each part by itself: what repeats an observation does so in the same part.
@@ -93,17 +101,17 @@ def decomposition(trials: Trials, plan: Plan, rule: Rule, exclusions: Exclusions
     }
 
 
-def _bare(plan: Plan, found: Clocks) -> Iterator[Comparison]:
+def _bare(plan: Plan, found: Clocks) -> Iterator[PairedComparison]:
     """What the study compares in the cells of the other factors: of CPU, without values."""
     cells = [{name: level for name, level in cell.items() if name != found["factor"]} for cell in other_cells(plan)]
     distinct = [cell for place, cell in enumerate(cells) if cell not in cells[:place]]
     for cell, pair in itertools.product(distinct, plan.pairs):
         a, b = pair.split("/")
         label = workload(plan.study, {**cell, found["factor"]: found["wall"]}, a, b)
-        yield Comparison(cell, label, "cpu", a, b, False, Membership("cpu", "none"), [], 0)
+        yield PairedComparison(cell, label, "cpu", a, b, False, Membership("cpu", "none"), [], 0)
 
 
-def _asked(plan: Plan, found: Clocks) -> Iterator[Comparison]:
+def _asked(plan: Plan, found: Clocks) -> Iterator[PairedComparison]:
     """By the metrics of time, what the study's families ask under the wall clock; without values. Processor time is not
     split: it is the processing, and none under the virtual clock."""
     families = plan.study.compare.families
@@ -115,7 +123,7 @@ def _asked(plan: Plan, found: Clocks) -> Iterator[Comparison]:
             yield replace(row, metric=metric, family=family, repeats=same)
 
 
-def _parts(row: Comparison, found: Clocks, values: Values, plan: Plan) -> list[Comparison]:
+def _parts(row: PairedComparison, found: Clocks, values: Values, plan: Plan) -> list[PairedComparison]:
     """Total, protocol and processing part over the blocks that have all four values.
 
     A part is corrected together with the same part of the other comparisons of its family.
@@ -136,29 +144,29 @@ def _divisible(wall: Pair, virtual: Pair) -> bool:
     return all(0 < value < math.inf for pair in (wall, virtual) for value in (pair.a, pair.b))
 
 
-def _cpu(row: Comparison, found: Clocks, values: Values, plan: Plan) -> Comparison:
+def _cpu(row: PairedComparison, found: Clocks, values: Values, plan: Plan) -> PairedComparison:
     """CPU per request under the wall clock, to stand beside the parts."""
     return replace(row, pairs=list(_under(found["wall"], row, found, values, plan).values()))
 
 
-def _under(clock: str, row: Comparison, found: Clocks, values: Values, plan: Plan) -> dict[int, Pair]:
+def _under(clock: str, row: PairedComparison, found: Clocks, values: Values, plan: Plan) -> dict[int, Pair]:
     """The comparison's pairs under one clock, by block."""
     filled = fill(replace(row, cell={**row.cell, found["factor"]: clock}), values, plan)
     return {pair.block: pair for pair in filled.pairs}
 
 
-def _row(judged: Sequence[Judged]) -> PartsRow:
+def _row(judged: Sequence[JudgedComparison]) -> PartsRow:
     """What its parts have in common, and each part's own."""
-    total, protocol, processing = (_own(part, Tested) for part in judged)
-    return {**_own(judged[0], Compared), "total": total, "protocol": protocol, "processing": processing}
+    total, protocol, processing = (_own(part, TestResult) for part in judged)
+    return {**_own(judged[0], ComparedLevels), "total": total, "protocol": protocol, "processing": processing}
 
 
-def _estimate(judged: Judged) -> CostRow:
+def _estimate(judged: JudgedComparison) -> CostRow:
     """Nobody asked for a verdict on these."""
     return _own(judged, CostRow)
 
 
-def _own(judged: Judged, row: type[Own]) -> Own:
+def _own(judged: JudgedComparison, row: type[Own]) -> Own:
     """What such a row has of a comparison."""
     names = get_type_hints(row)
     return cast(Own, {name: value for name, value in judged.items() if name in names})

@@ -10,10 +10,10 @@ from typing_extensions import TypedDict
 from h123.analysis.audits.exclusions import Exclusions, exclusions
 from h123.analysis.case import Case
 from h123.analysis.comparisons.comparison import compare
-from h123.analysis.comparisons.judged import Judged, VerdictRow
+from h123.analysis.comparisons.judged import JudgedComparison, VerdictRow
 from h123.analysis.section import Section
 from h123.analysis.statistics.rule import Rule
-from h123.analysis.trials import Trials
+from h123.analysis.trials import TrialSet
 from h123.analysis.verdicts.judgement import comparisons
 from h123.analysis.verdicts.verdict import judge
 from h123.study import Plan
@@ -34,7 +34,7 @@ class DisturbancesFound(TypedDict):
 
 
 def disturbances(
-    trials: Trials, plan: Plan, rule: Rule, judged: Sequence[Judged], exclusions: Exclusions
+    trials: TrialSet, plan: Plan, rule: Rule, judged: Sequence[JudgedComparison], exclusions: Exclusions
 ) -> DisturbancesFound:
     """The `disturbances` of verdicts.json; `judged` are the comparisons with all trials."""
     disturbed = [attempt for attempt in trials.attempts if attempt.disturbed]
@@ -48,10 +48,10 @@ def disturbances(
 
 
 def _without(
-    trials: Trials, plan: Plan, rule: Rule, judged: Sequence[Judged], exclusions: Exclusions
+    trials: TrialSet, plan: Plan, rule: Rule, judged: Sequence[JudgedComparison], exclusions: Exclusions
 ) -> list[WithoutDisturbed]:
     """The answers to the study's question from undisturbed trials alone, beside those from all."""
-    undisturbed = Trials([attempt for attempt in trials.attempts if not attempt.disturbed], trials.failed)
+    undisturbed = TrialSet([attempt for attempt in trials.attempts if not attempt.disturbed], trials.failed)
     clean = judge(compare(undisturbed, plan), rule, exclusions)
     first = plan.study.compare.families[0].name
     answers = [
@@ -62,7 +62,7 @@ def _without(
     return [_row(without, with_all["verdict"]) for with_all, without in answers]
 
 
-def _row(without: Judged, verdict_of_all: str) -> WithoutDisturbed:
+def _row(without: JudgedComparison, verdict_of_all: str) -> WithoutDisturbed:
     return {
         "cell": without["cell"],
         "workload": without["workload"],

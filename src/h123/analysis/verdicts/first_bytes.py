@@ -9,7 +9,7 @@ from statistics import median
 from typing import Literal
 
 from h123.analysis.audits.round_trips import WAITED, beyond
-from h123.analysis.comparisons.judged import Judged, Later
+from h123.analysis.comparisons.judged import JudgedComparison, Later
 from h123.measures import Attempt
 from h123.study import METRICS
 
@@ -18,14 +18,16 @@ _MOST = 0.5
 """Share of a side's connections that a reason must have."""
 
 
-def with_reasons(judged: Sequence[Judged], attempts: Sequence[Attempt], factor: str) -> list[Judged]:
+def with_reasons(
+    judged: Sequence[JudgedComparison], attempts: Sequence[Attempt], factor: str
+) -> list[JudgedComparison]:
     """The comparisons, those of first bytes with what delays one side, where that is known."""
     return [
         {**c, "later": found} if c["metric"] == METRIC and (found := _later(c, attempts, factor)) else c for c in judged
     ]
 
 
-def _later(c: Judged, attempts: Sequence[Attempt], factor: str) -> Later | None:
+def _later(c: JudgedComparison, attempts: Sequence[Attempt], factor: str) -> Later | None:
     if c["twin"]:
         return None
     a, b = (_beyond(attempts, {**c["cell"], factor: c[side]}) for side in ("a", "b"))

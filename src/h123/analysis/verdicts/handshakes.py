@@ -12,7 +12,7 @@ from typing import Any, NotRequired
 import numpy as np
 from typing_extensions import TypedDict
 
-from h123.analysis.comparisons.judged import Cell, Judged
+from h123.analysis.comparisons.judged import Cell, JudgedComparison
 from h123.measures import Attempt
 from h123.study import METRICS
 from h123.study.metrics.observed import ProcessorTime
@@ -32,7 +32,7 @@ NOTABLE = 0.01
 """Difference of the shares of two levels: with fewer, handshakes weigh alike in both."""
 
 
-def handshakes(attempts: Sequence[Attempt], judged: Sequence[Judged], factor: str) -> list[HandshakesRow]:
+def handshakes(attempts: Sequence[Attempt], judged: Sequence[JudgedComparison], factor: str) -> list[HandshakesRow]:
     """The `handshakes` of verdicts.json: of each cell and level whose CPU is compared, the median trial's numbers.
 
     None of a client that does not tell which requests found a connection open.
@@ -47,7 +47,7 @@ def handshakes(attempts: Sequence[Attempt], judged: Sequence[Judged], factor: st
     return [_row(*place, trials[place]) for place in asked if trials[place]]
 
 
-def noted(judged: Sequence[Judged], rows: Sequence[HandshakesRow]) -> list[Judged]:
+def noted(judged: Sequence[JudgedComparison], rows: Sequence[HandshakesRow]) -> list[JudgedComparison]:
     """The comparisons, with a note where handshakes weigh more in the CPU per request of one level."""
     known = {(tuple(row["cell"].items()), row["level"]): row for row in rows}
     return [{**c, "note": "; ".join(filter(None, [c["note"], _note(c, known)])) or None} for c in judged]
@@ -63,7 +63,7 @@ def _row(cell: tuple[tuple[str, str], ...], level: str, trials: list[tuple[int, 
     return {"cell": dict(cell), "level": level, "handshakes": made, "requests": requests}
 
 
-def _note(c: Judged, known: Mapping[Any, HandshakesRow]) -> str | None:
+def _note(c: JudgedComparison, known: Mapping[Any, HandshakesRow]) -> str | None:
     sides = [known.get((tuple(sorted(c["cell"].items())), level)) for level in (c["a"], c["b"])]
     rows = [row for row in sides if row]
     if c["metric"] not in _MIXED or c["twin"] or len(rows) < len(sides):

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 from h123.analysis.audits.exclusions import exclusions
 from h123.analysis.case import Case, once
 from h123.analysis.comparisons.comparison import compared
-from h123.analysis.comparisons.judged import Judged
+from h123.analysis.comparisons.judged import JudgedComparison
 from h123.analysis.comparisons.projection import project
 from h123.analysis.section import Section
 from h123.analysis.verdicts.first_bytes import with_reasons
@@ -16,7 +16,7 @@ from h123.analysis.verdicts.verdict import judge
 
 
 class JudgedPart(TypedDict):
-    comparisons: Sequence[Judged]
+    comparisons: Sequence[JudgedComparison]
 
 
 class QualifiedPart(JudgedPart, HandshakesPart):
@@ -24,7 +24,7 @@ class QualifiedPart(JudgedPart, HandshakesPart):
 
 
 @once
-def judged(case: Case) -> list[Judged]:
+def judged(case: Case) -> list[JudgedComparison]:
     """As the verdicts alone have them."""
     return judge(compared(case), case.rule, exclusions(case))
 
@@ -36,7 +36,7 @@ def opened(case: Case) -> list[HandshakesRow]:
 
 
 @once
-def comparisons(case: Case) -> list[Judged]:
+def comparisons(case: Case) -> list[JudgedComparison]:
     """As verdicts.json has them."""
     return with_reasons(project(noted(judged(case), opened(case)), case.rule), case.attempts, case.factor)
 

@@ -17,7 +17,7 @@ from scipy.special import stdtrit
 from typing_extensions import TypedDict
 
 from h123.analysis.case import Case
-from h123.analysis.comparisons.judged import Cell, Judged
+from h123.analysis.comparisons.judged import Cell, JudgedComparison
 from h123.analysis.section import Section
 from h123.analysis.verdicts.judgement import comparisons
 from h123.study import rungs, split_pair
@@ -54,7 +54,7 @@ CONFIDENCE = 0.95
 Floats = NDArray[np.float64]
 
 
-def ladder(judged: Sequence[Judged], levels: Sequence[str]) -> list[LadderRow]:
+def ladder(judged: Sequence[JudgedComparison], levels: Sequence[str]) -> list[LadderRow]:
     """The `ladder` of verdicts.json: a row for each cell and metric of which all pairs have been compared."""
     if not levels:
         return []
@@ -65,11 +65,11 @@ def ladder(judged: Sequence[Judged], levels: Sequence[str]) -> list[LadderRow]:
     return [_row([found[place] for place in sides]) for sides in places if found.keys() >= {*sides}]
 
 
-def _place(c: Judged, a: str, b: str) -> Hashable:
+def _place(c: JudgedComparison, a: str, b: str) -> Hashable:
     return (tuple(c["cell"].items()), c["metric"], a, b)
 
 
-def _row(sides: Sequence[Judged]) -> LadderRow:
+def _row(sides: Sequence[JudgedComparison]) -> LadderRow:
     logs = _logs(sides)
     *steps, whole = (_factor(side, of) for side, of in zip(sides, logs, strict=True))
     return {
@@ -83,7 +83,7 @@ def _row(sides: Sequence[Judged]) -> LadderRow:
     }
 
 
-def _logs(sides: Sequence[Judged]) -> Floats:
+def _logs(sides: Sequence[JudgedComparison]) -> Floats:
     """(sides, blocks): the logarithms of the ratios in the blocks in which all have one; none where a side lost
     a block, because means without it would favour the side that failed."""
     ratios = [{pair["block"]: pair["ratio"] for pair in side["pairs"] if pair["ratio"] is not None} for side in sides]
@@ -92,7 +92,7 @@ def _logs(sides: Sequence[Judged]) -> Floats:
     return np.log(np.array([[of[block] for block in common] for of in ratios], dtype=np.float64))
 
 
-def _factor(c: Judged, logs: Floats) -> Factor:
+def _factor(c: JudgedComparison, logs: Floats) -> Factor:
     mean, low, high = _mean(logs)
     return {
         "a": c["a"],

@@ -7,7 +7,7 @@ import numpy as np
 from typing_extensions import TypedDict
 
 from h123.analysis.case import Case
-from h123.analysis.comparisons.judged import Cell, Judged
+from h123.analysis.comparisons.judged import Cell, JudgedComparison
 from h123.analysis.section import Section
 from h123.analysis.verdicts.judgement import comparisons
 
@@ -25,7 +25,7 @@ FEWEST = 6
 """Pairs of which a correlation is told."""
 
 
-def repeats(judged: Sequence[Judged]) -> list[RepeatsRow]:
+def repeats(judged: Sequence[JudgedComparison]) -> list[RepeatsRow]:
     """The `repeats` of verdicts.json: which metric repeats which, and how closely the ratios of blocks go together."""
     found: list[RepeatsRow] = []
     for metric, of in dict.fromkeys((c["metric"], of) for c in judged if (of := c["repeats"])):
@@ -36,15 +36,15 @@ def repeats(judged: Sequence[Judged]) -> list[RepeatsRow]:
     return found
 
 
-def _original(c: Judged, judged: Sequence[Judged]) -> Judged:
+def _original(c: JudgedComparison, judged: Sequence[JudgedComparison]) -> JudgedComparison:
     return next(o for o in judged if o["metric"] == c["repeats"] and _between(o) == _between(c))
 
 
-def _between(c: Judged) -> tuple[Cell, str, str, bool]:
+def _between(c: JudgedComparison) -> tuple[Cell, str, str, bool]:
     return c["cell"], c["a"], c["b"], c["twin"]
 
 
-def _correlation(c: Judged, original: Judged) -> float | None:
+def _correlation(c: JudgedComparison, original: JudgedComparison) -> float | None:
     """Pearson's, of the logarithms of the blocks' ratios."""
     first, second = ({pair["block"]: pair["ratio"] for pair in one["pairs"] if pair["ratio"]} for one in (c, original))
     both = np.log([(first[block], second[block]) for block in first if block in second])

@@ -9,7 +9,7 @@ import numpy as np
 from h123.analysis.audits.exclusions import exclusions
 from h123.analysis.case import Case
 from h123.analysis.comparisons.answers import Sent, answers, most_unlike, said
-from h123.analysis.comparisons.comparison import TWINS, Cell, Comparison, Pair, Values, compare, in_blocks
+from h123.analysis.comparisons.comparison import TWINS, Cell, Pair, PairedComparison, Values, compare, in_blocks
 from h123.analysis.comparisons.failures import shares
 from h123.analysis.statistics.precision import FEWEST
 from h123.study import METRICS, Parameters
@@ -21,7 +21,7 @@ class Treatment:
 
     cell: Cell
     parameters: Parameters
-    metrics: Mapping[str, "Measured"]
+    metrics: Mapping[str, "TreatmentMetric"]
     """By name, those that the study asks for."""
     failed: float
     """Share of its requests that failed, over the trials."""
@@ -35,7 +35,7 @@ class Treatment:
 
 
 @dataclass(frozen=True)
-class Measured:
+class TreatmentMetric:
     """A metric of a treatment."""
 
     logs: Mapping[int, float]
@@ -56,16 +56,16 @@ def treatments(case: Case) -> Iterator[Treatment]:
         yield Treatment(trial.cell, trial.parameters, had, _failed(case, trial.cell), answers(case).of(trial.cell))
 
 
-def _measured(case: Case, values: Values, cell: Cell, metric: str) -> Measured:
+def _measured(case: Case, values: Values, cell: Cell, metric: str) -> TreatmentMetric:
     """What speaks against judging a comparison of the treatment with itself speaks against the treatment."""
     known = {trial: values.of(trial, metric) for trial in in_blocks(case.plan, cell)}
     had = {trial.block: value for trial, value in known.items() if value is not None}
     pairs = [Pair(at.block, v, v, values.share(at, metric)) for at, v in known.items() if v is not None]
     compared = case.plan.study.compare.factor
     others, level = {name: at for name, at in cell.items() if name != compared}, cell[compared]
-    exclusion = exclusions(case).against(Comparison(others, "", metric, level, level, False, TWINS, pairs, 0))
+    exclusion = exclusions(case).against(PairedComparison(others, "", metric, level, level, False, TWINS, pairs, 0))
     logs = {block: math.log(value) if value > 0 else -math.inf for block, value in had.items()}
-    return Measured(logs, exclusion.why if exclusion else None)
+    return TreatmentMetric(logs, exclusion.why if exclusion else None)
 
 
 def _failed(case: Case, cell: Cell) -> float:

@@ -13,8 +13,8 @@ import numpy as np
 from typing_extensions import TypedDict
 
 from h123.analysis.case import Case
-from h123.analysis.comparisons.comparison import Comparison, compared
-from h123.analysis.comparisons.judged import Judged
+from h123.analysis.comparisons.comparison import PairedComparison, compared
+from h123.analysis.comparisons.judged import JudgedComparison
 from h123.analysis.section import Section
 from h123.analysis.statistics.signedrank import Floats, cumulative, size
 from h123.analysis.verdicts.judgement import comparisons
@@ -35,7 +35,9 @@ BAND = 0.99
 AS_EXPECTED, MORE = "as expected", "more than expected"
 
 
-def twin_rate(comparisons: Sequence[Comparison], judged: Sequence[Judged], alpha: float, seed: int) -> TwinsFound:
+def twin_rate(
+    comparisons: Sequence[PairedComparison], judged: Sequence[JudgedComparison], alpha: float, seed: int
+) -> TwinsFound:
     """The `twins` of verdicts.json; `judged` are the comparisons' elements there, in the same order."""
     both = [(c, found) for c, found in zip(comparisons, judged, strict=True) if c.twin and not c.repeats]
     twins = [(c, p) for c, found in both if (p := found["p"]) is not None]
@@ -53,10 +55,10 @@ def twin_rate(comparisons: Sequence[Comparison], judged: Sequence[Judged], alpha
     }
 
 
-def _by_chance(twins: Sequence[Comparison], alpha: float, seed: int) -> Floats:
+def _by_chance(twins: Sequence[PairedComparison], alpha: float, seed: int) -> Floats:
     """Of each of `SWAPS` random swappings, how many comparisons reject."""
     random, counts = np.random.default_rng(seed), np.zeros(SWAPS)
-    cells: dict[tuple[str, ...], list[Comparison]] = defaultdict(list)
+    cells: dict[tuple[str, ...], list[PairedComparison]] = defaultdict(list)
     for twin in twins:
         cells[tuple(twin.cell.values())].append(twin)
     for members in cells.values():

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from h123.analysis.audits.exclusions import Exclusion, Exclusions, named
-from h123.analysis.comparisons.comparison import Comparison
-from h123.analysis.comparisons.judged import Judged
+from h123.analysis.comparisons.comparison import PairedComparison
+from h123.analysis.comparisons.judged import JudgedComparison
 from h123.analysis.statistics.families import adjust, smallest_adjusted
 from h123.analysis.statistics.rule import Rule
-from h123.analysis.statistics.signedrank import CONFIDENCE, Estimate, SignedRank, attainable, ratio_of
+from h123.analysis.statistics.signedrank import CONFIDENCE, IntervalEstimate, SignedRank, attainable, ratio_of
 from h123.analysis.statistics.symmetry import LEVEL, SignTest, symmetry
 from h123.study import ENOUGH_FOR_INTERVAL, METRICS
 
@@ -24,11 +24,11 @@ _NAMES = {"holm": "Holm", "bh": "Benjamini-Hochberg"}
 
 
 @dataclass(frozen=True)
-class Tested:
+class ComparisonTest:
     """A comparison with its estimate (of the log-ratio) and its p values; None where there is nothing to test."""
 
-    comparison: Comparison
-    estimate: Estimate | None
+    comparison: PairedComparison
+    estimate: IntervalEstimate | None
     p: float | None
     p_equivalent: float | None
     symmetric: float | None = None
@@ -44,7 +44,9 @@ class Tested:
     family_size: int = 0
 
 
-def judge(comparisons: Sequence[Comparison], rule: Rule, exclusions: Exclusions | None = None) -> list[Judged]:
+def judge(
+    comparisons: Sequence[PairedComparison], rule: Rule, exclusions: Exclusions | None = None
+) -> list[JudgedComparison]:
     """The `comparisons` of verdicts.json, in the same order; those that exclusions speak against are not judged."""
     tested = [_test(comparison, rule) for comparison in comparisons]
     if exclusions:
@@ -55,14 +57,14 @@ def judge(comparisons: Sequence[Comparison], rule: Rule, exclusions: Exclusions 
     return [_document(one, rule) for one in _correct(tested)]
 
 
-def _test(comparison: Comparison, rule: Rule) -> Tested:
+def _test(comparison: PairedComparison, rule: Rule) -> ComparisonTest:
     if not comparison.pairs:
-        return Tested(comparison, None, None, None)
+        return ComparisonTest(comparison, None, None, None)
     differences = [pair.log_ratio for pair in comparison.pairs]
     symmetric = symmetry(differences)
     lopsided = symmetric is not None and symmetric <= LEVEL
     found = SignTest(differences) if lopsided else SignedRank(differences)
-    return Tested(
+    return ComparisonTest(
         comparison,
         found.estimate(rule.confidence),
         found.p(),
@@ -72,7 +74,7 @@ def _test(comparison: Comparison, rule: Rule) -> Tested:
     )
 
 
-def _correct(tested: list[Tested]) -> list[Tested]:
+def _correct(tested: list[ComparisonTest]) -> list[ComparisonTest]:
     """Adjust p values within families; the twins' stay as they are. A comparison without data is in no family.
 
     One that repeats another's observation is corrected in its place, and has no smaller p than that one has.
@@ -92,7 +94,7 @@ def _correct(tested: list[Tested]) -> list[Tested]:
     return corrected
 
 
-def _families(tested: Sequence[Tested], repeating: bool) -> dict[str, list[int]]:
+def _families(tested: Sequence[ComparisonTest], repeating: bool) -> dict[str, list[int]]:
     """Places by family, of those that do, or do not, repeat another's observation."""
     families: dict[str, list[int]] = defaultdict(list)
     for place, one in enumerate(tested):
@@ -101,7 +103,7 @@ def _families(tested: Sequence[Tested], repeating: bool) -> dict[str, list[int]]
     return families
 
 
-def _adjusted(family: Sequence[Tested]) -> list[Tested]:
+def _adjusted(family: Sequence[ComparisonTest]) -> list[ComparisonTest]:
     correction = family[0].comparison.family.correction
     p, p_equivalent = [one.p or 0.0 for one in family], [one.p_equivalent or 0.0 for one in family]
     if correction != "none":
@@ -112,13 +114,13 @@ def _adjusted(family: Sequence[Tested]) -> list[Tested]:
     ]
 
 
-def _observed(one: Tested) -> tuple[Any, ...]:
+def _observed(one: ComparisonTest) -> tuple[Any, ...]:
     """What a comparison and the one that repeats it have in common."""
     c = one.comparison
     return (tuple(c.cell.items()), c.repeats or c.metric, c.a, c.b, c.twin)
 
 
-def _no_surer(one: Tested, original: Tested) -> Tested:
+def _no_surer(one: ComparisonTest, original: ComparisonTest) -> ComparisonTest:
     p, p_equivalent = (
         max(mine or 0.0, other or 0.0)
         for mine, other in (
@@ -129,7 +131,7 @@ def _no_surer(one: Tested, original: Tested) -> Tested:
     return replace(one, p_adjusted=p, p_equivalent_adjusted=p_equivalent)
 
 
-def _verdict(tested: Tested, rule: Rule) -> str:
+def _verdict(tested: ComparisonTest, rule: Rule) -> str:
     if tested.exclusion or tested.p_adjusted is None or tested.p_equivalent_adjusted is None:
         return INCONCLUSIVE
     if tested.p_equivalent_adjusted <= rule.level and len(tested.comparison.pairs) >= ENOUGH_FOR_INTERVAL:
@@ -137,7 +139,7 @@ def _verdict(tested: Tested, rule: Rule) -> str:
     return _direction(tested, rule) or INCONCLUSIVE
 
 
-def _direction(tested: Tested, rule: Rule) -> str | None:
+def _direction(tested: ComparisonTest, rule: Rule) -> str | None:
     """Which is better, where that is sure, however small the difference."""
     if tested.exclusion or tested.estimate is None or tested.p_adjusted is None or tested.p_adjusted > rule.level:
         return None
@@ -146,7 +148,7 @@ def _direction(tested: Tested, rule: Rule) -> str | None:
     return better if (tested.estimate.centre < 0) == (metric.better == "lower") else worse
 
 
-def _notes(tested: Tested, verdict: str, rule: Rule) -> list[str]:
+def _notes(tested: ComparisonTest, verdict: str, rule: Rule) -> list[str]:
     comparison, blocks = tested.comparison, len(tested.comparison.pairs)
     same = [f"in a closed loop one observation with {comparison.repeats}, counted once"] if comparison.repeats else []
     notes = same + [
@@ -193,7 +195,7 @@ def _as_clear_as_can_be(blocks: int, size: int, correction: str, rule: Rule) -> 
     return f"no p from {_count(blocks)} is smaller, but {above}"
 
 
-def _undecided(tested: Tested, verdict: str, rule: Rule) -> str | None:
+def _undecided(tested: ComparisonTest, verdict: str, rule: Rule) -> str | None:
     """Why there is no verdict though the interval lies on one side of no difference."""
     estimate, blocks = tested.estimate, len(tested.comparison.pairs)
     if verdict != INCONCLUSIVE or tested.exclusion or estimate is None or estimate.low <= 0 <= estimate.high:
@@ -206,7 +208,7 @@ def _undecided(tested: Tested, verdict: str, rule: Rule) -> str | None:
     return f"that may be chance ({said})"
 
 
-def _document(tested: Tested, rule: Rule) -> Judged:
+def _document(tested: ComparisonTest, rule: Rule) -> JudgedComparison:
     comparison, estimate = tested.comparison, tested.estimate
     verdict, direction = _verdict(tested, rule), _direction(tested, rule)
     notes, whole = _notes(tested, verdict, rule), [pair for pair in comparison.pairs if pair.whole]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing_extensions import TypedDict
 
 from h123.analysis.case import Case
-from h123.analysis.comparisons.judged import Judged, headline
+from h123.analysis.comparisons.judged import JudgedComparison, headline
 from h123.analysis.section import Section
 from h123.analysis.statistics.precision import LIMIT, blocks_for, spread, width
 from h123.analysis.statistics.rule import Rule
@@ -36,7 +36,7 @@ _GROWTH = 1.5
 
 
 @dataclass(frozen=True)
-class Reached:
+class WidthProgress:
     """How far a campaign has come."""
 
     narrow: bool
@@ -47,24 +47,26 @@ class Reached:
     """The number that is likely to be enough; None: more than is practical, or nothing to measure."""
 
 
-def reached(judged: Sequence[Judged], wanted: float, planned: int, rule: Rule) -> Reached:
+def reached(judged: Sequence[JudgedComparison], wanted: float, planned: int, rule: Rule) -> WidthProgress:
     """Of the first family's comparisons, as far as they can be judged. `planned`: blocks."""
     asked = [c for c in headline(judged) if not c["withheld"]] if judged else []
     if not asked:
-        return Reached(narrow=False, widest=None, blocks=None)
+        return WidthProgress(narrow=False, widest=None, blocks=None)
     ends = [(c["low"], c["high"]) for c in asked if c["low"] and c["high"] is not None]
     if len(ends) < len(asked):
         more = math.ceil(_GROWTH * planned)  # how many would be enough, nobody can say
-        return Reached(narrow=False, widest=None, blocks=more if more <= LIMIT else None)
+        return WidthProgress(narrow=False, widest=None, blocks=more if more <= LIMIT else None)
     widest = max(width(low, high) for low, high in ends)
     narrow = widest <= wanted and all(c["blocks"] >= ENOUGH_FOR_INTERVAL for c in asked)
     wide = [(end, c["blocks"]) for end, c in zip(ends, asked, strict=True) if width(*end) > wanted]
     needed = [_needed(end, blocks, wanted, planned, rule) for end, blocks in wide]
     known = [blocks for blocks in needed if blocks]
-    return Reached(narrow, widest, None if narrow or len(known) < len(needed) else max(known, default=planned + 1))
+    return WidthProgress(
+        narrow, widest, None if narrow or len(known) < len(needed) else max(known, default=planned + 1)
+    )
 
 
-def next_blocks(found: Reached, now: int, at_most: int | None) -> int | None:
+def next_blocks(found: WidthProgress, now: int, at_most: int | None) -> int | None:
     """The number of blocks to go on to; None where the campaign ends: it is narrow enough, or nothing practical helps.
 
     Whoever says `at_most` wants as many if even they are not enough.
@@ -83,7 +85,7 @@ def _needed(ends: tuple[float, float], blocks: int, wanted: float, planned: int,
     return None if needed is None else max(needed, blocks + 1) + planned - blocks
 
 
-def reached_by(case: Case, judged: Sequence[Judged]) -> Reached:
+def reached_by(case: Case, judged: Sequence[JudgedComparison]) -> WidthProgress:
     """By a campaign that is to have a width."""
     assert case.facts.precision is not None
     return reached(judged, case.facts.precision["wanted"], len(case.plan.blocks), case.rule)

@@ -12,5 +12,5 @@ def command(folder: FolderArgument) -> None:
     from h123.store import CampaignFolder
 
     campaign = CampaignFolder.open(folder)
-    print_summary(requirements.Held(campaign, requirements.standing(campaign)).verdicts, out_console, folder)
+    print_summary(requirements.GateResult(campaign, requirements.standing(campaign)).verdicts, out_console, folder)
     complain_of_damage(campaign)

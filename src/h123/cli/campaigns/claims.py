@@ -57,14 +57,14 @@ def command(
 
 def _decided_by(campaign: Path, what: list[str], beside: Path | None) -> None:
     from h123.analysis import decide_claims
-    from h123.report import Beside, print_claims
+    from h123.report import OtherLedgers, print_claims
     from h123.store import CampaignFolder
 
     folder = CampaignFolder.open(campaign)
     ledgers = _ledgers(what, folder)
     decided = decide_claims(folder, ledgers)
     other = _other(beside, folder) if beside else None
-    print_claims(decided, out_console, Beside(_named(other), decide_claims(other, ledgers)) if other else None)
+    print_claims(decided, out_console, OtherLedgers(_named(other), decide_claims(other, ledgers)) if other else None)
     for one in (folder, other):
         if one:
             complain_of_damage(one)

@@ -31,7 +31,7 @@ def command(
     from h123.store import CampaignFolder
 
     campaign = CampaignFolder.open(folder)
-    requirements.Held(campaign, requirements.standing(campaign))
+    requirements.GateResult(campaign, requirements.standing(campaign))
     out_console.print(str(write_report(campaign, beside)), soft_wrap=True)
     complain_of_damage(campaign)
 
@@ -43,7 +43,7 @@ def conclude(folder: "CampaignFolder") -> int:
     from h123.report import print_summary, write_report
 
     say("Analysing ...")
-    found = requirements.Held(folder, requirements.required(folder))
+    found = requirements.GateResult(folder, requirements.required(folder))
     say("Writing the report ...")
     path = write_report(folder)
     print_summary(found.verdicts, out_console, folder.path)

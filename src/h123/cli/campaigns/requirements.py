@@ -10,7 +10,7 @@ from h123.analysis.sections import Verdicts
 from h123.base.errors import UserError
 from h123.base.terminal.console import out_console, write
 from h123.documents import read_content
-from h123.gate import STATUS, Figures, Passage, gate_row, judge, spoiled, worst, write_gate
+from h123.gate import STATUS, GateCondition, GateFigures, gate_row, judge, spoiled, worst, write_gate
 from h123.store import CampaignFolder, loss
 from h123.study import Basis, Condition, Study
 
@@ -28,7 +28,7 @@ def required(folder: CampaignFolder) -> list[Condition]:
     return Study.from_resolved(folder.study).require
 
 
-class Held:
+class GateResult:
     """A campaign's verdicts with what became of its conditions, which is also written."""
 
     def __init__(self, folder: CampaignFolder, conditions: Sequence[Condition]) -> None:
@@ -56,7 +56,7 @@ def written(files: Sequence[Path]) -> None:
         out_console.print(f"Gate: {', '.join(map(str, files))}", soft_wrap=True)
 
 
-def tell(where: Path, name: str, passages: Sequence[Passage]) -> int:
+def tell(where: Path, name: str, passages: Sequence[GateCondition]) -> int:
     """Print and write what became of conditions that are held against no single campaign; the exit status."""
     for line in gate_row(passages)["lines"]:
         write(out_console, line)
@@ -73,8 +73,8 @@ def later_look(folder: CampaignFolder) -> int | None:
     return next_look(verdicts, undecided=any(one.open for one in _passages(folder, verdicts, conditions)))
 
 
-def _passages(folder: CampaignFolder, verdicts: Verdicts, conditions: Sequence[Condition]) -> list[Passage]:
-    figures, damage = Figures(verdicts, lambda: gather(folder)), _damage(folder)
+def _passages(folder: CampaignFolder, verdicts: Verdicts, conditions: Sequence[Condition]) -> list[GateCondition]:
+    figures, damage = GateFigures(verdicts, lambda: gather(folder)), _damage(folder)
     unfinished = _unfinished(verdicts)
     return [judge(one, spoiled(figures.of(one), damage), unfinished=unfinished) for one in conditions]
 

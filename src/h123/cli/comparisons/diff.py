@@ -17,7 +17,7 @@ from h123.cli.signals import held_back
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from h123.diff import Diff, Row
+    from h123.diff import Diff, DiffRow
     from h123.study import Condition
 
 PAIR = "after/before"
@@ -132,7 +132,7 @@ def _cost(found: "Diff") -> Iterator[str]:
         )
 
 
-def _table(rows: "Sequence[Row]") -> "Table":
+def _table(rows: "Sequence[DiffRow]") -> "Table":
     from rich.table import Table
 
     from h123.diff import CONFIDENCE
@@ -164,7 +164,7 @@ def _ratio(value: float | None) -> str:
     return "?" if value is None else f"{value:.3f}"
 
 
-def _parts(row: "Row") -> bool:
+def _parts(row: "DiffRow") -> bool:
     """Whether the two medians say something else than the ratio."""
     before, after, paired = row["before_median"], row["after_median"], row["ratio"]
     if row["withheld"] or not (before and after and paired):
@@ -172,7 +172,7 @@ def _parts(row: "Row") -> bool:
     return abs(math.log(after / before / paired)) > _NOTABLE
 
 
-def _trust(rows: "Sequence[Row]") -> Iterator[str]:
+def _trust(rows: "Sequence[DiffRow]") -> Iterator[str]:
     from h123.diff import CONFIDENCE, FEWEST
 
     for row in rows:

@@ -38,7 +38,7 @@ def command(campaign: FolderArgument, fail_if: FailIfOption = None, by: ByOption
 def hold(path: Path, conditions: "Sequence[Condition]") -> int:
     """Hold a campaign against them, or where there are none against what its study requires; the exit status. Raises
     UserError."""
-    from h123.cli.campaigns.requirements import Held, required, written
+    from h123.cli.campaigns.requirements import GateResult, required, written
     from h123.report import first_lines, print_gate, write_report
     from h123.store import CampaignFolder
     from h123.study import Study
@@ -50,7 +50,7 @@ def hold(path: Path, conditions: "Sequence[Condition]") -> int:
             f"nothing to hold {path} against: its study requires nothing",
             remedy=f"say what must not be: --fail-if '{_example(Study.from_resolved(folder.study))}'",
         )
-    found = Held(folder, asked)
+    found = GateResult(folder, asked)
     print_gate(found.verdicts, out_console)
     for line in first_lines(found.verdicts):
         write(out_console, line)

@@ -33,7 +33,7 @@ def command() -> None:
 
 
 @dataclass(frozen=True)
-class Check:
+class MachineCheck:
     """One capability. `needed`: nothing can be measured without it; the others cost accuracy or choice."""
 
     name: str
@@ -43,61 +43,65 @@ class Check:
     needed: bool = False
 
 
-def diagnose() -> list[Check]:
+def diagnose() -> list[MachineCheck]:
     """All checks, in the order in which to mend them."""
     return [*_control_plane(), *_lab()]
 
 
-def _lab() -> list[Check]:
+def _lab() -> list[MachineCheck]:
     """The data plane's checks: namespaces, TUN, real-time priority, buffers, congestion controllers."""
     if not lab_binary().is_file():
         return [*_without_lab()]
     done = subprocess.run([str(lab_binary()), "doctor", "--json"], capture_output=True, text=True, check=False)
     try:
-        return [Check(**check) for check in json.loads(done.stdout)]
+        return [MachineCheck(**check) for check in json.loads(done.stdout)]
     except (ValueError, TypeError):
         raise UserError(f"h123-lab doctor failed: {done.stderr.strip()}", remedy="run `make setup`", status=3) from None
 
 
-def _without_lab() -> Iterator[Check]:
+def _without_lab() -> Iterator[MachineCheck]:
     """What can be known before the program that measures, and looks at the rest, is built."""
     root, tun = os.geteuid() == 0, Path("/dev/net/tun").exists()
-    yield Check("root", root, "running as root" if root else "not running as root", "run it with sudo", needed=True)
-    yield Check("tun", tun, "/dev/net/tun is there" if tun else "/dev/net/tun is missing", _TUN, needed=True)
-    yield Check(
+    yield MachineCheck(
+        "root", root, "running as root" if root else "not running as root", "run it with sudo", needed=True
+    )
+    yield MachineCheck("tun", tun, "/dev/net/tun is there" if tun else "/dev/net/tun is missing", _TUN, needed=True)
+    yield MachineCheck(
         "lab", False, "not built", "install Rust, then run `./h123 doctor` again: it checks the rest", needed=True
     )
 
 
-def _control_plane() -> list[Check]:
+def _control_plane() -> list[MachineCheck]:
     from h123.virtual import NAME, installed_kernel
 
     free = shutil.disk_usage(next(path for path in cache_folder().resolve().parents if path.exists())).free
     kernel = installed_kernel()
     built = f"{kernel.source.package} {kernel.source.version}" if kernel else "not installed"
     return [
-        Check("disk space", free >= _ROOM_BYTES, f"{free / 1e9:.1f} GB free", "free up at least 2 GB"),
+        MachineCheck("disk space", free >= _ROOM_BYTES, f"{free / 1e9:.1f} GB free", "free up at least 2 GB"),
         _rust(),
         _go(),
         _subjects(),
-        Check("virtual clock", kernel is not None, built, f"`h123 install {NAME}` builds what `--clock virtual` needs"),
+        MachineCheck(
+            "virtual clock", kernel is not None, built, f"`h123 install {NAME}` builds what `--clock virtual` needs"
+        ),
     ]
 
 
-def _subjects() -> Check:
+def _subjects() -> MachineCheck:
     """Whether installed ones still have the files that their commands name."""
     from h123.catalogue import catalogue, damage
 
     broken = {subject.name: lost for subject in catalogue().values() if (lost := damage(subject))}
     if not broken:
-        return Check("subjects", True, "no installed one lacks a file")
+        return MachineCheck("subjects", True, "no installed one lacks a file")
     told = ", ".join(f"{name} lacks {lost}" for name, lost in broken.items())
-    return Check("subjects", False, told, f"`h123 install {' '.join(broken)}` builds again what is broken")
+    return MachineCheck("subjects", False, told, f"`h123 install {' '.join(broken)}` builds again what is broken")
 
 
-def _rust() -> Check:
+def _rust() -> MachineCheck:
     path, built = shutil.which("cargo"), lab_binary().is_file()
-    return Check(
+    return MachineCheck(
         "Rust",
         path is not None or built,
         path or ("cargo not found, but the lab is built" if built else "not found"),
@@ -105,12 +109,12 @@ def _rust() -> Check:
     )
 
 
-def _go() -> Check:
+def _go() -> MachineCheck:
     path = shutil.which("go")
     version = _go_version(path) if path else ()
     known = f"{'.'.join(map(str, version))}, {path}" if version else path
     needed = ".".join(map(str, _GO))
-    return Check(
+    return MachineCheck(
         "Go",
         version >= _GO,
         known or "not found",

@@ -13,7 +13,7 @@ KERNEL = "virtual-kernel"
 """What stands for the kernel of the virtual clock among the names of subjects."""
 
 
-class Role(StrEnum):
+class RoleOption(StrEnum):
     """What a subject can be verified as."""
 
     SERVER = "server"

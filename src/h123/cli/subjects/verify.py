@@ -11,7 +11,7 @@ from h123.base.errors import UserError
 from h123.base.terminal.console import err_console, out_console, say, write
 from h123.base.units import format_seconds
 from h123.cli import completion
-from h123.cli.subjects.selection import Role, named
+from h123.cli.subjects.selection import RoleOption, named
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,7 +41,7 @@ def command(
         ),
     ] = False,
     role: Annotated[
-        Role | None,
+        RoleOption | None,
         typer.Option(help="Verify only this role of subjects that are both server and client.", show_default=False),
     ] = None,
     constants: Annotated[

@@ -33,7 +33,7 @@ What counts as the same:
 
 
 @dataclass(frozen=True)
-class Held:
+class DeclarationCheck:
     """What is stated of one stack, against what its subject's packets show."""
 
     said: DeclaredConstants
@@ -60,9 +60,12 @@ def write_constants() -> Path:
 
 def held(
     every: Sequence[DeclaredConstants], subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]
-) -> Sequence[Held]:
+) -> Sequence[DeclarationCheck]:
     """Each against the record of its subject's files as they are now."""
-    return [Held(said, _comparisons(said, subjects.get(said.subject), known.get(said.subject))) for said in every]
+    return [
+        DeclarationCheck(said, _comparisons(said, subjects.get(said.subject), known.get(said.subject)))
+        for said in every
+    ]
 
 
 def _comparisons(said: DeclaredConstants, subject: Subject | None, told: PublicRecord | None) -> list[Comparison]:
@@ -75,13 +78,13 @@ def _comparisons(said: DeclaredConstants, subject: Subject | None, told: PublicR
     return []
 
 
-def constants_page(every: Sequence[Held]) -> str:
+def constants_page(every: Sequence[DeclarationCheck]) -> str:
     """The whole page, in Markdown."""
     parts = [[_HEAD], [_summary(every)], _table(every), _differences(every), [_RULES], _sources(every)]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
-def _summary(every: Sequence[Held]) -> str:
+def _summary(every: Sequence[DeclarationCheck]) -> str:
     all_of_them = [one for held in every for one in held.comparisons]
     same = sum(one.agrees for one in all_of_them)
     servers = len({held.said.subject for held in every if held.comparisons})
@@ -90,7 +93,7 @@ def _summary(every: Sequence[Held]) -> str:
     return f"{same} of {len(all_of_them)} constants of {servers} servers are what their sources say{rest}."
 
 
-def _table(every: Sequence[Held]) -> list[str]:
+def _table(every: Sequence[DeclarationCheck]) -> list[str]:
     rows = []
     for held in every:
         said = held.said
@@ -112,7 +115,7 @@ def _table(every: Sequence[Held]) -> list[str]:
     return list(table(rows))
 
 
-def _differences(every: Sequence[Held]) -> list[str]:
+def _differences(every: Sequence[DeclarationCheck]) -> list[str]:
     lines = [
         f"* **{held.server}**, {held.over}, {one.constant}: {one.differs or 'nobody has said why yet.'}"
         for held in every
@@ -122,7 +125,7 @@ def _differences(every: Sequence[Held]) -> list[str]:
     return ["## Differences", "", *lines] if lines else []
 
 
-def _sources(every: Sequence[Held]) -> list[str]:
+def _sources(every: Sequence[DeclarationCheck]) -> list[str]:
     rows: dict[tuple[str, str, str, str], list[str]] = {}
     for held in every:
         said = held.said

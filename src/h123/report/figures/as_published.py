@@ -10,7 +10,7 @@ import altair as alt
 
 from h123.analysis.as_published.rows import AsPublished, FactorTest, PublishedRow
 from h123.report.figures.axes import RowNames, header, row_names
-from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
+from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, FigureRows, Mark
 from h123.report.text.as_published import PUBLISHED_VERDICTS, name
 from h123.report.text.words import cell_name, level
 from h123.study import metric
@@ -121,5 +121,5 @@ def _panels(layers: Any, rows: list[Mark], width: int, names: RowNames) -> Any:
     plot = width // columns - names.width - 22
     facet = alt.Facet("panel:N", sort=panels, header=header(panels, plot))
     chart = layers.properties(width=plot)
-    drawn = chart.facet(facet=facet, columns=columns, data=Rows(rows), spacing=20)
+    drawn = chart.facet(facet=facet, columns=columns, data=FigureRows(rows), spacing=20)
     return drawn.resolve_axis(x="independent", y="independent")

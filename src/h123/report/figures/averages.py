@@ -12,7 +12,7 @@ import altair as alt
 
 from h123.analysis.as_published.rows import ReplicationsRow
 from h123.report.figures.axes import header, log_ticks, row_names
-from h123.report.figures.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark, Rows
+from h123.report.figures.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, FigureRows, Mark
 from h123.report.text.words import cell_name, level
 from h123.study import metric
 
@@ -130,7 +130,7 @@ def _drawing(
         chart = layers.properties(width=plot, height=alt.Step(max(_STEP, rows.row))).facet(
             facet=alt.Facet("panel:N", sort=panels, header=header(panels, plot)),
             columns=columns,
-            data=Rows(data),
+            data=FigureRows(data),
             spacing=18,
         )
         return chart.resolve_axis(x="independent", y="independent")

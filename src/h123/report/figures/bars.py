@@ -10,7 +10,7 @@ from h123.analysis.provenance.values import ValueRow
 from h123.base.units import common_unit
 from h123.measures import quantiles
 from h123.report.figures.axes import CHARACTER, header, row_names
-from h123.report.figures.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark, Rows
+from h123.report.figures.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, FigureRows, Mark
 from h123.report.text.words import cell_name, level
 from h123.study import Chart, metric
 
@@ -63,7 +63,7 @@ def _figure(chart: Chart, groups: Sequence[Mark]) -> Figure:
         height = len(chart.at) * (_PITCH * len(chart.levels) + _BETWEEN)
         facet = alt.Facet("panel:N", sort=panels, header=header(panels, plot))
         drawn = layers.properties(width=plot, height=height).facet(
-            facet=facet, columns=abreast, data=Rows(marks), spacing=22
+            facet=facet, columns=abreast, data=FigureRows(marks), spacing=22
         )
         return drawn.resolve_axis(x="independent", y="independent")
 

@@ -8,7 +8,7 @@ import altair as alt
 from h123.analysis.comparisons.capacity import Capacity, CapacityRow, CapacityStep
 from h123.base.units import format_seconds
 from h123.report.figures.axes import header, log_ticks
-from h123.report.figures.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark, Rows
+from h123.report.figures.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, FigureRows, Mark
 from h123.report.text.capacity import rate
 from h123.report.text.words import cell_name, level
 
@@ -132,7 +132,7 @@ def _drawing(
         return chart.facet(
             facet=alt.Facet("panel:N", sort=panels, header=header(panels, plot)),
             columns=columns,
-            data=Rows(points + (_diagonal(panels, x_domain, y_domain) if diagonal else [])),
+            data=FigureRows(points + (_diagonal(panels, x_domain, y_domain) if diagonal else [])),
             spacing=20,
         )
 

@@ -8,7 +8,7 @@ import altair as alt
 from h123.analysis.explanations.causes import CausesRow
 from h123.base.units import common_unit, format_seconds
 from h123.report.figures.axes import header, row_names
-from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
+from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, FigureRows, Mark
 from h123.report.text.explanations.causes import DRAWN, VISIT, observation, title
 from h123.report.text.words import level, listed
 
@@ -43,7 +43,7 @@ def causes_figure(rows: Sequence[CausesRow]) -> Figure:
         plot = width - names.width - 20
         chart = bars.properties(width=plot, height=alt.Step(max(_BAR, names.row / len(levels))))
         titles = alt.Facet("panel:N", header=header(panels, width), sort=panels)
-        drawn = chart.facet(data=Rows(data), facet=titles, columns=1)
+        drawn = chart.facet(data=FigureRows(data), facet=titles, columns=1)
         return drawn.resolve_scale(x="independent", y="independent")
 
     along = " along its critical path" if all(observation(row) is VISIT for row in rows) else ""

@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 
 from h123.report.figures.axes import lines
-from h123.report.figures.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark, Rows
+from h123.report.figures.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, FigureRows, Mark
 from h123.report.figures.spread import balanced
 from h123.report.figures.visits import began, by_cell, told_of_choice, took
 from h123.report.text.words import level
@@ -57,7 +57,7 @@ def _panel(arms: Sequence[Mark], factor: str, names: list[str], legend: alt.Lege
     colours = alt.Scale(domain=names, range=SERIES[: len(names)])
     dashes = alt.Scale(domain=[BYTES, RESOURCES], range=[[1, 0], [4, 3]])
     return (
-        alt.Chart(Rows(points))
+        alt.Chart(FigureRows(points))
         .mark_line(strokeWidth=1.6, strokeCap="round")
         .encode(
             x=x,

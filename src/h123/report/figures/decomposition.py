@@ -7,7 +7,7 @@ import altair as alt
 
 from h123.analysis.verdicts.decomposition import PartsOfTime, PartsRow
 from h123.report.figures.axes import Scale, log_scale, row_names
-from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
+from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, FigureRows, Mark
 from h123.report.figures.ratios import spanned
 from h123.report.text.words import cell_name, interval, level, percent, ratio
 from h123.study import metric
@@ -39,7 +39,7 @@ def split_figure(split: PartsOfTime, margin: float) -> Figure:
             title = alt.TitleParams(
                 panel, anchor="start", frame="bounds", fontSize=12, color=COLOURS["muted"], offset=8
             )
-            layers = alt.layer(*_layers(mine, margin, scale, names.axis), _labels(plot, mine), data=Rows(mine))
+            layers = alt.layer(*_layers(mine, margin, scale, names.axis), _labels(plot, mine), data=FigureRows(mine))
             panels.append(layers.properties(width=plot, height=_height(mine), title=title))
         return alt.concat(*panels, columns=min(columns, len(panels)), spacing=18)
 

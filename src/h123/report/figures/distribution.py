@@ -8,7 +8,7 @@ import altair as alt
 
 from h123.base.units import common_unit, figures
 from h123.report.figures.axes import lines, log_ticks
-from h123.report.figures.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark, Rows
+from h123.report.figures.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, FigureRows, Mark
 from h123.report.figures.spread import balanced, other_factors
 from h123.report.text.words import level
 from h123.store import CampaignFolder, connect
@@ -115,12 +115,12 @@ def panel(curves: list[Mark], thin: list[Mark], plot: int, colours: dict[str, st
             for place, row in enumerate(rows)
             for share, seconds in list(zip(SHARES, row["seconds"], strict=True))[::step]
         ]
-        chart = alt.Chart(Rows(points)).mark_line(strokeWidth=width, opacity=opacity)
+        chart = alt.Chart(FigureRows(points)).mark_line(strokeWidth=width, opacity=opacity)
         detail, order = alt.Detail("curve:N"), alt.Order("share:Q")
         return [chart.encode(x=x, y=y, color=colour, detail=detail, order=order)] if points else []
 
     marks = [_mark(row, percent, one, unit) for row in curves for percent in _MARKED]
-    dots = alt.Chart(Rows(marks)).mark_point(filled=True, size=26, opacity=1, aria=True)
+    dots = alt.Chart(FigureRows(marks)).mark_point(filled=True, size=26, opacity=1, aria=True)
     return alt.layer(
         *drawn(thin, 1, 0.25, _TRIAL_STEP),
         *drawn([row for row in curves if row["series"] == _OTHERS], 1, 0.6),

@@ -65,13 +65,13 @@ Mark = dict[str, Any]
 """A row of a figure's data, by the columns that the figure gives it; or a part of its description as Vega has it."""
 
 
-class Rows(alt.InlineData):
+class FigureRows(alt.InlineData):
     """A chart's data. A copy of the chart has the same ones: Altair copies charts often, and rows never change."""
 
     def __init__(self, rows: Iterable[Mark]) -> None:
         super().__init__(values=list(rows))
 
-    def __deepcopy__(self, _: object) -> "Rows":
+    def __deepcopy__(self, _: object) -> "FigureRows":
         return self
 
 

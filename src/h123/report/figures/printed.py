@@ -8,7 +8,7 @@ import altair as alt
 
 from h123.report.figures.averages import MEGABYTES, SECONDS
 from h123.report.figures.axes import log_ticks, row_names
-from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
+from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, FigureRows, Mark
 from h123.report.text.printed import PrintedTable
 from h123.report.text.words import level
 from h123.study import PRINTED
@@ -76,6 +76,6 @@ def _panel(title: str, records: list[Mark], label: str, who: list[str], width: i
     points = base.mark_point(filled=True, size=70, opacity=0.9)
     ends = [points.encode(x=x(end), y=y, color=colour, shape=shape) for end in ("low", "high")]
     shown = [layer.transform_filter("isValid(datum.who)") for layer in (spans, *ends)]
-    layers = alt.layer(limits.transform_filter("isValid(datum.limit)"), *shown, data=Rows(records))
+    layers = alt.layer(limits.transform_filter("isValid(datum.limit)"), *shown, data=FigureRows(records))
     heading = alt.TitleParams(title, anchor="start", frame="bounds", fontSize=12, color=COLOURS["ink"], offset=8)
     return layers.properties(width=plot, height=alt.Step(max(22, rows.row)), title=heading)

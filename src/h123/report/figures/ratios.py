@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import altair as alt
 
-from h123.analysis.comparisons.judged import Judged
+from h123.analysis.comparisons.judged import JudgedComparison
 from h123.report.figures.axes import CHARACTER, LINE, RowNames, Scale, header, lines, log_scale, row_names
-from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
+from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, FigureRows, Mark
 from h123.report.text.words import cell_name, interval, level, percent, ratio, standing, verdict_word
 from h123.study import metric
 
@@ -26,7 +26,7 @@ _LEAST_PLOT = 130
 """Pixels of an axis on which an interval can still be read."""
 
 
-def answer_figure(comparisons: Sequence[Judged], margin: float) -> Figure:
+def answer_figure(comparisons: Sequence[JudgedComparison], margin: float) -> Figure:
     """The ratio with its interval: one panel for each metric and pair, a row for each cell; of many pairs the other
     way round, sorted by ratio.
     """
@@ -52,7 +52,7 @@ def answer_figure(comparisons: Sequence[Judged], margin: float) -> Figure:
                 above = LINE * max(len(row["lines"]) for row in mine)
                 step = above + 28
                 layers = [*_layers(mine, margin, scale, None, 110, down=above // 2), *_names_above(plot, step, mine)]
-            panel = alt.layer(*layers, data=Rows(mine))
+            panel = alt.layer(*layers, data=FigureRows(mine))
             drawn.append(panel.properties(width=plot, height=alt.Step(step), title=_title(title, room)))
         return alt.concat(*drawn, columns=min(abreast, len(drawn)), spacing=18)
 
@@ -64,7 +64,7 @@ def answer_figure(comparisons: Sequence[Judged], margin: float) -> Figure:
     return Figure("answer", "The answer", caption, draw(WIDE), draw(NARROW))
 
 
-def details_figure(comparisons: Sequence[Judged], margin: float) -> Figure:
+def details_figure(comparisons: Sequence[JudgedComparison], margin: float) -> Figure:
     """All ratios at a glance: a row of panels for each metric, a column for each pair; of many pairs, for each cell."""
     rows = _rows(comparisons)
     titles, columns = _distinct(row["metric"] for row in rows), _distinct(row["column"] for row in rows)
@@ -77,7 +77,7 @@ def details_figure(comparisons: Sequence[Judged], margin: float) -> Figure:
             row=alt.Row("metric:N", sort=titles, header=down),
             column=alt.Column("column:N", sort=columns, header=header(columns, plot)),
             spacing={"row": 10, "column": 16},
-            data=Rows(rows),
+            data=FigureRows(rows),
         )
 
     def column(width: int) -> Any:
@@ -86,7 +86,7 @@ def details_figure(comparisons: Sequence[Judged], margin: float) -> Figure:
         plot = width - names.width - 20
         facet = alt.Facet("panel:N", sort=panels, header=header(panels, plot))
         return _panel(plot, names, 4 if width > NARROW else 2).facet(
-            facet=facet, columns=1, spacing=14, data=Rows(rows)
+            facet=facet, columns=1, spacing=14, data=FigureRows(rows)
         )
 
     def _panel(plot: int, names: RowNames, abreast: int) -> Any:
@@ -106,7 +106,7 @@ def details_figure(comparisons: Sequence[Judged], margin: float) -> Figure:
     return Figure("details", "All comparisons at a glance", caption, wide, column(NARROW))
 
 
-def by_ratio(comparisons: Sequence[Judged]) -> list[Judged]:
+def by_ratio(comparisons: Sequence[JudgedComparison]) -> list[JudgedComparison]:
     """The comparisons as a table shows them: of many pairs each metric's in each cell sorted by ratio."""
     if not _many(comparisons):
         return list(comparisons)
@@ -114,11 +114,11 @@ def by_ratio(comparisons: Sequence[Judged]) -> list[Judged]:
     return sorted(comparisons, key=lambda c: (places[_asked(c)], _size(c["ratio"])))
 
 
-def _asked(comparison: Judged) -> str:
+def _asked(comparison: JudgedComparison) -> str:
     return f"{comparison['family']}|{comparison['metric']}|{cell_name(comparison['cell'])}"
 
 
-def _many(comparisons: Iterable[Judged]) -> bool:
+def _many(comparisons: Iterable[JudgedComparison]) -> bool:
     return len({(c["a"], c["b"]) for c in comparisons}) > MANY_PAIRS
 
 
@@ -126,7 +126,7 @@ def _size(value: float | None) -> float:
     return math.inf if value is None else value
 
 
-def _rows(comparisons: Sequence[Judged]) -> list[Mark]:
+def _rows(comparisons: Sequence[JudgedComparison]) -> list[Mark]:
     """What is drawn of each comparison: `name`, its row's; `column`, what else it is about but the metric; `panel`."""
     if not _many(comparisons):
         return [_row(c, _cell(c), f"{level(c['a'])} / {level(c['b'])}") for c in comparisons]
@@ -136,11 +136,11 @@ def _rows(comparisons: Sequence[Judged]) -> list[Mark]:
     return [_row(c, level(c["a"]), f"{_cell(c)}, ratio to {level(c['b'])}") for c in by_ratio(comparisons)]
 
 
-def _cell(comparison: Judged) -> str:
+def _cell(comparison: JudgedComparison) -> str:
     return cell_name(comparison["cell"]) or str(comparison["workload"])
 
 
-def _row(comparison: Judged, name: str, column: str) -> Mark:
+def _row(comparison: JudgedComparison, name: str, column: str) -> Mark:
     wording = metric(comparison["metric"])
     value, low, high = comparison["ratio"], comparison["low"], comparison["high"]
     known = {"ratio": value, "low": low, "high": high}

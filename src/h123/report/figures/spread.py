@@ -9,7 +9,7 @@ import altair as alt
 from h123.analysis.provenance.values import ValueRow
 from h123.base.units import common_unit, format_seconds
 from h123.report.figures.axes import CHARACTER, RowNames, header, row_names
-from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
+from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, FigureRows, Mark
 from h123.report.text.words import cell_name, level, listed
 from h123.study import METRICS, metric
 from h123.study.metrics.observed import ProcessorTime
@@ -187,7 +187,7 @@ def _panels(layers: Any, data: list[Mark], width: int, gutter: int) -> Any:
     plot = width // columns - gutter
     facet = alt.Facet("cell:N", sort=cells, header=header(cells, plot))
     panels = layers.properties(width=plot)
-    return panels.facet(facet=facet, columns=columns, data=Rows(data), spacing=22)
+    return panels.facet(facet=facet, columns=columns, data=FigureRows(data), spacing=22)
 
 
 def balanced(panels: int) -> int:

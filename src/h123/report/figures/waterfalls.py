@@ -9,7 +9,7 @@ import altair as alt
 
 from h123.base.units import format_seconds
 from h123.report.figures.axes import lines
-from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
+from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, FigureRows, Mark
 from h123.report.figures.visits import STAGES, began, by_cell, stages, told_of_choice, took
 from h123.report.text.words import level
 from h123.store import Sample
@@ -78,7 +78,7 @@ def _panel(visit: Mark, factor: str, end: int, plot: int, legend: alt.Legend, ca
     def drawn(points: Iterable[Mark], width: float) -> Any:
         """As one path for each stage: a picture has thousands of bars."""
         ordered = [point | {"n": number} for number, point in enumerate(points)]
-        chart = alt.Chart(Rows(ordered)).mark_line(strokeWidth=width, strokeCap="butt")
+        chart = alt.Chart(FigureRows(ordered)).mark_line(strokeWidth=width, strokeCap="butt")
         return chart.encode(x=x, y=y, color=colour, order=alt.Order("n:Q"))
 
     bars = [

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
-from h123.analysis.comparisons.judged import Judged
+from h123.analysis.comparisons.judged import JudgedComparison
 from h123.analysis.provenance.values import ValueRow
 from h123.analysis.sections import Verdicts
 from h123.documents.events import Event
@@ -31,7 +31,7 @@ class PageSources:
     """A published work's values, where there are any."""
 
     @cached_property
-    def comparisons(self) -> list[Judged]:
+    def comparisons(self) -> list[JudgedComparison]:
         """Without those of the twin."""
         return [c for c in self.verdicts["comparisons"] if not c["twin"]]
 

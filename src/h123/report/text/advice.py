@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from h123.analysis import Remedy, headline
-from h123.analysis.comparisons.judged import Judged
+from h123.analysis.comparisons.judged import JudgedComparison
 from h123.analysis.sections import Verdicts
 from h123.base.units import format_span
 from h123.report.text.words import cell_name, level, listed
@@ -30,7 +30,7 @@ def advice(verdicts: Verdicts) -> list[str]:
     return [*lines, f"{_unbroken(missing)}."] if missing else lines
 
 
-def remedy(comparison: Judged) -> str:
+def remedy(comparison: JudgedComparison) -> str:
     """What would decide one comparison, as a sentence; empty where nothing is to be decided or known about it."""
     found = comparison.get("projection")
     if not found:
@@ -52,7 +52,7 @@ def remedy(comparison: Judged) -> str:
     }.get(found["basis"], "")
 
 
-def _blocks(within: Sequence[Judged], asked: int, verdicts: Verdicts) -> str:
+def _blocks(within: Sequence[JudgedComparison], asked: int, verdicts: Verdicts) -> str:
     blocks, seconds = verdicts["projection"]["blocks"], verdicts["projection"]["seconds"]
     if verdicts.get("origin"):
         command = f"measure and import {blocks} blocks"
@@ -64,7 +64,7 @@ def _blocks(within: Sequence[Judged], asked: int, verdicts: Verdicts) -> str:
     return f"About {blocks} blocks would decide {_what(within, asked)}{time}: {command}."
 
 
-def _what(within: Sequence[Judged], asked: int) -> str:
+def _what(within: Sequence[JudgedComparison], asked: int) -> str:
     """`it`, `HTTP/3 v HTTP/2 (poor)`, `37 of the 80 undecided (19 of them by about 30 blocks)`."""
     if asked <= _NAMED:
         return "it" if asked == 1 else _named(within)
@@ -75,7 +75,7 @@ def _what(within: Sequence[Judged], asked: int) -> str:
     return f"{f'all {asked}' if len(within) == asked else f'{len(within)} of the {asked}'} undecided{half}"
 
 
-def _named(comparisons: Sequence[Judged]) -> str:
+def _named(comparisons: Sequence[JudgedComparison]) -> str:
     """`HTTP/3 v HTTP/2 (lan) and HTTP/3 v HTTP/2 (poor)`, or how many where they are many."""
     if len(comparisons) > _NAMED:
         return f"{len(comparisons)} comparisons"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from h123.analysis import headline
-from h123.analysis.comparisons.judged import Judged
+from h123.analysis.comparisons.judged import JudgedComparison
 from h123.analysis.provenance.values import ValueRow
 from h123.analysis.sections import Verdicts
 from h123.report.text.difference import unfit
@@ -47,7 +47,7 @@ class Best:
 
 
 @dataclass(frozen=True)
-class Row:
+class AnswerRow:
     """A metric in one cell of the other factors."""
 
     cell: Mapping[str, str]
@@ -55,7 +55,7 @@ class Row:
     values: Mapping[str, float | None]
     """By level."""
     best: Best
-    ratios: Mapping[tuple[str, str], Judged]
+    ratios: Mapping[tuple[str, str], JudgedComparison]
     """The comparisons of pairs of levels, twins left out."""
 
     @property
@@ -88,7 +88,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Answer:
+class AnswerTable:
     """The answer by one metric of the question: a row for each cell, a column for each level; below a row those of cold
     requests in the same cell."""
 
@@ -96,7 +96,7 @@ class Answer:
     workload: str
     """Empty where it varies."""
     levels: Sequence[str]
-    rows: Sequence[Row]
+    rows: Sequence[AnswerRow]
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -104,7 +104,7 @@ class Answer:
         return list(dict.fromkeys(pair for row in self.main for pair in row.ratios))
 
     @property
-    def main(self) -> list[Row]:
+    def main(self) -> list[AnswerRow]:
         """The rows of the question's own metric."""
         return [row for row in self.rows if row.metric is self.metric]
 
@@ -129,11 +129,11 @@ class Answer:
         named = [f"{said} in {count} of {len(rows)}" for said, count in counted.most_common()]
         return f"{self.metric.words.best.capitalize()}: {'; '.join(named)}."
 
-    def ranked(self, row: Row) -> list[str]:
+    def ranked(self, row: AnswerRow) -> list[str]:
         """The row's levels with values, the best first."""
         return [name for name in _ranked(row.values, row.metric) if row.values[name] is not None]
 
-    def name(self, row: Row) -> str:
+    def name(self, row: AnswerRow) -> str:
         """The cell's name, or the workload where nothing else varies; of cold requests what they are."""
         if row.metric is self.metric:
             return cell_name(row.cell) or self.workload
@@ -152,7 +152,7 @@ class Answer:
             "trials of one block, which meet the same losses. Each median is of a block of its own."
         )
 
-    def _parted(self, row: Row, pair: tuple[str, str]) -> str:
+    def _parted(self, row: AnswerRow, pair: tuple[str, str]) -> str:
         """`poor, cold, HTTP/3 / HTTP/2 0.67 by medians, 0.76 paired`."""
         where = cell_name(row.cell)
         what = [where] if row.metric is self.metric else [where, self.name(row)]
@@ -161,7 +161,7 @@ class Answer:
         return f"{names} {ratio(medians)} by medians, {row.ratio(pair)} paired"
 
 
-def answers(verdicts: Verdicts) -> list[Answer]:
+def answers(verdicts: Verdicts) -> list[AnswerTable]:
     """The answer by each metric of the study's first family; none where no trial has a value of it."""
     asked = list(dict.fromkeys(c["metric"] for c in headline(verdicts["comparisons"])))
     below = {cold for name in asked if (cold := metric(name).cold)}
@@ -171,14 +171,14 @@ def answers(verdicts: Verdicts) -> list[Answer]:
     ]
 
 
-def cold(verdicts: Verdicts) -> list[Judged]:
+def cold(verdicts: Verdicts) -> list[JudgedComparison]:
     """The comparisons of cold requests that belong to an answer about others."""
     asked = headline(verdicts["comparisons"])
     names = {name for c in asked for name in _cold(c["metric"])} - {c["metric"] for c in asked}
     return [c for c in verdicts["comparisons"] if c["metric"] in names and not c["twin"]]
 
 
-def findings(compared: Iterable[Judged]) -> list[Judged]:
+def findings(compared: Iterable[JudgedComparison]) -> list[JudgedComparison]:
     """Those that found a difference."""
     return list(filter(decided, compared))
 
@@ -197,7 +197,7 @@ def no_answer(verdicts: Verdicts) -> str:
     return f"No answer: {which} has {'no' if valid == 1 else 'a'} value of {names}{why}."
 
 
-def shown_ratio(comparison: Judged) -> str:
+def shown_ratio(comparison: JudgedComparison) -> str:
     """The estimate; a dash of what is not judged because its data cannot be relied on."""
     return "–" if unfit(comparison) else ratio(comparison["ratio"], comparison["low"], comparison["high"])
 
@@ -208,7 +208,7 @@ def _cold(name: str) -> list[str]:
     return [cold for cold in dict.fromkeys([of.cold, metric("ttfb").cold if of.cold else None]) if cold]
 
 
-def best(levels: Sequence[str], compared: Sequence[Judged], unanswered: Collection[str] = ()) -> Best:
+def best(levels: Sequence[str], compared: Sequence[JudgedComparison], unanswered: Collection[str] = ()) -> Best:
     """The best of `levels` by the verdicts of one metric in one cell, whatever family they are of.
 
     That is the level that the verdicts call better than every level that it was compared with; those that are
@@ -232,13 +232,13 @@ def best(levels: Sequence[str], compared: Sequence[Judged], unanswered: Collecti
     return Best((), [name for name in levels if name in rivals] if 0 < len(rivals) < len(levels) else ())
 
 
-def _against(name: str, judged: Sequence[Judged], verdict: str) -> set[str]:
+def _against(name: str, judged: Sequence[JudgedComparison], verdict: str) -> set[str]:
     """The other sides of the level's comparisons that have this verdict."""
     pairs = [(c["a"], c["b"]) for c in judged if c["verdict"] == verdict and name in (c["a"], c["b"])]
     return {b if a == name else a for a, b in pairs}
 
 
-def _answer(verdicts: Verdicts, name: str) -> Answer:
+def _answer(verdicts: Verdicts, name: str) -> AnswerTable:
     factor = verdicts["factor"]
     comparisons = [c for c in verdicts["comparisons"] if c["metric"] in (name, *_cold(name))]
     asked = [c for c in comparisons if c["metric"] == name]
@@ -252,15 +252,17 @@ def _answer(verdicts: Verdicts, name: str) -> Answer:
             compared = [c for c in comparisons if c["cell"] == cell and c["metric"] == shown]
             if compared:
                 rows.append(_row(cell, metric(shown), _medians(here, factor, levels, shown), compared))
-    return Answer(metric(name), workloads[0] if len(workloads) == 1 else "", levels, rows)
+    return AnswerTable(metric(name), workloads[0] if len(workloads) == 1 else "", levels, rows)
 
 
-def _row(cell: Mapping[str, str], of: Metric, values: Mapping[str, float | None], compared: Sequence[Judged]) -> Row:
+def _row(
+    cell: Mapping[str, str], of: Metric, values: Mapping[str, float | None], compared: Sequence[JudgedComparison]
+) -> AnswerRow:
     winner = best(_ranked(values, of), compared, _unanswered(values, compared))
-    return Row(cell, of, values, winner, {(c["a"], c["b"]): c for c in compared if not c["twin"]})
+    return AnswerRow(cell, of, values, winner, {(c["a"], c["b"]): c for c in compared if not c["twin"]})
 
 
-def _unanswered(values: Mapping[str, float | None], compared: Sequence[Judged]) -> set[str]:
+def _unanswered(values: Mapping[str, float | None], compared: Sequence[JudgedComparison]) -> set[str]:
     """The levels without any value that failed in all blocks of a comparison."""
     failed = {c[side] for c in compared for side in ("a", "b") if c["blocks"] and len(c["failed"][side]) == c["blocks"]}
     return {name for name in failed if values[name] is None}

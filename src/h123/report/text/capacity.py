@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from h123.analysis.comparisons.capacity import Capacity, CapacityRow, CapacityStep, Middle, Reached
+from h123.analysis.comparisons.capacity import Capacity, CapacityRow, CapacityStep, Middle, RateLimit
 from h123.base.units import format_seconds
 from h123.report.text.words import cell_name, level, listed, percent, ratio
 from h123.study import METRICS
@@ -36,7 +36,7 @@ def maximum(row: CapacityRow) -> str:
     return f"maximum not reached: the last step, {rate(row['steps'][-1]['rate'])}, was answered in full"
 
 
-def reached(of: Reached | None) -> str:
+def reached(of: RateLimit | None) -> str:
     """A rate with its interval."""
     if of is None:
         return "not known: no block has all steps"

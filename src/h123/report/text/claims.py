@@ -33,7 +33,7 @@ _INDENT = "       "
 
 
 @dataclass(frozen=True)
-class Beside:
+class OtherLedgers:
     """What another campaign makes of the same ledgers."""
 
     name: str
@@ -52,7 +52,7 @@ class Beside:
         return [f"{self.name}: {verdict_words(claim)}{because}; {figures}, from {_basis(claim)}"]
 
 
-def print_claims(ledgers: "Iterable[LedgerDecided]", console: Console, beside: Beside | None = None) -> None:
+def print_claims(ledgers: "Iterable[LedgerDecided]", console: Console, beside: OtherLedgers | None = None) -> None:
     """Print all claims with their verdicts, and how many there are of each."""
     words: list[str] = []
     for ledger in ledgers:

@@ -40,7 +40,7 @@ def unfit(row: WithheldRow) -> bool:
 
 def sentence(comparison: VerdictRow, margin: float) -> str:
     """What came of a comparison, verdict and interval included; `margin` is the equivalence margin (0.05: 5 %)."""
-    where, said, estimate = place(comparison["cell"]), _Said(comparison), comparison["ratio"]
+    where, said, estimate = place(comparison["cell"]), _Phrases(comparison), comparison["ratio"]
     if withheld := comparison["withheld"]:
         so_far = f"so far {said.between(*said.bounds)}, but " if said.bounds and not unfit(comparison) else ""
         return opened(where, f"not judged: {so_far}{withheld['why']}.")
@@ -83,7 +83,7 @@ def by(ratios: Sequence[float]) -> str:
 
 
 @dataclass(frozen=True)
-class _Said:
+class _Phrases:
     """The phrases of one comparison."""
 
     comparison: VerdictRow

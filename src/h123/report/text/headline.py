@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from h123.analysis.comparisons.judged import Judged
+from h123.analysis.comparisons.judged import JudgedComparison
 from h123.report.text.difference import by
 from h123.report.text.words import decided, level, listed, standing, verdict_word
 from h123.study import metric
@@ -13,7 +13,7 @@ ENOUGH_TO_READ = 6
 _NAMED = 3
 
 
-def headline_sentences(answers: Sequence[Judged]) -> list[tuple[str, str]]:
+def headline_sentences(answers: Sequence[JudgedComparison]) -> list[tuple[str, str]]:
     """How the first level does, and a sentence, the most frequent word first: `Latency, HTTP/3 v HTTP/2: faster in 16
     of 24 (by 18 to 38 %): all with network medium or poor.` Empty where the answers are few enough to be read one by
     one.
@@ -37,7 +37,7 @@ def _some(names: Sequence[str]) -> str:
     return listed([*names[:2], f"{len(names) - 2} others"] if len(names) > _NAMED else names, "and")
 
 
-def _predicate(word: str, about: Sequence[Judged]) -> str:
+def _predicate(word: str, about: Sequence[JudgedComparison]) -> str:
     """Of those that the word holds for: what is not judged is not undecided."""
     held = [a for a in about if verdict_word(a) == word]
     ratios = [a["ratio"] for a in held if a["ratio"] is not None]
@@ -48,7 +48,7 @@ def _predicate(word: str, about: Sequence[Judged]) -> str:
     return f"{word} in {len(held)} of {len(about)}{span}{_where(held, about)}"
 
 
-def _where(held: Sequence[Judged], about: Sequence[Judged]) -> str:
+def _where(held: Sequence[JudgedComparison], about: Sequence[JudgedComparison]) -> str:
     """The factors of which not all levels are among those of `held`; and whether it holds at all that have them."""
     named: dict[str, list[str]] = {}
     for factor in about[0]["cell"]:

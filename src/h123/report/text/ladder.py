@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from h123.analysis.comparisons.judged import Judged
+from h123.analysis.comparisons.judged import JudgedComparison
 from h123.analysis.verdicts.ladder import Factor, LadderRow
 from h123.report.text.words import cell_name, level, percent, ratio
 from h123.study import metric
@@ -11,7 +11,7 @@ NOTABLE = 0.03
 """Of an estimate, by which the geometric mean of the same ratios may be off without a word."""
 
 
-def terminal_lines(rows: Sequence[LadderRow], asked: Sequence[Judged]) -> list[str]:
+def terminal_lines(rows: Sequence[LadderRow], asked: Sequence[JudgedComparison]) -> list[str]:
     """The steps, then a line for each cell by the metrics that answer the question (`asked`); none without a ladder."""
     wanted = {c["metric"] for c in asked}
     shown = [row for row in rows if row["metric"] in wanted]

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from h123.analysis.comparisons.judged import Judged
+from h123.analysis.comparisons.judged import JudgedComparison
 from h123.report.text.advice import remedy
 from h123.report.text.difference import sentence, unfit
 from h123.report.text.words import level, listed, opened, place, standing, unbroken
 
 
 @dataclass(frozen=True)
-class Outcome:
+class OutcomeSentence:
     """Of one comparison, or of several that have the same."""
 
     standing: str
@@ -21,29 +21,29 @@ class Outcome:
     """What else is known of it; empty where the sentence says all."""
 
 
-def outcomes(comparisons: Sequence[Judged], margin: float) -> Iterator[Outcome]:
+def outcomes(comparisons: Sequence[JudgedComparison], margin: float) -> Iterator[OutcomeSentence]:
     """In the order of the comparisons; `margin` is the equivalence margin (0.05: 5 %)."""
     pairs = {(c["a"], c["b"]) for c in comparisons}
     for _, members in groupby(enumerate(comparisons), key=lambda one: _shared(*one)):
         alike = [comparison for _, comparison in members]
         first, more = alike[0], remedy(alike[0])
         said = _unjudged(alike) if unfit(first) and len(pairs) > 1 else sentence(first, margin)
-        yield Outcome(standing(first), f"{said} {more}".rstrip(), "" if more else first["note"] or "")
+        yield OutcomeSentence(standing(first), f"{said} {more}".rstrip(), "" if more else first["note"] or "")
 
 
-def _shared(number: int, comparison: Judged) -> object:
+def _shared(number: int, comparison: JudgedComparison) -> object:
     """Equal for those that one sentence tells."""
     if not unfit(comparison):
         return number
     return tuple(comparison["cell"].items()), _why(comparison)
 
 
-def _why(comparison: Judged) -> str:
+def _why(comparison: JudgedComparison) -> str:
     """It is not judged."""
     return comparison["withheld"]["why"] if comparison["withheld"] else ""
 
 
-def _unjudged(alike: Sequence[Judged]) -> str:
+def _unjudged(alike: Sequence[JudgedComparison]) -> str:
     """Which pairs, and why: `On poor, HTTP/3 v HTTP/2 and HTTP/2 v HTTP/1.1 are not judged: ...`"""
     names = list(dict.fromkeys(unbroken(f"{level(c['a'])} v {level(c['b'])}") for c in alike))
     verb = "is" if len(names) == 1 else "are"

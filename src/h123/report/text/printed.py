@@ -27,7 +27,7 @@ _MEANINGFUL_CONFIDENCE = 0.8
 
 
 @dataclass(frozen=True)
-class Side:
+class PrintedSide:
     """One campaign in the table."""
 
     study: str
@@ -47,7 +47,7 @@ class PrintedTable:
     """Everything that the page shows of printed values. Each row has one cell for each of `sides`."""
 
     source: Mapping[str, object]
-    sides: Sequence[Side]
+    sides: Sequence[PrintedSide]
     remarks: Sequence[str]
     values: Sequence[Row]
     """Rows of verdicts.json with `ours` and `ratios` of each side, and `place`, the cell in words."""
@@ -57,7 +57,7 @@ class PrintedTable:
     sentences: Sequence[Row]
 
 
-def printed_side(folder: CampaignFolder, verdicts: Verdicts) -> Side | None:
+def printed_side(folder: CampaignFolder, verdicts: Verdicts) -> PrintedSide | None:
     """A campaign's side; None where its study has no printed values to stand beside."""
     published = verdicts["as_published"]
     printed = published["printed"] if published else None
@@ -65,10 +65,10 @@ def printed_side(folder: CampaignFolder, verdicts: Verdicts) -> Side | None:
         return None
     study = folder.study
     facts = (study["name"], folder.name, study["question"], float(study.get("scale", 1)))
-    return Side(*facts, verdicts["trials"], list(study["factors"]), printed["source"], printed["rows"])
+    return PrintedSide(*facts, verdicts["trials"], list(study["factors"]), printed["source"], printed["rows"])
 
 
-def side_beside(here: CampaignFolder, path: Path) -> Side:
+def side_beside(here: CampaignFolder, path: Path) -> PrintedSide:
     """The campaign in `path`, to stand beside `here`. Raises UserError where it cannot; reads only."""
     if real(path) == real(here.path):
         raise UserError(f"{path} is the campaign itself", remedy="name the folder of another campaign after --beside")
@@ -86,7 +86,7 @@ def nothing_printed(folder: CampaignFolder) -> UserError:
     )
 
 
-def printed_table(here: Side, other: Side | None = None) -> PrintedTable:
+def printed_table(here: PrintedSide, other: PrintedSide | None = None) -> PrintedTable:
     """The table of one campaign; with `other`, of that one before it. Raises UserError where the two do not match."""
     sides = [here] if other is None else [other, here]
     if other is not None:
@@ -105,7 +105,7 @@ def printed_table(here: Side, other: Side | None = None) -> PrintedTable:
     )
 
 
-def _refuse_apart(here: Side, other: Side) -> None:
+def _refuse_apart(here: PrintedSide, other: PrintedSide) -> None:
     keys = [list(map(_key, side.rows)) for side in (here, other)]
     if here.source != other.source or keys[0] != keys[1]:
         raise UserError(
@@ -145,7 +145,7 @@ def _title(row: Row) -> str:
     return f"{metric(row['metric']).title}, {row['statistic']}"
 
 
-def _remarks(values: Sequence[Row], sides: Sequence[Side]) -> list[str]:
+def _remarks(values: Sequence[Row], sides: Sequence[PrintedSide]) -> list[str]:
     """What the table says as a whole, and what to know of its campaigns."""
     known = [row["link"] for row in values if row["link"]]
     alone = sum(link["alone"]["used"] > IMPOSSIBLE for link in known)
@@ -172,7 +172,7 @@ def _apart(ratios: Iterable[float]) -> str:
     return figures(math.exp(statistics.median(abs(math.log(one)) for one in ratios)))
 
 
-def _about(side: Side) -> str:
+def _about(side: PrintedSide) -> str:
     words = [f"{side.trials['valid']} of {side.trials['planned']} trials"] if side.trials["missing"] else []
     words += [f"{side.scale:g} of the study's requests"] if side.scale != 1 else []
     return f"{side.study} ({side.campaign}): {', '.join(words)}."

@@ -10,7 +10,7 @@ import numpy as np
 from h123.flow import Bins, Numbers
 from h123.packets.capture import BLOCKED, LOST, QUEUE_FULL
 from h123.report import lines
-from h123.report.figures.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark, Rows
+from h123.report.figures.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, FigureRows, Mark
 
 FATES = {LOST: "lost", QUEUE_FULL: "queue full", BLOCKED: "blocked"}
 HELD = max(FATES) + 1
@@ -105,7 +105,7 @@ def _panel(panel: Panel, known: Mapping[str, Line], end: float, plot: int, last:
     layers = []
     for line in panel.lines:
         values = [row | {"name": line.name} for row in _rows(line.seconds, line.values)]
-        chart = alt.Chart(Rows(values))
+        chart = alt.Chart(FigureRows(values))
         drawn = chart.mark_line(
             strokeWidth=1.3, strokeCap="round", interpolate="step-after" if line.steps else "linear"
         ).encode(**encoding)
@@ -125,7 +125,7 @@ def _colour(line: Line) -> str:
 
 
 def _marks(seconds: Numbers, values: Numbers, x: alt.X, y: alt.Y, shape: str, colour: str) -> Any:
-    marks = alt.Chart(Rows(_rows(seconds, values)))
+    marks = alt.Chart(FigureRows(_rows(seconds, values)))
     return marks.mark_point(shape=shape, size=14, color=colour, opacity=1, strokeWidth=1.2).encode(x=x, y=y)
 
 
@@ -149,7 +149,7 @@ def _strip(shown: Sequence[Ticks], end: float, plot: int) -> Any:
         for second in one.seconds:
             at = round(float(second), _DIGITS)
             values += [{"t": at, "v": top + 0.1 * share}, {"t": at, "v": top + 0.9 * share}, {"t": at, "v": None}]
-        drawn = alt.Chart(Rows(values)).mark_line(strokeWidth=1, color=SERIES[one.arm])
+        drawn = alt.Chart(FigureRows(values)).mark_line(strokeWidth=1, color=SERIES[one.arm])
         layers.append(drawn.encode(x=_x(end, last=False), y=y, order=alt.value(0)))
     return alt.layer(*layers).properties(width=plot, height=_ROW * len(kinds))
 

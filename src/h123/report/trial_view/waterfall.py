@@ -8,7 +8,7 @@ import altair as alt
 
 from h123.base.units import format_seconds
 from h123.causes import CAUSES, ExplainedTrial
-from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, Mark, Rows
+from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, FigureRows, Mark
 from h123.report.figures.visits import AWAITING, CONNECTING, FAILED, RECEIVING, STAGES, WAITING, stages
 from h123.report.trial_view.arm import Arm
 from h123.store import Sample
@@ -65,7 +65,7 @@ def waterfall_figure(arms: Sequence[Arm]) -> Figure | None:
             colour = alt.Scale(domain=used, range=[COLOURS[PARTS[part][0]] for part in used])
             legend = alt.Legend(columns=2 if width == NARROW else 4, labelLimit=0, columnPadding=26)
             rows = len({mark["row"] for mark in marks})
-            bars = alt.Chart(Rows(marks)).mark_rect(aria=True, height=_BAR - 1)
+            bars = alt.Chart(FigureRows(marks)).mark_rect(aria=True, height=_BAR - 1)
             chart = bars.encode(
                 x=alt.X("from:Q", scale=scale, axis=axis),
                 x2=alt.X2("to:Q"),

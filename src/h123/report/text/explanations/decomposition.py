@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from h123.analysis.comparisons.judged import Judged
+from h123.analysis.comparisons.judged import JudgedComparison
 from h123.analysis.verdicts.decomposition import CostRow, PartsOfTime, PartsRow
 from h123.report.text.difference import unfit
 from h123.report.text.words import cell_name, interval, level, ratio
@@ -23,7 +23,7 @@ def cpu_beside(split: PartsOfTime, row: PartsRow) -> CostRow:
     return found
 
 
-def terminal_lines(split: PartsOfTime, asked: Sequence[Judged]) -> list[str]:
+def terminal_lines(split: PartsOfTime, asked: Sequence[JudgedComparison]) -> list[str]:
     """A line for each comparison that answers the question (`asked`); none without data."""
     wanted = {(c["metric"], c["a"], c["b"]) for c in asked}
     rows = [row for row in split["rows"] if (row["metric"], row["a"], row["b"]) in wanted]

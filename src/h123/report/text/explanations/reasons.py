@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from h123.analysis import CONFIDENCE, headline
-from h123.analysis.comparisons.judged import Judged, Later
+from h123.analysis.comparisons.judged import JudgedComparison, Later
 from h123.analysis.explanations.causes import CausesRow
 from h123.analysis.sections import Verdicts
 from h123.report.text.difference import unfit
@@ -28,19 +28,19 @@ def reason_lines(verdicts: Verdicts) -> list[str]:
     return [*short[:_MOST], *([f"{more} more reasons are in `h123 why` and in the report."] if more > 0 else [])]
 
 
-def later_lines(comparisons: Sequence[Judged]) -> list[str]:
+def later_lines(comparisons: Sequence[JudgedComparison]) -> list[str]:
     """Why the first answers of one side begin later: `On far, base takes one more round trip than new until ...`"""
     return [_later(c, later) for c in comparisons if (later := c.get("later")) and decided(c) and not c["twin"]]
 
 
-def _later(c: Judged, found: Later) -> str:
+def _later(c: JudgedComparison, found: Later) -> str:
     slow, quick = map(level, (c["a"], c["b"]) if found["side"] == "a" else (c["b"], c["a"]))
     trips = "one more round trip" if found["round_trips"] == 1 else f"{found['round_trips']} more round trips"
     return unbroken(opened(place(c["cell"]), f"{slow} takes {trips} than {quick} to its first byte: {found['why']}."))
 
 
 def _reasons(
-    rows: Sequence[CausesRow], headlines: Sequence[Judged], comparisons: Sequence[Judged]
+    rows: Sequence[CausesRow], headlines: Sequence[JudgedComparison], comparisons: Sequence[JudgedComparison]
 ) -> Iterator[CausesRow]:
     """Of what answers the question; where that does not differ, of what else does, such as first requests. Figures that
     cannot be relied on have no reasons."""
@@ -57,7 +57,7 @@ def _reasons(
             yield row
 
 
-def _short(rows: Sequence[CausesRow], asked: Sequence[Judged]) -> Iterator[str]:
+def _short(rows: Sequence[CausesRow], asked: Sequence[JudgedComparison]) -> Iterator[str]:
     for row in rows:
         differs = (answer := _answered(row, asked)) and decided(answer)
         parts = causes.told(row) if row.get("told", True) else []
@@ -68,7 +68,7 @@ def _short(rows: Sequence[CausesRow], asked: Sequence[Judged]) -> Iterator[str]:
             yield _beside(unbroken(opened(place(row["cell"]), said)), row, asked)
 
 
-def _beside(said: str, row: CausesRow, asked: Sequence[Judged]) -> str:
+def _beside(said: str, row: CausesRow, asked: Sequence[JudgedComparison]) -> str:
     """A mean may differ the other way than the median that the answer is of."""
     answer, found = _answered(row, asked), row["difference"]
     if not answer or not decided(answer) or found["low"] * found["high"] <= 0:
@@ -76,7 +76,7 @@ def _beside(said: str, row: CausesRow, asked: Sequence[Judged]) -> str:
     return f"{said} {_OTHERWISE}" if (standing(answer) == "better") != (found["seconds"] < 0) else said
 
 
-def _answered(row: CausesRow, asked: Sequence[Judged]) -> Judged | None:
+def _answered(row: CausesRow, asked: Sequence[JudgedComparison]) -> JudgedComparison | None:
     """The comparison that the reason belongs to."""
     same = row["cell"], row["metric"], row["a"], row["b"]
     return next((c for c in asked if (c["cell"], c["metric"], c["a"], c["b"]) == same), None)
