@@ -38,7 +38,8 @@ from h123.catalogue import Subject, catalogue, install
 from h123.documents import read_document, write_document
 from h123.documents.lab_report import Report
 from h123.documents.trial_files import TrialFile
-from h123.execution import SERVER_ADDRESS, Certificate, Engine, LocalPool, campaign_certificate, write_trial_files
+from h123.execution import SERVER_ADDRESS, Certificate, campaign_certificate, write_trial_files
+from h123.execution.engine import Engine, LocalEngine
 from h123.measures import trial_metrics
 from h123.packets import tabulate_evidence
 from h123.packets.capture import read_packets
@@ -204,7 +205,7 @@ def main() -> int:
     found = set[int]()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place).resolve()
-        bench = Bench(folder, subjects, campaign_certificate(folder / "tls", [SERVER_ADDRESS]), LocalPool().engine)
+        bench = Bench(folder, subjects, campaign_certificate(folder / "tls", [SERVER_ADDRESS]), LocalEngine())
         with awake():
             for line, verdict in (told for protocol in ("h2", "h3") for told in decide(bench, protocol, most, draws)):
                 print(line + {KEPT: "", BROKEN: "   BEYOND ITS BAR", OPEN: "   open: more rounds"}[verdict], flush=True)

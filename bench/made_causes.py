@@ -109,7 +109,7 @@ def _begin(place: Path, clock: str, kept: bool) -> None:
     own.mkdir(parents=True)
     global _bench, _kept
     _kept = kept
-    _bench = Bench(LocalPool().engine, campaign_certificate(own, [SERVER_ADDRESS]), place, own, clock)
+    _bench = Bench(LocalPool(), campaign_certificate(own, [SERVER_ADDRESS]), place, own, clock)
 
 
 def _one(seed: int, number: int) -> Judged:

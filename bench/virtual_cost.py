@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from h123.base.paths import lab_binary
-from h123.execution import LocalPool
+from h123.execution.engine import LocalEngine
 from h123.store import CampaignFolder
 from h123.virtual import virtual_kernel
 
@@ -87,7 +87,7 @@ def _trials(place: Path) -> CampaignFolder:
 
 def _execute(trial: Path, campaign: CampaignFolder, which: Mapping[str, str]) -> Cost:
     os.environ.update(which)
-    engine = LocalPool().engine
+    engine = LocalEngine()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         shutil.copy(trial / "workload.json", folder)

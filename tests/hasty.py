@@ -24,7 +24,7 @@ def hasten(draws: bool = False) -> None:
     """For a process of its own: no power cut comes, no machine becomes calmer amid tests, and reports have no pictures
     unless it `draws`."""
     os.fsync = lambda _: None
-    retry_policy.LEAST_PATIENCE_S = retry_policy.LEAST_WAITING_S = 0.0
+    retry_policy.PATIENCE = retry_policy.Patience(least_repeating_s=0.0, least_waiting_s=0.0)
     if not draws:
         NO_PICTURES.start()
 

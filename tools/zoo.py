@@ -85,13 +85,13 @@ def _looked_at(chosen: Sequence[Fault], kept: Path | None) -> Iterator[Seen]:
 
 
 def _look(fault: Fault, folder: Path) -> Seen:
-    engine = LocalPool().engine
+    pool = LocalPool()
     begun = time.monotonic()
-    found = list(findings(fault, folder / "verified", engine))
+    found = list(findings(fault, folder / "verified", pool))
     seconds = time.monotonic() - begun
     certificate = campaign_certificate(folder / "tls", [SERVER_ADDRESS])
-    words = told(fault, folder / "told", certificate, engine)
-    engine.stop()
+    words = told(fault, folder / "told", certificate, pool)
+    pool.close()
     detail = found[-1].detail.rpartition(" (")[0] if found else ""
     checks = [result.check for result in found]
     return Seen(fault.name, fault.protocol, round(seconds, 1), checks, detail, sorted(words))

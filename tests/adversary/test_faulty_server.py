@@ -9,7 +9,7 @@ import pytest
 from adversary.told import TALES, told
 from adversary.zoo import Fault, Program, faults, findings, write_faulty, write_made
 from h123.catalogue import Subject, catalogue, install, read_subject
-from h123.execution import Engine, LocalPool
+from h123.execution import LocalPool, Pool
 from h123.execution.certificate import Certificate
 from h123.verification.server import verify_server
 from h123.verification.server_cases import LARGE, questions
@@ -28,15 +28,15 @@ def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    engine = LocalPool().engine
-    yield engine
-    engine.stop()
+def pool() -> Iterator[Pool]:
+    pool = LocalPool()
+    yield pool
+    pool.close()
 
 
-def _judge(fault: Fault, folder: Path, engine: Engine) -> None:
+def _judge(fault: Fault, folder: Path, pool: Pool) -> None:
     """What the contract test finds is what it is to find."""
-    failed = {result.check: result.detail for result in findings(fault, folder, engine)}
+    failed = {result.check: result.detail for result in findings(fault, folder, pool)}
     if fault.found:
         assert fault.found in failed, f"{fault.does}: failed {failed}"
     else:
@@ -51,16 +51,16 @@ def test_every_fault_is_found_or_said_to_be_not_asked_for() -> None:
 
 
 @pytest.mark.parametrize("fault", [fault for fault in faults() if str(fault) in SAMPLE], ids=str)
-def test_some_of_the_zoo(fault: Fault, tmp_path: Path, engine: Engine) -> None:
-    _judge(fault, tmp_path, engine)
+def test_some_of_the_zoo(fault: Fault, tmp_path: Path, pool: Pool) -> None:
+    _judge(fault, tmp_path, pool)
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("fault", faults(), ids=str)
-def test_all_of_the_zoo(fault: Fault, tmp_path: Path, engine: Engine) -> None:
+def test_all_of_the_zoo(fault: Fault, tmp_path: Path, pool: Pool) -> None:
     if fault.virtual and installed_kernel() is None:
         pytest.skip("the virtual kernel is not installed")
-    _judge(fault, tmp_path, engine)
+    _judge(fault, tmp_path, pool)
 
 
 def test_of_every_fault_is_known_what_a_trial_tells() -> None:
@@ -68,23 +68,23 @@ def test_of_every_fault_is_known_what_a_trial_tells() -> None:
     assert [name for name, tale in TALES.items() if bool(tale.words) == bool(tale.why)] == []
 
 
-def _follow(fault: Fault, folder: Path, certificate: Certificate, engine: Engine) -> None:
+def _follow(fault: Fault, folder: Path, certificate: Certificate, pool: Pool) -> None:
     """A trial of a campaign tells what it is to tell, and cries wolf over nothing else."""
-    words, tale = told(fault, folder, certificate, engine), TALES[fault.name]
+    words, tale = told(fault, folder, certificate, pool), TALES[fault.name]
     assert words & tale.words if tale.words else not words, f"{fault.does}: {words}"
 
 
 @pytest.mark.parametrize("fault", [fault for fault in faults() if str(fault) in TOLD], ids=str)
-def test_a_trial_tells_of_some(fault: Fault, tmp_path: Path, certificate: Certificate, engine: Engine) -> None:
-    _follow(fault, tmp_path, certificate, engine)
+def test_a_trial_tells_of_some(fault: Fault, tmp_path: Path, certificate: Certificate, pool: Pool) -> None:
+    _follow(fault, tmp_path, certificate, pool)
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("fault", faults(), ids=str)
 def test_a_trial_tells_of_all_that_would_change_it(
-    fault: Fault, tmp_path: Path, certificate: Certificate, engine: Engine
+    fault: Fault, tmp_path: Path, certificate: Certificate, pool: Pool
 ) -> None:
-    _follow(fault, tmp_path, certificate, engine)
+    _follow(fault, tmp_path, certificate, pool)
 
 
 def _declaring(folder: Path, name: str, line: str) -> Subject:
@@ -98,12 +98,12 @@ def _declaring(folder: Path, name: str, line: str) -> Subject:
 
 @pytest.mark.parametrize(("declared", "fault"), [(50, ""), (49, "50 were under way at once, so 49 is no limit")])
 def test_a_declared_limit_is_what_is_found(
-    declared: int, fault: str, tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    declared: int, fault: str, tmp_path: Path, pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     narrow = _declaring(tmp_path / "faulty", "streams-h2", f"limits = {{streams = {{h2 = {declared}}}}}")
     asked = [question for question in questions(narrow) if question.purpose == "limit"]
     monkeypatch.setattr("h123.verification.server.questions", lambda _: asked)
-    (result,) = verify_server(narrow, engine)
+    (result,) = verify_server(narrow, pool)
     assert (result.check, result.verdict) == (f"limit of {declared} at once", "failed" if fault else "passed")
     assert result.detail.startswith(fault)
 
@@ -111,21 +111,21 @@ def test_a_declared_limit_is_what_is_found(
 @pytest.mark.skipif(installed_kernel() is None, reason="the virtual kernel is not installed")
 @pytest.mark.parametrize(("declared", "fault"), [(20, ""), (5, "the connection was there after 10 s")])
 def test_a_declared_idleness_is_what_is_found(
-    declared: int, fault: str, tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    declared: int, fault: str, tmp_path: Path, pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     impatient = _declaring(tmp_path / "faulty", "idle-20s-h2", f'limits = {{idle = {{h2 = "{declared}s"}}}}')
     asked = [question for question in questions(impatient) if question.purpose == "idleness"]
     monkeypatch.setattr("h123.verification.server.questions", lambda _: asked)
-    (result,) = verify_server(impatient, engine)
+    (result,) = verify_server(impatient, pool)
     assert (result.check, result.clock) == ("limit of idleness", "virtual")
     assert result.verdict == ("failed" if fault else "passed")
     assert result.detail.startswith(fault)
 
 
 @pytest.mark.parametrize(("declared", "fault"), [(20, ""), (30, "a connection may be idle for 20 s, not for 30 s")])
-def test_an_announced_idleness_is_the_declared_one(declared: int, fault: str, tmp_path: Path, engine: Engine) -> None:
+def test_an_announced_idleness_is_the_declared_one(declared: int, fault: str, tmp_path: Path, pool: Pool) -> None:
     impatient = _declaring(tmp_path / "faulty", "announced-idle-h3", f'limits = {{idle = {{h3 = "{declared}s"}}}}')
-    result = next(one for one in verify_server(impatient, engine) if one.check == "limits")
+    result = next(one for one in verify_server(impatient, pool) if one.check == "limits")
     assert result.verdict == ("failed" if fault else "passed")
     assert result.detail.startswith(fault)
 
@@ -134,12 +134,12 @@ def test_an_announced_idleness_is_the_declared_one(declared: int, fault: str, tm
 @pytest.mark.parametrize("program", ["go", "node"])
 @pytest.mark.parametrize("protocol", ["h1", "h2", "h3"])
 def test_a_made_server_without_a_reason_keeps_the_contract(
-    protocol: str, program: Program, tmp_path: Path, engine: Engine
+    protocol: str, program: Program, tmp_path: Path, pool: Pool
 ) -> None:
     if program == "node" and (protocol == "h3" or which("node") is None):
         pytest.skip("the made server on Node.js speaks h1 and h2, where Node.js is installed")
     install(catalogue()["go"], print)
-    for result in verify_server(write_made(tmp_path / "made", protocol, [], program), engine):
+    for result in verify_server(write_made(tmp_path / "made", protocol, [], program), pool):
         assert result.verdict != "failed", result
         if result.check == f"GET {LARGE}":
             return

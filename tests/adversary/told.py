@@ -9,9 +9,8 @@ import pyarrow.parquet as pq
 
 from adversary.zoo import Fault, write_faulty
 from h123.catalogue import catalogue, make_bodies
-from h123.execution import Engine
+from h123.execution import Pool
 from h123.execution.certificate import Certificate
-from h123.store import ingest
 from h123.study import Parameters
 from h123.study.workload import OK
 from h123.verification.client_networks import PLAIN
@@ -125,19 +124,18 @@ TALES: Mapping[str, Tale] = {
 """Of each fault, by its name."""
 
 
-def told(fault: Fault, folder: Path, certificate: Certificate, engine: Engine) -> set[str]:
+def told(fault: Fault, folder: Path, certificate: Certificate, pool: Pool) -> set[str]:
     """The words of a trial with this server."""
     server = write_faulty(folder / "faulty", fault)
     asked = {**USUAL, **TALES[fault.name].asked, "server": server.name, "protocol": fault.protocol}
     parameters = Parameters.model_validate(asked)
     make_bodies({parameters.size})
-    trials = Trials({**catalogue(), server.name: server}, certificate, engine)
+    trials = Trials({**catalogue(), server.name: server}, certificate, pool)
     trial = trials.carry_out(folder / "trial", parameters, PLAIN)
-    reasons = trial.reasons or ingest(trial.folder, parameters.model_dump(mode="json"))
     path = trial.folder / "samples.parquet"
-    rows = pq.read_table(path).to_pylist() if path.is_file() else []
+    rows = pq.read_table(path).to_pylist() if path.is_file() and not trial.reasons else []
     failed = {_failure(row) for row in rows} - {""}
-    return failed | {reason["code"] for reason in [*reasons, *trial.report.warnings]}
+    return failed | {reason["code"] for reason in [*trial.faults, *trial.report.warnings]}
 
 
 def _failure(row: Mapping[str, Any]) -> str:

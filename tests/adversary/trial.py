@@ -18,9 +18,9 @@ import pyarrow.parquet as pq
 
 from h123.base.paths import cache_folder
 from h123.catalogue import Subject, catalogue, make_bodies, read_subject
+from h123.documents import Reason
 from h123.execution import LocalPool
 from h123.execution.certificate import Certificate
-from h123.store import ingest
 from h123.study import Parameters
 from h123.verification.client_networks import PLAIN
 from h123.verification.trial import Trials
@@ -220,10 +220,9 @@ def _carried_out(
     certificate: Certificate,
 ) -> Outcome:
     hostile = write_hostile(folder / HOSTILE, attack.name)
-    trials = Trials({**catalogue(), **subjects, hostile.name: hostile}, certificate, LocalPool().engine)
+    trials = Trials({**catalogue(), **subjects, hostile.name: hostile}, certificate, LocalPool())
     trial = trials.carry_out(folder / "trial", parameters, PLAIN)
-    reasons = trial.reasons or ingest(trial.folder, parameters.model_dump(mode="json"))
-    path = trial.folder / "samples.parquet"
+    reasons, path = trial.faults, trial.folder / "samples.parquet"
     rows = pq.read_table(path).to_pylist() if path.is_file() and not trial.reasons else []
     roles = {role.name: role for role in trial.report.roles}
     memory = roles[victim].max_rss_bytes or 0
@@ -234,7 +233,7 @@ def _carried_out(
     return Outcome(_ended(reasons, rows), trial.report.phases_ns["main"] / 1e9, memory, faults)
 
 
-def _late(reasons: Sequence[dict[str, str]], rows: Sequence[dict[str, Any]], timeout_s: float) -> list[str]:
+def _late(reasons: Sequence[Reason], rows: Sequence[dict[str, Any]], timeout_s: float) -> list[str]:
     faults = [reason["detail"] for reason in reasons if reason["code"] == "client-timeout"]
     longest = max((row["end_ns"] - row["start_ns"] for row in rows), default=0) / 1e9
     if longest > timeout_s + LATE_S:
@@ -242,7 +241,7 @@ def _late(reasons: Sequence[dict[str, str]], rows: Sequence[dict[str, Any]], tim
     return faults
 
 
-def _untold(attack: Attack, reasons: Sequence[dict[str, str]]) -> list[str]:
+def _untold(attack: Attack, reasons: Sequence[Reason]) -> list[str]:
     """Why the trial is not valid, where the client itself should have told of failed requests; or our own mistake."""
     codes = {"samples-missing", "samples-malformed", "server-exited"}
     codes |= {"wrong-size"} if attack.name not in CONSISTENT else set()
@@ -258,7 +257,7 @@ def _untrue(attack: Attack, rows: Sequence[dict[str, Any]]) -> list[str]:
     return faults
 
 
-def _ended(reasons: Sequence[dict[str, str]], rows: Sequence[dict[str, Any]]) -> str:
+def _ended(reasons: Sequence[Reason], rows: Sequence[dict[str, Any]]) -> str:
     if reasons:
         return reasons[0]["code"]
     errors = Counter(row["error"].split(":")[0] or "answered" for row in rows)

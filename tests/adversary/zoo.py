@@ -9,7 +9,7 @@ from typing import Literal
 
 from adversary.trial import listed, peer
 from h123.catalogue import Subject, catalogue, install, read_subject
-from h123.execution import Engine
+from h123.execution import Pool
 from h123.verification.result import Result
 from h123.verification.server import verify_server
 from h123.verification.server_cases import LARGE
@@ -121,12 +121,12 @@ def _write_server(folder: Path, words: Sequence[str], protocol: str, virtual: bo
     return _write(folder, _MANIFEST + more, values)
 
 
-def findings(fault: Fault, folder: Path, engine: Engine) -> Iterator[Result]:
+def findings(fault: Fault, folder: Path, pool: Pool) -> Iterator[Result]:
     """What the contract test finds wrong with the server, one after another, up to what it is to find. What comes after
     it, of controllers, is left out."""
     install(catalogue()["go"], print)
     last = f"GET {LARGE}"
-    for result in verify_server(write_faulty(folder / "faulty", fault), engine):
+    for result in verify_server(write_faulty(folder / "faulty", fault), pool):
         if result.verdict == "failed":
             yield result
             if result.check == fault.found:

@@ -9,17 +9,18 @@ from documents import put
 from h123.campaign import Campaign, Outcome, run_campaign
 from h123.documents.lab_report import Report
 from h123.documents.trial_files import ClientFile
-from h123.execution import Engine, LocalPool, Machine
+from h123.execution import LocalPool, Machine
+from h123.execution.engine import Engine
 from h123.progress import Display
 
-HERE = Machine("here", {"virtual_kernel": True}, cpus=2, memory_bytes=2**33)
+HERE = Machine(name="here", facts={"virtual_kernel": True}, cpus=2, memory_bytes=2**33)
 
 
 def run_scripted(
     campaign: Campaign, engine: Engine, display: Display, jobs: int | None = None, *, retry: bool = False
 ) -> Outcome:
     """Run the campaign on a pool of one machine that has this engine."""
-    pool = LocalPool(campaign.folder.arrivals, campaign.folder.roots, engine=engine, machine=HERE)
+    pool = LocalPool(campaign.folder.arrivals, campaign.folder.tls, engine=engine, machine=HERE)
     return run_campaign(campaign, pool, display, jobs, retry=retry)
 
 

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from campaign.scripted import ScriptedEngine, run_scripted
+from campaign.scripted import HERE, ScriptedEngine, run_scripted
 from campaign.test_runner import STUDY, Silent, start
 from h123.base.errors import UserError
 from h123.campaign import find_trial, verify_trial
 from h123.cli.subjects.verify import print_repetition
+from h123.execution import LocalPool
 from h123.measures import Repetition
 from h123.store import CampaignFolder
 
@@ -85,7 +86,9 @@ def trial_of(folder: CampaignFolder, clock: str) -> Path:
 
 
 def verified(folder: CampaignFolder, engine: ScriptedEngine) -> Repetition:
-    return verify_trial(find_trial(trial_of(folder, "virtual")), engine, lambda _: None).again
+    return verify_trial(
+        find_trial(trial_of(folder, "virtual")), LocalPool(engine=engine, machine=HERE), lambda _: None
+    ).again
 
 
 def said(found: Repetition) -> str:
@@ -145,10 +148,10 @@ def test_times_are_counted_from_the_first_start(folder: CampaignFolder) -> None:
 def test_the_stored_trial_must_be_repeated_too(folder: CampaignFolder) -> None:
     """Two executions of today that are alike say nothing about the one that results were computed from."""
     found = find_trial(trial_of(folder, "virtual"))
-    before = verify_trial(found, Repeating(), lambda _: None)
+    before = verify_trial(found, LocalPool(engine=Repeating(), machine=HERE), lambda _: None)
     assert before.stored is not None
     down(lost=11)(trial_of(folder, "virtual"))
-    after = verify_trial(found, Repeating(), lambda _: None)
+    after = verify_trial(found, LocalPool(engine=Repeating(), machine=HERE), lambda _: None)
     assert after.stored is not None
     assert after.again.identical
     assert not after.repeated
@@ -158,7 +161,7 @@ def test_the_stored_trial_must_be_repeated_too(folder: CampaignFolder) -> None:
 def test_without_a_stored_trial_two_executions_are_compared(folder: CampaignFolder) -> None:
     found = find_trial(folder.path, trial_of(folder, "virtual").name)
     shutil.rmtree(trial_of(folder, "virtual"))
-    verification = verify_trial(found, Repeating(), lambda _: None)
+    verification = verify_trial(found, LocalPool(engine=Repeating(), machine=HERE), lambda _: None)
     assert verification.stored is None
     assert verification.repeated
 

@@ -11,7 +11,7 @@ from campaign.test_jobs import IDLE, events
 from campaign.test_runner import WRONG, Silent, go_on, start
 from h123.base.errors import UserError
 from h123.campaign import Outcome, extend_campaign
-from h123.execution.retry_policy import MAX_DISTURBED, MAX_RUINED, Patience, calm_enough, disturbed, given_up
+from h123.execution.retry_policy import PATIENCE, RETRIES, disturbed, given_up
 from h123.progress import Standing
 from h123.store import CampaignFolder, connect
 
@@ -78,7 +78,7 @@ def test_least_disturbed_attempt_counts(tmp_path: Path) -> None:
     took = {1: 20 * MS, 2: 5 * MS, 3: 10 * MS}
     engine = ScriptedEngine(machine=IDLE, late_ns=lambda t, n: took[n] if t["id"] == victim else 0)
     run_scripted(campaign, engine, Silent(), 1)
-    assert [n for name, n in engine.ran if name == victim] == list(range(1, MAX_DISTURBED + 1))
+    assert [n for name, n in engine.ran if name == victim] == list(range(1, RETRIES.disturbed + 1))
     counted = "SELECT attempt FROM analysed WHERE trial = ?"
     assert connect(campaign.folder).execute(counted, [victim]).fetchone() == (2,)
 
@@ -96,7 +96,7 @@ def test_they_end_all_the_same(tmp_path: Path) -> None:
     engine = ScriptedEngine(lambda trial, _: [TIMED_OUT] if trial["id"].startswith(victim) else [], machine=STALLED)
     outcome = run(tmp_path, engine)
     assert len(outcome.failed) == 1
-    assert sum(name.startswith(victim) for name, _ in engine.ran) == MAX_RUINED
+    assert sum(name.startswith(victim) for name, _ in engine.ran) == RETRIES.ruined
 
 
 def test_the_same_failure_on_a_calm_machine_is_a_fault(tmp_path: Path) -> None:
@@ -124,8 +124,8 @@ def test_retry_tries_failed_and_disturbed_trials_again_and_nothing_else(tmp_path
 
 
 def test_patience_grows_with_what_the_campaign_took() -> None:
-    assert Patience.after(0) == Patience(10, 3)
-    assert Patience.after(1000) == Patience(150, 100)
+    assert (PATIENCE.repeating_s(0), PATIENCE.waiting_s(0)) == (10, 3)
+    assert (PATIENCE.repeating_s(1000), PATIENCE.waiting_s(1000)) == (150, 100)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_patience_grows_with_what_the_campaign_took() -> None:
     ],
 )
 def test_calm_is_what_would_not_disturb_this_trial(now: float, then: float, share: float, calm: bool) -> None:
-    assert calm_enough(now, [{"noise": then, "disturbance": share}], limit=0.025) == calm
+    assert PATIENCE.calm_enough(now, [{"noise": then, "disturbance": share}], limit=0.025) == calm
 
 
 def test_a_trial_with_a_fault_and_a_disturbance_is_given_up_for_faults_alone() -> None:

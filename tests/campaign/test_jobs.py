@@ -11,8 +11,7 @@ from campaign.test_runner import STUDY, WRONG, Silent, go_on, start
 from h123.campaign import Campaign
 from h123.documents.lab_report import NO_REPORT, MachineLoad, Report
 from h123.execution import Jobs
-from h123.execution.forecast import Forecast
-from h123.execution.jobs import CALM_TRIALS
+from h123.execution.jobs import CALM_TRIALS, Forecast
 from h123.progress.display import Standing
 from h123.store import connect
 

@@ -23,6 +23,7 @@ from campaign.worker import Wanted
 from campaign.workers import Workers, forge
 from h123.analysis import analyse
 from h123.base.errors import UserError
+from h123.base.paths import cache_folder, project_root
 from h123.campaign import Campaign, Outcome, extend_campaign, run_campaign
 from h123.execution import BlockOrder, LocalPool
 from h123.report import print_summary, write_report
@@ -56,7 +57,7 @@ def two(tmp_path: Path) -> list[Wanted]:
 
 
 def run(making: str, campaign: Campaign, wanted: Sequence[Wanted]) -> Outcome:
-    return run_campaign(campaign, Workers(making, campaign, wanted), Silent(), 1)
+    return run_campaign(campaign, Workers(making, campaign.folder.arrivals, wanted), Silent(), 1)
 
 
 def again(tmp_path: Path, blocks: int | None = None) -> Campaign:
@@ -77,6 +78,15 @@ def whole_on_one_machine(folder: CampaignFolder, blocks: int = BLOCKS) -> bool:
     """Every trial of every block counts exactly once, and none of another machine does."""
     found = counted(folder)
     return len(found) == blocks and all(list(trials.values()) == [EACH] for trials in found.values())
+
+
+def assert_no_path(tmp_path: Path, workers: Workers) -> None:
+    """Neither orders nor events name a folder of the controller's."""
+    assert workers.orders
+    assert workers.happened
+    folders = [tmp_path, cache_folder(), project_root(), Path.home(), Path.cwd()]
+    wire = "\n".join(workers.orders + workers.happened).replace("\\/", "/")
+    assert [str(folder) for folder in folders if f"{folder}/" in wire or f'{folder}"' in wire] == []
 
 
 def moves(folder: CampaignFolder) -> list[tuple[int, str, str, str]]:
@@ -115,7 +125,9 @@ def test_a_machine_that_dies_loses_its_block_and_not_the_campaign(
     tmp_path: Path, making: str, two: list[Wanted], ended: int
 ) -> None:
     campaign, (fast, slow) = start(tmp_path, SMALL), two
-    assert run(making, campaign, [fast, replace(slow, dies=ended, takes_s=0.0)]).valid == TRIALS
+    workers = Workers(making, campaign.folder.arrivals, [fast, replace(slow, dies=ended, takes_s=0.0)])
+    assert run_campaign(campaign, workers, Silent(), 1).valid == TRIALS
+    assert_no_path(tmp_path, workers)
     assert whole_on_one_machine(campaign.folder)
     assert nothing_is_left_over(campaign)
     theirs = {number for number, found in counted(campaign.folder).items() if "slow" in found}
@@ -225,7 +237,7 @@ def test_killed_at_any_moment_nothing_is_lost_or_doubled(
     chance, blocks = random.Random(kills), BLOCKS
     campaign, both = start(tmp_path, SMALL), [replace(one, takes_s=0.01) for one in two]
     for _ in range(kills // 2):
-        pool = Workers(making, campaign, both)
+        pool = Workers(making, campaign.folder.arrivals, both)
         timers = [threading.Timer(chance.uniform(0, 1.0), pool.kill, [one.name]) for one in both]
         for timer in timers:
             timer.start()
@@ -252,10 +264,11 @@ def test_a_block_of_another_machine_is_sealed_and_analysed_like_a_local_one(tmp_
         pytest.skip("the virtual kernel is not installed")
     (tmp_path / "order.json").write_text(json.dumps(["x" * 700]))
     local, remote = (start(tmp_path, UPLOADING, tmp_path / name, clock="virtual") for name in ("local", "remote"))
-    pool = LocalPool(local.folder.arrivals, local.folder.roots)
+    pool = LocalPool(local.folder.arrivals, local.folder.tls)
     assert run_campaign(local, pool, Silent(), 1).valid == EACH
-    there = Wanted("other", str(tmp_path), (1,), {}, real=True)
-    assert run(making, remote, [there]).valid == EACH
+    workers = Workers(making, remote.folder.arrivals, [Wanted("other", str(tmp_path), (1,), {}, real=True)])
+    assert run_campaign(remote, workers, Silent(), 1).valid == EACH
+    assert_no_path(tmp_path, workers)
     assert nothing_is_left_over(local)
     assert nothing_is_left_over(remote)
     for trial in local.plan.trials():
@@ -272,11 +285,11 @@ def test_an_order_has_no_path_of_this_machine_and_is_read_as_it_was_written(tmp_
     campaign, orders = start(tmp_path, UPLOADING), list[BlockOrder]()
 
     class Noting(LocalPool):
-        def submit(self, _machine: Any, order: BlockOrder) -> None:
+        def submit(self, _machine: Any, order: BlockOrder, _archives: Any) -> None:
             orders.append(order)
             raise UserError("it is not run")
 
-    pool = Noting(campaign.folder.arrivals, campaign.folder.roots, engine=ScriptedEngine(), machine=HERE)
+    pool = Noting(campaign.folder.arrivals, campaign.folder.tls, engine=ScriptedEngine(), machine=HERE)
     with pytest.raises(UserError, match="it is not run"):
         run_campaign(campaign, pool, Silent(), 1)
     (order,) = orders

@@ -15,7 +15,7 @@ from h123.base.files.lock import sole_user
 from h123.campaign import Campaign, Outcome, extend_campaign, start_campaign
 from h123.documents import read_document
 from h123.documents.campaign_file import Seal
-from h123.execution.forecast import Forecast
+from h123.execution.jobs import Forecast
 from h123.measures import load_attempts
 from h123.packets.capture import PACKET, read_packets
 from h123.store import CampaignFolder, seal

@@ -1,6 +1,9 @@
 """A machine that shares nothing with the controller: a process in a mount and a PID namespace of its own, with
 processors of its own. It cannot see the campaign; all that it gets and gives goes over one socket.
 
+It gets orders, each with its archives, and gives events, each finished attempt with its archive: JSON and bytes, as
+docs/contracts/pool.md has them, and no object of Python's.
+
 `python -m campaign.worker SOCKET` waits for requests and forks a worker for each, because importing takes seconds.
 """
 
@@ -11,20 +14,18 @@ import os
 import shutil
 import signal
 import sys
-import tarfile
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, Listener
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from campaign.scripted import ScriptedEngine
-from h123.base.errors import UserError
-from h123.execution import AttemptDone, BlockOrder, Engine, Machine, MachineLost, UnfitMachine, this_machine
-from h123.execution.block_run import BlockRun
-from h123.execution.local import LocalPool
-from h123.execution.order import folder_digest
+from h123.execution import AttemptDone, BlockOrder, Machine, execute, pack, this_machine, unpack
+from h123.execution.engine import Engine, LocalEngine
 
 _NEW_MOUNTS, _NEW_PROCESSES = 0x0002_0000, 0x2000_0000
 _PRIVATE, _RECURSIVE = 1 << 18, 1 << 14
@@ -48,6 +49,9 @@ class Wanted:
     """Each trial."""
     dies: int | None = None
     """How many trials end before its process does, at whatever the engine is asked next."""
+
+
+WANTED = TypeAdapter(Wanted)
 
 
 class _Scripted(ScriptedEngine):
@@ -83,54 +87,29 @@ def _serve(wanted: Wanted, link: Connection) -> None:
     os.chdir(wanted.hidden)
     os.sched_setaffinity(0, wanted.processors)
     here = this_machine()
-    machine = replace(here, name=wanted.name, facts={**here.facts, **wanted.facts})
-    engine: Engine = LocalPool().engine if wanted.real else _Scripted(wanted, IDLE)
-    link.send(machine)
+    machine = here.model_copy(update={"name": wanted.name, "facts": {**here.facts, **wanted.facts}})
+    engine: Engine = LocalEngine() if wanted.real else _Scripted(wanted, IDLE)
+    link.send_bytes(machine.model_dump_json().encode())
     while True:
-        text, roots = link.recv()
-        order = BlockOrder.read(text)
-        folder = Path(wanted.hidden, "order")
+        order, folder = BlockOrder.read(link.recv_bytes()), Path(wanted.hidden, "order")
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        _run(order, folder, _unpacked(order, roots), machine, engine, link)
-
-
-def _unpacked(order: BlockOrder, roots: Mapping[str, bytes]) -> dict[str, Path]:
-    for name, archive in roots.items():
-        unpack(archive, folder := Path("roots", name).absolute())
-        assert folder_digest(folder) == order.roots[name]
-    return {name: Path("roots", name).absolute() for name in roots}
+        archives = {name: folder / "archives" / name for name in order.archives()}
+        for archive in archives.values():
+            unpack(io.BytesIO(link.recv_bytes()), archive)
+        (folder / "run").mkdir(parents=True)
+        _run(order, folder / "run", archives, machine, engine, link)
 
 
 def _run(
-    order: BlockOrder, folder: Path, roots: dict[str, Path], machine: Machine, engine: Engine, link: Connection
+    order: BlockOrder, folder: Path, archives: Mapping[str, Path], machine: Machine, engine: Engine, link: Connection
 ) -> None:
-    try:
-        for event in BlockRun(order, folder, roots, machine, engine).events():
-            if isinstance(event, AttemptDone):
-                link.send((replace(event, archive=Path(event.archive.name)), pack(event.archive)))
-                shutil.rmtree(event.archive)
-            else:
-                link.send((event, None))
-    except UnfitMachine as unfit:
-        link.send((MachineLost(machine.name, unfit.message, unfit.remedy), None))
-    except UserError as refused:
-        link.send((refused, None))
-
-
-def pack(folder: Path) -> bytes:
-    """A folder's content as one archive."""
-    with io.BytesIO() as file:
-        with tarfile.open(fileobj=file, mode="w") as archive:
-            archive.add(folder, ".")
-        return file.getvalue()
-
-
-def unpack(archive: bytes, folder: Path) -> None:
-    """That content in a new folder."""
-    folder.mkdir(parents=True)
-    with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
-        packed.extractall(folder, filter="fully_trusted")
+    for event in execute(order, folder, archives, machine, engine):
+        link.send_bytes(event.model_dump_json().encode())
+        if isinstance(event, AttemptDone):
+            packed = io.BytesIO()
+            pack(folder / event.archive, packed)
+            link.send_bytes(packed.getvalue())
+            shutil.rmtree(folder / event.archive)
 
 
 def _confined(wanted: Wanted, link: Connection) -> None:
@@ -145,7 +124,7 @@ def _confined(wanted: Wanted, link: Connection) -> None:
     call(libc.unshare(_NEW_MOUNTS | _NEW_PROCESSES))
     named, name = os.pipe()
     if inside := os.fork():
-        link.send(inside)
+        link.send_bytes(json.dumps(inside).encode())
         link.close()
         os.write(name, b"!")
         os.waitpid(inside, 0)
@@ -166,7 +145,7 @@ def main(address: str) -> None:
         print(json.dumps(address), flush=True)
         while True:
             link = listener.accept()
-            wanted = link.recv()
+            wanted = WANTED.validate_json(link.recv_bytes())
             if not os.fork():
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 try:

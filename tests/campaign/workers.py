@@ -1,22 +1,23 @@
 """The controller's side of workers (worker.py): a pool of them."""
 
 import contextlib
+import io
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from multiprocessing import connection
 from multiprocessing.connection import Client, Connection
 from pathlib import Path
 
-from campaign.worker import Wanted, pack, unpack
+from campaign.worker import WANTED, Wanted
 from h123.base.files.durable import sync_tree
 from h123.base.paths import project_root
-from h123.campaign import Campaign
-from h123.execution import AttemptDone, BlockOrder, Machine, MachineLost, PoolEvent
+from h123.execution import AttemptDone, BlockOrder, Machine, MachineLost, PoolEvent, pack, read_event, unpack
 
 ROOT = project_root()
 
@@ -46,45 +47,56 @@ class _Worker:
 class Workers:
     """Machines that share nothing with this process."""
 
-    def __init__(self, forge: str, campaign: Campaign, wanted: Sequence[Wanted]) -> None:
-        self._folder = campaign.folder
+    def __init__(self, forge: str, arrivals: Path, wanted: Sequence[Wanted]) -> None:
+        """`arrivals`: where attempts come to be fetched, on the disk of their campaign."""
+        self._arrivals = arrivals
         self._workers = dict[str, _Worker]()
+        self.orders, self.happened = list[str](), list[str]()
+        """All that was sent and all that was heard, but for archives."""
         links = [Client(forge) for _ in wanted]
         for link, one in zip(links, wanted, strict=True):
-            link.send(one)
+            link.send_bytes(WANTED.dump_json(one))
         for link in links:
-            pid, machine = link.recv(), link.recv()
+            pid, machine = json.loads(link.recv_bytes()), Machine.model_validate_json(link.recv_bytes())
             self._workers[machine.name] = _Worker(machine, link, pid)
         self._machines = [worker.machine for worker in self._workers.values()]
 
     def machines(self) -> Sequence[Machine]:
         return self._machines
 
-    def submit(self, machine: Machine, order: BlockOrder) -> None:
-        archives = {name: pack(self._folder.roots[name]) for name in order.roots}
+    def submit(self, machine: Machine, order: BlockOrder, archives: Mapping[str, Path]) -> None:
+        self.orders.append(order.portable())
+        link = self._workers[machine.name].link
         with contextlib.suppress(ConnectionError):  # the end of its process is the next thing that is heard
-            self._workers[machine.name].link.send((order.model_dump_json(), archives))
+            link.send_bytes(self.orders[-1].encode())
+            for name in order.archives():
+                link.send_bytes(_packed(archives[name]))
 
     def events(self, timeout_s: float | None = None, /) -> Sequence[PoolEvent]:
-        found = []
         by_link = {worker.link: worker for worker in self._workers.values()}
-        for link in connection.wait(list(by_link), timeout_s):
-            assert isinstance(link, Connection)
-            try:
-                event, archive = link.recv()
-            except (EOFError, OSError):
-                event, archive = MachineLost(by_link[link].machine.name, "its power failed"), None
-            if isinstance(event, Exception):
-                raise event
+        happened = [self._event(by_link[link]) for link in connection.wait(list(by_link), timeout_s)]  # type: ignore[index]
+        for event in happened:
             if isinstance(event, MachineLost):
                 self._end(event.machine)
+        return happened
+
+    def _event(self, worker: _Worker) -> PoolEvent:
+        """The next one of a worker; its end, where there is none or it is not whole."""
+        try:
+            text = worker.link.recv_bytes()
+            event = read_event(text)
             if isinstance(event, AttemptDone):
-                shutil.rmtree(folder := self._folder.arrivals / event.machine, ignore_errors=True)
-                unpack(archive, folder)
+                shutil.rmtree(folder := self._arrivals / event.machine / event.archive, ignore_errors=True)
+                unpack(io.BytesIO(worker.link.recv_bytes()), folder)
                 sync_tree(folder)
-                event = replace(event, archive=folder)
-            found.append(event)
-        return found
+        except (EOFError, OSError):
+            return MachineLost(machine=worker.machine.name, why="its power failed")
+        self.happened.append(text.decode())
+        assert event.machine == worker.machine.name
+        return event
+
+    def archive(self, done: AttemptDone) -> Path:
+        return self._arrivals / done.machine / done.archive
 
     def kill(self, name: str) -> None:
         """Its first process, and with it all others."""
@@ -98,8 +110,14 @@ class Workers:
 
     def close(self) -> None:
         self.cancel()
-        shutil.rmtree(self._folder.arrivals, ignore_errors=True)
+        shutil.rmtree(self._arrivals, ignore_errors=True)
 
     def _end(self, name: str) -> None:
         self.kill(name)
         self._workers.pop(name).link.close()
+
+
+def _packed(folder: Path) -> bytes:
+    packed = io.BytesIO()
+    pack(folder, packed)
+    return packed.getvalue()

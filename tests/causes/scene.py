@@ -14,11 +14,10 @@ from h123.catalogue import catalogue, make_bodies
 from h123.causes import CAUSES, explain
 from h123.documents import read_document, write_document
 from h123.documents.trial_files import TrialFile
-from h123.execution import Engine
+from h123.execution import Pool
 from h123.execution.certificate import Certificate
 from h123.packets.capture import MOST
 from h123.packets.qlog import QLOG_FOLDER
-from h123.store import ingest
 from h123.study import Network, Parameters
 from h123.study.networks.network import Bottleneck, Direction
 from h123.study.workload import OK
@@ -91,7 +90,7 @@ class Spent:
 class Bench:
     """Where such trials are carried out."""
 
-    engine: Engine
+    pool: Pool
     certificate: Certificate
     place: Path
     """Of the trials' folders."""
@@ -146,9 +145,8 @@ class Bench:
                     role.env |= {"QLOGDIR": QLOG_FOLDER}
             write_document(folder / "trial.json", trial.model_copy(update={"seed": seed}))
 
-        done = Trials(subjects, self.certificate, self.engine).carry_out(folder, parameters, scene.over, change)
-        assert done.reasons == [], (done.reasons, done.logs(3))
-        assert (faults := ingest(folder, parameters.model_dump(mode="json"))) == [], faults
+        done = Trials(subjects, self.certificate, self.pool).carry_out(folder, parameters, scene.over, change)
+        assert done.faults == [], (done.faults, done.logs(3))
         return folder
 
     def _subject(self, *words: str) -> Any:

@@ -49,11 +49,11 @@ _TRIES = 3
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     """Under the virtual clock where its kernel is installed: building it takes minutes."""
     install(catalogue()["go"], print)
-    place, engine = tmp_path_factory.mktemp("made"), LocalPool().engine
+    place, pool = tmp_path_factory.mktemp("made"), LocalPool()
     (subjects := place / "subjects").mkdir()
     clock = "virtual" if installed_kernel() else "wall"
-    yield Bench(engine, campaign_certificate(place, [SERVER_ADDRESS]), place, subjects, clock)
-    engine.stop()
+    yield Bench(pool, campaign_certificate(place, [SERVER_ADDRESS]), place, subjects, clock)
+    pool.close()
 
 
 def _named(bench: Bench, number: int) -> None:

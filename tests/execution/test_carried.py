@@ -59,7 +59,7 @@ def test_trials_of_a_campaign_run_in_another_folder_with_other_roots(tmp_path: P
     (tmp_path / "b:ü/order.json").write_bytes(b"{}" * 1500)
     campaign = start(tmp_path, text, tmp_path / ODD, clock=clock)
     shutil.rmtree(tmp_path / "b:ü")
-    assert run_campaign(campaign, LocalPool(campaign.folder.arrivals, campaign.folder.roots), Silent(), 1).failed == []
+    assert run_campaign(campaign, LocalPool(campaign.folder.arrivals, campaign.folder.tls), Silent(), 1).failed == []
     elsewhere = tmp_path / "elsewhere"
     shutil.copytree(campaign.folder.tls, elsewhere / "certificates")
     (elsewhere / "files").mkdir()

@@ -41,9 +41,7 @@ def carried(folder: Path, protocol: str, client: str = "go", loss: float = 0, **
     load = {"protocol": protocol, "size": BODY, "users": 2, "requests": 2, "cold": False}
     parameters = Parameters.model_validate({**basis, **load, "clock": calm_clock(subjects[client]), **settings})
     certificate = campaign_certificate(folder / "tls", [SERVER_ADDRESS])
-    trial = Trials(subjects, certificate, LocalPool().engine).carry_out(
-        folder / "trial", parameters, network, lambda _: None
-    )
+    trial = Trials(subjects, certificate, LocalPool()).carry_out(folder / "trial", parameters, network, lambda _: None)
     assert trial.reasons == []
     assert not (trial.folder / KEYS).exists()
     link = trial.report.links[0]

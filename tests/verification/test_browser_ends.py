@@ -57,7 +57,7 @@ def test_the_visit_has_failed_and_others_have_not(
         "trial_timeout": 60_000_000_000,
     }
     parameters = asked.parameters.model_copy(update=changed)
-    trials = Trials(catalogue(), campaign_certificate(tmp_path / "tls", [SERVER_ADDRESS]), LocalPool().engine)
+    trials = Trials(catalogue(), campaign_certificate(tmp_path / "tls", [SERVER_ADDRESS]), LocalPool())
     blow = Blow(_is_page if whose == "page" else _is_browser, sent)
     with blow:
         carried = carry_out(replace(asked, network=SLOW, parameters=parameters), trials, tmp_path / "trial")

@@ -69,7 +69,7 @@ def _carried_out(name: str, check: str, protocol: str, folder: Path, server: str
     made = asked.parameters.workload.documents()
     assert made
     make_documents(made.folder, made.contents)
-    trials = Trials(catalogue(), campaign_certificate(folder / "tls", [SERVER_ADDRESS]), LocalPool().engine)
+    trials = Trials(catalogue(), campaign_certificate(folder / "tls", [SERVER_ADDRESS]), LocalPool())
     carried = carry_out(asked, trials, folder / "trial")
     assert not judge(asked, browser, carried)
     return carried

@@ -47,7 +47,7 @@ def _faults(subject: Subject, name: str, certificate: Certificate, folder: Path)
     install(subject, print)
     asked: Assignment = next(one for one in assignments(subject) if one.name == name)
     subjects = {subject.name: subject, "go": catalogue()["go"]}
-    trials = Trials(subjects, certificate, LocalPool().engine)
+    trials = Trials(subjects, certificate, LocalPool())
     return judge(asked, subject, carry_out(asked, trials, folder / "trial"))
 
 
@@ -216,7 +216,7 @@ def test_a_failure_is_recorded_with_its_place(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(client, "assignments", lambda asked: assignments(asked)[:1])
     monkeypatch.setattr(client, "failures_folder", lambda *_: tmp_path / "failures")
     install(subject, print)
-    [result] = client.verify_client(subject, LocalPool().engine)
+    [result] = client.verify_client(subject, LocalPool())
     assert (result.role, result.protocol, result.check, result.verdict) == ("client", "h2", SHARED, "failed")
     assert result.detail.startswith("11 rows of phase warm instead of 12; ")
     assert result.detail.endswith(f" ({tmp_path}/failures/01)")
@@ -228,7 +228,7 @@ def test_what_the_client_says_of_tls_is_recorded(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(client, "assignments", lambda asked: assignments(asked)[:2])
     monkeypatch.setattr(client, "failures_folder", lambda *_: tmp_path / "failures")
     install(subject, print)
-    results = list(client.verify_client(subject, LocalPool().engine))
+    results = list(client.verify_client(subject, LocalPool()))
     assert [result.check for result in results] == [SHARED, "TLS", PER_USER]
     assert results[1].detail == "1.3, TLS_AES_128_GCM_SHA256, X25519"
     assert not list((tmp_path / "failures").glob("*"))
@@ -236,7 +236,7 @@ def test_what_the_client_says_of_tls_is_recorded(tmp_path: Path, monkeypatch: py
 
 @pytest.mark.heavy
 def test_the_embedded_client_passes(go: Subject) -> None:
-    results = list(client.verify_client(go, LocalPool().engine))
+    results = list(client.verify_client(go, LocalPool()))
     # Beside its assignments TLS per protocol; of QUIC what can be set: two windows, pacing, two packet sizes.
     assert len(results) == len(assignments(go)) + 3 + 5
     assert not [result for result in results if result.verdict == "failed"]

@@ -12,7 +12,7 @@ from catalogue.small import MANIFEST, write_small
 from h123.base.errors import UserError
 from h123.base.terminal.steps import Steps
 from h123.catalogue import Subject, fingerprint, read_subject
-from h123.execution import Engine
+from h123.execution import LocalPool, Pool
 from h123.verification import contract_test
 from h123.verification.constants.found import Constants
 from h123.verification.contract_test import Part, lacking, measure_each, verify_each
@@ -20,7 +20,7 @@ from h123.verification.record import keep_constants, keep_moves, keep_results, r
 from h123.verification.result import DISTURBED, Result, VerifiedRole
 
 WELL = Result(role="server", protocol="h3", check="GET 1", verdict="passed")
-Asking = Callable[[Subject, Engine], Iterator[Result]]
+Asking = Callable[[Subject, Pool], Iterator[Result]]
 
 
 @pytest.fixture
@@ -36,7 +36,9 @@ def _verify(monkeypatch: pytest.MonkeyPatch, subjects: list[Subject], asking: As
     said = io.StringIO()
     with Steps(Console(file=said, width=200)) as steps:
         asked_as = {subject.name: fingerprint(subject) for subject in subjects}
-        found = verify_each([(subject, "server") for subject in subjects], asked_as, ScriptedEngine(), steps)
+        found = verify_each(
+            [(subject, "server") for subject in subjects], asked_as, LocalPool(engine=ScriptedEngine()), steps
+        )
     return {name: f"{results[-1].verdict} {results[-1].detail}" for name, results in found.items()}, said.getvalue()
 
 
@@ -44,7 +46,7 @@ def _verify(monkeypatch: pytest.MonkeyPatch, subjects: list[Subject], asking: As
 def test_an_error_is_that_subjects_failure(
     subjects: list[Subject], monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    def asking(subject: Subject, _: Engine) -> Iterator[Result]:
+    def asking(subject: Subject, _: Pool) -> Iterator[Result]:
         yield WELL
         if subject.name == "small":
             raise error
@@ -84,7 +86,7 @@ def test_results_of_files_that_changed_are_not_kept(subjects: list[Subject], mon
 def test_two_at_a_time_do_not_verify_the_same_subject(subjects: list[Subject], monkeypatch: pytest.MonkeyPatch) -> None:
     held = []
 
-    def asking(subject: Subject, _: Engine) -> Iterator[Result]:
+    def asking(subject: Subject, _: Pool) -> Iterator[Result]:
         lock = trials_folder(subject).with_name(f"{subject.name}.lock")
         held.append(f":{lock.stat().st_ino} " in Path("/proc/locks").read_text())
         yield WELL
@@ -110,7 +112,7 @@ def test_constants_of_one_do_not_keep_back_the_others(
     keep_results(subjects[1], "server", [WELL])
     said = io.StringIO()
     with Steps(Console(file=said, width=200)) as steps:
-        measure_each([(subject, "server") for subject in subjects], ScriptedEngine(), steps)
+        measure_each([(subject, "server") for subject in subjects], LocalPool(engine=ScriptedEngine()), steps)
     assert "not measured: no certificate" in said.getvalue()
     assert "not kept: there is no current record of it; `h123 verify huge` makes one" in said.getvalue()
     record = read_record(subjects[1])
@@ -121,7 +123,7 @@ def test_constants_of_one_do_not_keep_back_the_others(
 def test_why_constants_cannot_be_measured_is_said(subjects: list[Subject]) -> None:
     said = io.StringIO()
     with Steps(Console(file=said, width=200)) as steps:
-        measure_each([(subjects[0], "server")], ScriptedEngine(), steps)
+        measure_each([(subjects[0], "server")], LocalPool(engine=ScriptedEngine()), steps)
     assert "constants of small as a server: not measured, the subject does not run under the virtual" in said.getvalue()
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from h123.catalogue import DEFAULT_CONGESTION, catalogue, install
-from h123.execution import Engine, LocalPool
+from h123.execution import LocalPool, Pool
 from h123.execution.certificate import campaign_certificate
 from h123.execution.files import SERVER_ADDRESS
 from h123.verification.constants import growth
@@ -19,21 +19,21 @@ ROUND_TRIP_NS = 150_000_000
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    engine = LocalPool().engine
-    yield engine
-    engine.stop()
+def pool() -> Iterator[Pool]:
+    pool = LocalPool()
+    yield pool
+    pool.close()
 
 
 @pytest.mark.parametrize(("protocol", "packets"), [("h2", {10}), ("h3", {32, 33})])
 def test_linux_begins_with_10_packets_and_quic_go_with_32_full_ones(
-    tmp_path: Path, engine: Engine, protocol: str, packets: set[int]
+    tmp_path: Path, pool: Pool, protocol: str, packets: set[int]
 ) -> None:
     """33 where the acknowledgement of the handshake comes after half of the flight: it makes room for a packet."""
     go = catalogue()["go"]
     install(go, lambda _: None)
     certificate = campaign_certificate(tmp_path, [SERVER_ADDRESS])
-    laboratory = Laboratory(Trials({"go": go}, certificate, engine), tmp_path)
+    laboratory = Laboratory(Trials({"go": go}, certificate, pool), tmp_path)
     body = Body(
         "flight", Asked(go, "server", protocol, DEFAULT_CONGESTION, clock="wall"), "GET", 200_000, ROUND_TRIP_NS
     )

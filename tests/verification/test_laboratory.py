@@ -4,8 +4,9 @@ import os
 from pathlib import Path
 
 from campaign.scripted import ScriptedEngine
-from catalogue.small import small
+from catalogue.small import MANIFEST, small
 from h123.catalogue import DEFAULT_CONGESTION, catalogue
+from h123.execution import LocalPool
 from h123.execution.certificate import campaign_certificate
 from h123.verification.constants.experiment import Asked, Body, Laboratory
 from h123.verification.constants.found import Untold
@@ -15,13 +16,15 @@ SPINS = {"code": "time-stalled", "detail": "virtual time crawls"}
 
 
 def test_what_spins_is_tried_once_and_not_in_every_transfer(tmp_path: Path) -> None:
-    subject = small(tmp_path / "subjects")
+    subject = small(tmp_path / "subjects", manifest=MANIFEST + 'clocks = ["wall", "virtual"]\n')
     engine = ScriptedEngine(lambda *_: [SPINS])
     trials = Trials(
-        {"small": subject, "go": catalogue()["go"]}, campaign_certificate(tmp_path / "tls", ["10.1.0.2"]), engine
+        {"small": subject, "go": catalogue()["go"]},
+        campaign_certificate(tmp_path / "tls", ["10.1.0.2"]),
+        LocalPool(engine=engine),
     )
     asked = {
-        protocol: Asked(subject, "server", protocol, DEFAULT_CONGESTION, clock="wall") for protocol in ("h2", "h3")
+        protocol: Asked(subject, "server", protocol, DEFAULT_CONGESTION, clock="virtual") for protocol in ("h2", "h3")
     }
     bodies = [Body(f"transfer-{n}", asked["h3"], "GET", 6_000) for n in range(20)]
     other = Body("another", asked["h2"], "GET", 6_000)

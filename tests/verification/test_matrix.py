@@ -1,6 +1,7 @@
 """The matrix: who with whom, what is kept, what is done again; on an engine without namespaces or time."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from campaign.scripted import ScriptedEngine
 from catalogue.small import MANIFEST, write_small
 from h123.base.errors import UserError
 from h123.catalogue import Subject, read_subject
+from h123.execution import LocalPool
 from h123.progress.display import Standing
 from h123.verification.matrix import (
     Cell,
@@ -87,7 +89,7 @@ ALL = pairings(["small"], ["small", "tiny"], ["h1", "h2", "h3"])
 def _run(tmp_path: Path, engine: ScriptedEngine, watch: Watch | None = None) -> dict[Pairing, Cell]:
     subjects = _subjects(tmp_path / "subjects")
     folder = MatrixFolder(tmp_path / "m", subjects)
-    run_matrix(ALL, subjects, folder, engine, watch or Watch())
+    run_matrix(ALL, subjects, folder, LocalPool(engine=engine), watch or Watch())
     cells = known_cells(ALL, subjects, folder)
     assert list(cells) == ALL
     return {pairing: cell for pairing, cell in cells.items() if cell}
@@ -113,15 +115,15 @@ def test_what_both_sides_have_is_tried_and_the_rest_is_unsupported(tmp_path: Pat
 
 
 def test_a_failure_is_kept_with_its_reason_and_logs(tmp_path: Path) -> None:
-    def script(trial: dict[str, Any], _: int) -> list[dict[str, str]]:
-        if trial["id"] == "small-small-h2-get":
-            logs = tmp_path / "m/trials/small-small-h2-get/logs"
-            logs.mkdir()
-            (logs / "server.log").write_text("".join(f"line {n}\n" for n in range(100)))
-            return [{"code": "server-exited", "detail": "status 1"}]
-        return []
+    class Printing(ScriptedEngine):
+        def start(self, folder: Path, roots: Mapping[str, Path]) -> None:
+            super().start(folder, roots)
+            (folder / "logs").mkdir()
+            (folder / "logs/server.log").write_text("".join(f"line {n}\n" for n in range(100)))
 
-    cells = _run(tmp_path, ScriptedEngine(script))
+    failing = "small-small-h2-get"
+    exited = {"code": "server-exited", "detail": "status 1"}
+    cells = _run(tmp_path, Printing(lambda trial, _: [exited] if trial["id"] == failing else []))
     [(pairing, method, result)] = failures(cells)
     assert (pairing.name, method, result.outcome) == ("small-small-h2", "GET", "fail")
     assert result.reason == "server-exited: status 1"
@@ -183,7 +185,7 @@ def test_a_subject_that_changed_is_tried_again(tmp_path: Path) -> None:
     assert [pairing.name for pairing, cell in known_cells(ALL, subjects, folder).items() if cell is None] == [
         "small-tiny-h2"
     ]
-    run_matrix(ALL, subjects, folder, engine, Watch())
+    run_matrix(ALL, subjects, folder, LocalPool(engine=engine), Watch())
     assert [name for name, _ in engine.ran] == ["small-tiny-h2-get"]
 
 

@@ -5,25 +5,25 @@ from collections.abc import Iterator
 import pytest
 
 from h123.catalogue import catalogue, install
-from h123.execution import Engine, LocalPool
+from h123.execution import LocalPool, Pool
 from h123.verification.constants.measure import measurable, measure
 
 pytestmark = pytest.mark.heavy
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    engine = LocalPool().engine
-    yield engine
-    engine.stop()
+def pool() -> Iterator[Pool]:
+    pool = LocalPool()
+    yield pool
+    pool.close()
 
 
-def test_constants_that_are_known_from_the_sources(engine: Engine) -> None:
+def test_constants_that_are_known_from_the_sources(pool: Pool) -> None:
     go = catalogue()["go"]
     install(go, lambda _: None)
     if why := measurable(go):
         pytest.skip(why)
-    found = {(one.protocol, one.congestion): one for one in measure(go, "server", engine, lambda _: None)}
+    found = {(one.protocol, one.congestion): one for one in measure(go, "server", pool, lambda _: None)}
     assert set(found) == {("h1", "cubic"), ("h2", "cubic"), ("h2", "reno"), ("h2", "bbr"), ("h3", "cubic")}
     for (protocol, congestion), one in found.items():
         assert one.handshake is not None

@@ -7,7 +7,7 @@ import pytest
 from adversary.zoo import Fault, write_faulty
 from h123.catalogue import DEFAULT_CONGESTION, catalogue, install
 from h123.documents.campaign_file import VerifiedRole
-from h123.execution import Engine
+from h123.execution import Pool
 from h123.packets.capture import UDP
 from h123.verification import measurable
 from h123.verification.constants.experiment import Asked
@@ -80,14 +80,12 @@ def test_a_server_that_can_logs_what_flow_control_holds(
 @pytest.mark.parametrize(
     ("fault", "situation", "cause"), [("windows", "far-getting", "limit"), ("retry", "first-small", "retry")]
 )
-def test_made_causes_hold_the_server_back(
-    fault: str, situation: str, cause: str, tmp_path: Path, engine: Engine
-) -> None:
+def test_made_causes_hold_the_server_back(fault: str, situation: str, cause: str, tmp_path: Path, pool: Pool) -> None:
     install(catalogue()["go"], print)
     made = write_faulty(tmp_path / "subjects" / fault, Fault(fault, "", "h3", "", "", virtual=True))
     if why := measurable(made):
         pytest.skip(why)
-    told = {held.situation: held for held in profile(made, "server", engine, lambda _: None)}
+    told = {held.situation: held for held in profile(made, "server", pool, lambda _: None)}
     assert set(told) == {one.name for one in SITUATIONS}
     held = told[situation]
     assert held.seconds == pytest.approx(sum(held.parts.values()), abs=1e-4)

@@ -1,6 +1,6 @@
 """The contract test on real servers: the embedded one keeps the contract; those that break it are found out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -8,7 +8,7 @@ import pytest
 from h123.base.transport import SETTINGS
 from h123.catalogue import Subject, catalogue, install, prefix, read_subject
 from h123.catalogue.manifest import Limits
-from h123.execution import Engine, LocalPool
+from h123.execution import AttemptDone, LocalPool, Pool, PoolEvent
 from h123.verification.result import Result
 from h123.verification.server import verify_server
 from h123.verification.server_cases import questions
@@ -40,10 +40,10 @@ listens = {{{protocol} = ["{listens}"]}}
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    engine = LocalPool().engine
-    yield engine
-    engine.stop()
+def pool() -> Iterator[Pool]:
+    pool = LocalPool()
+    yield pool
+    pool.close()
 
 
 @pytest.fixture
@@ -92,8 +92,8 @@ def failures(results: list[Result]) -> dict[str, str]:
     return {result.check: result.detail for result in results if result.verdict == "failed"}
 
 
-def test_the_embedded_server_keeps_the_contract(go: Subject, engine: Engine, records: Path) -> None:
-    results = list(verify_server(go, engine))
+def test_the_embedded_server_keeps_the_contract(go: Subject, pool: Pool, records: Path) -> None:
+    results = list(verify_server(go, pool))
     assert failures(results) == {}
     for protocol in ("h1", "h2", "h3"):
         asked = {result.check: result for result in results if result.protocol == protocol}
@@ -152,67 +152,68 @@ def test_idleness_that_is_declared_is_asked_for_and_exceeded(go: Subject) -> Non
 
 
 @pytest.mark.usefixtures("go")
-def test_another_protocol_than_the_one_asked_for(tmp_path: Path, engine: Engine) -> None:
-    results = list(verify_server(other(tmp_path, "h2", spoken="h1"), engine))
+def test_another_protocol_than_the_one_asked_for(tmp_path: Path, pool: Pool) -> None:
+    results = list(verify_server(other(tmp_path, "h2", spoken="h1"), pool))
     assert list(failures(results)) == ["connection"]
     assert "ALPN" in failures(results)["connection"] or "protocol" in failures(results)["connection"]
 
 
 @pytest.mark.heavy  # half a minute is what a server has to become ready
 @pytest.mark.usefixtures("go")
-def test_a_server_for_its_own_host_alone(tmp_path: Path, engine: Engine) -> None:
+def test_a_server_for_its_own_host_alone(tmp_path: Path, pool: Pool) -> None:
     subject = other(tmp_path)
     assert subject.server
     command = [word.replace("{address}", "127.0.0.1") for word in subject.server.command]
     at_home = subject.model_copy(update={"server": subject.server.model_copy(update={"command": command})})
-    failed = failures(list(verify_server(at_home, engine)))
+    failed = failures(list(verify_server(at_home, pool)))
     assert list(failed) == ["trial"]
     assert failed["trial"].startswith("server-not-ready")
     assert "waiting for TCP port 4443 of 10.1.0.2; it listens on TCP 127.0.0.1:4443" in failed["trial"]
 
 
 @pytest.mark.usefixtures("go")
-def test_qlog_that_is_declared_and_not_written(tmp_path: Path, engine: Engine, records: Path) -> None:
+def test_qlog_that_is_declared_and_not_written(tmp_path: Path, pool: Pool, records: Path) -> None:
     declared = other(tmp_path, "h3", features='qlog = ["h3"]\ncongestion = {h3 = ["cubic"]}')
-    failed = failures(list(up_to("qlog", verify_server(declared, engine))))
+    failed = failures(list(up_to("qlog", verify_server(declared, pool))))
     [kept] = (records / "other").glob("server-*/h3-qlog")
     assert failed == {"qlog": f"0 events about packets ({kept})"}
     assert (kept / "logs/server.log").is_file()
 
 
-def test_handshakes_alone_prove_no_qlog(go: Subject, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_handshakes_alone_prove_no_qlog(go: Subject, pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("h123.verification.server_cases.LOGGED_BYTES", 0)  # what the probe asks for, not what is wanted
     assert go.server
     over_h3 = go.model_copy(update={"server": go.server.model_copy(update={"protocols": ["h3"]})})
-    failed = failures(list(up_to("qlog", verify_server(over_h3, engine))))
+    failed = failures(list(up_to("qlog", verify_server(over_h3, pool))))
     assert list(failed) == ["qlog"]
     assert int(failed["qlog"].split()[0]) > 50  # handshakes were logged
 
 
 @pytest.mark.usefixtures("go")
-def test_a_server_that_does_not_stop(tmp_path: Path, engine: Engine) -> None:
+def test_a_server_that_does_not_stop(tmp_path: Path, pool: Pool) -> None:
     deaf = """"sh", "-c", "trap '' TERM; \\"$@\\" & while :; do wait; sleep 0.1; done", "deaf", """
-    failed = failures(list(verify_server(other(tmp_path, before=deaf), engine)))
+    failed = failures(list(verify_server(other(tmp_path, before=deaf), pool)))
     assert list(failed) == ["clean stop"]
     assert "still ran 2 s after SIGTERM" in failed["clean stop"]
 
 
 @pytest.mark.usefixtures("go")
-def test_a_server_that_was_late_to_stop_once(tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_was_late_to_stop_once(tmp_path: Path, pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     late = """test -e \\"$0\\" && exec \\"$@\\"; trap '' TERM; \\"$@\\" & while :; do wait; done"""
     subject = other(tmp_path, before=f'"sh", "-c", "{late}", "{tmp_path}/late", ')
     contract = next(question for question in questions(subject) if question.purpose == "contract")
     monkeypatch.setattr("h123.verification.server.questions", lambda _: [contract])
-    wait = engine.wait
+    events = pool.events
 
-    def once() -> Path:
+    def once() -> Sequence[PoolEvent]:
         """What a server writes does not outlive its trial, so the file is written here."""
-        folder = wait()
-        (tmp_path / "late").touch()
-        return folder
+        happened = events()
+        if any(isinstance(event, AttemptDone) for event in happened):
+            (tmp_path / "late").touch()
+        return happened
 
-    monkeypatch.setattr(engine, "wait", once)
-    assert failures(list(verify_server(subject, engine))) == {}
+    monkeypatch.setattr(pool, "events", once)
+    assert failures(list(verify_server(subject, pool))) == {}
     assert (tmp_path / "late").is_file()
 
 
@@ -232,26 +233,26 @@ sys.exit(max(server.wait(), 0))
 
 
 @pytest.mark.usefixtures("go")
-def test_a_server_that_stops_only_when_its_clients_have_gone(tmp_path: Path, engine: Engine) -> None:
+def test_a_server_that_stops_only_when_its_clients_have_gone(tmp_path: Path, pool: Pool) -> None:
     (tmp_path / "lingers.py").write_text(LINGERS)
-    failed = failures(list(verify_server(other(tmp_path, before=f'"python3", "{tmp_path}/lingers.py", '), engine)))
+    failed = failures(list(verify_server(other(tmp_path, before=f'"python3", "{tmp_path}/lingers.py", '), pool)))
     assert list(failed) == ["nothing left behind", "clean stop"]  # killed, it cannot stop the server that it runs
     assert "still ran 2 s after SIGTERM" in failed["clean stop"]
 
 
 @pytest.mark.usefixtures("go")
-def test_a_server_that_does_not_start(tmp_path: Path, engine: Engine) -> None:
-    failed = failures(list(verify_server(other(tmp_path, spoken="h4"), engine)))
+def test_a_server_that_does_not_start(tmp_path: Path, pool: Pool) -> None:
+    failed = failures(list(verify_server(other(tmp_path, spoken="h4"), pool)))
     assert list(failed) == ["trial"]
     assert "protocol" in failed["trial"]
 
 
 @pytest.mark.heavy
 @pytest.mark.usefixtures("go")
-def test_a_controller_that_is_declared_and_not_chosen(tmp_path: Path, engine: Engine) -> None:
+def test_a_controller_that_is_declared_and_not_chosen(tmp_path: Path, pool: Pool) -> None:
     """quic-go has CUBIC, whatever the command line says."""
     declared = other(tmp_path, "h3", features='congestion = {h3 = ["cubic", "reno", "bbr"]}')
-    failed = failures(list(verify_server(declared, engine)))
+    failed = failures(list(verify_server(declared, pool)))
     assert list(failed) == ["congestion reno", "congestion bbr"]
     for detail in failed.values():
         assert detail.startswith("behaves like cubic: ")
@@ -259,17 +260,17 @@ def test_a_controller_that_is_declared_and_not_chosen(tmp_path: Path, engine: En
 
 @pytest.mark.heavy
 @pytest.mark.usefixtures("go")
-def test_settings_that_are_declared_and_not_taken(tmp_path: Path, engine: Engine) -> None:
+def test_settings_that_are_declared_and_not_taken(tmp_path: Path, pool: Pool) -> None:
     ignoring = '"env", "SETTINGS={initial_window} {pacing} {max_datagram}", '
     features = "\n".join(['congestion = {h3 = ["cubic"]}', *(f'{name} = ["h3"]' for name in SETTINGS)])
     declared = other(tmp_path, "h3", before=ignoring, features=features)
-    failed = failures(list(verify_server(declared, engine)))
+    failed = failures(list(verify_server(declared, pool)))
     assert list(failed) == ["initial window 10", "pacing off", "packet size 1252", "packet size 1448"]
     assert failed["initial window 10"].startswith("3")  # quic-go's 32
 
 
 @pytest.mark.heavy
 @pytest.mark.usefixtures("go")
-def test_a_single_controller_is_proved_too(tmp_path: Path, engine: Engine) -> None:
-    failed = failures(list(verify_server(other(tmp_path, "h3", features='congestion = {h3 = ["reno"]}'), engine)))
+def test_a_single_controller_is_proved_too(tmp_path: Path, pool: Pool) -> None:
+    failed = failures(list(verify_server(other(tmp_path, "h3", features='congestion = {h3 = ["reno"]}'), pool)))
     assert failed["congestion reno"].startswith("behaves like cubic: ")

@@ -8,6 +8,7 @@ import pytest
 from campaign.scripted import ScriptedEngine
 from catalogue.small import small
 from h123.catalogue import Subject
+from h123.execution import LocalPool
 from h123.execution.certificate import campaign_certificate
 from h123.study import Parameters
 from h123.verification.client_cases import assignments
@@ -33,7 +34,7 @@ def _carried(
 ) -> tuple[Trial, int]:
     """The trial, and how many attempts it took; the machine stalls meanwhile."""
     engine = ScriptedEngine(lambda _, attempt: reasons[attempt - 1], machine=STALLED, links=links)
-    trials = Trials({"small": subject}, campaign_certificate(folder / "tls", ["10.1.0.2"]), engine)
+    trials = Trials({"small": subject}, campaign_certificate(folder / "tls", ["10.1.0.2"]), LocalPool(engine=engine))
     basis: dict[str, Any] = {"server": "small", "client": "small", "network": "plain", "protocol": "h3"}
     trial = trials.carry_out(folder / "trial", Parameters.model_validate(basis), PLAIN)
     return trial, len(engine.ran)
@@ -74,7 +75,7 @@ def test_a_subject_is_not_at_fault(
 ) -> None:
     monkeypatch.setattr("h123.verification.record._folder", lambda: tmp_path / "verified")
     monkeypatch.setattr(client, "assignments", lambda asked: assignments(asked)[:2])
-    results = list(verify(subject, ScriptedEngine(lambda *_: [LATE], machine=STALLED)))
+    results = list(verify(subject, LocalPool(engine=ScriptedEngine(lambda *_: [LATE], machine=STALLED))))
     assert {result.verdict for result in results} == {"unsupported"}
     assert {result.detail for result in results} == {"the machine stalled: after 2.1 s"}
     assert not list((tmp_path / "verified").rglob("trial.json"))

@@ -22,7 +22,7 @@ def _seen(
 ) -> Witness:
     basis = {"server": "go", "client": "go", "network": "plain", "protocol": protocol, "qlog": qlog}
     report = NO_REPORT.model_copy(update={"hosts": hosts})
-    return witness(Trial(folder, report, WINDOW), Parameters.model_validate({**basis, "sessions": sessions}), 455)
+    return witness(Trial(folder, report, [], WINDOW), Parameters.model_validate({**basis, "sessions": sessions}), 455)
 
 
 def _host(name: str, opened: int, accepted: int) -> HostReport:

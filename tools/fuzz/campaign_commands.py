@@ -25,7 +25,7 @@ _PYTHONS = re.compile(
     r"Input should|\[type=|pydantic|Expecting |[a-z]Error\b|Errno|Exception|<class|\bdict\b|float division"
 )
 """Words that are Python's, or a library's."""
-HERE = Machine("here", {"virtual_kernel": True}, cpus=2, memory_bytes=2**33)
+HERE = Machine(name="here", facts={"virtual_kernel": True}, cpus=2, memory_bytes=2**33)
 
 
 class Unstarted:
@@ -47,8 +47,8 @@ class Unstarted:
         """Nothing runs."""
 
 
-def _unstarting(folder: Path, roots: Mapping[str, Path]) -> LocalPool:
-    return LocalPool(folder, roots, engine=Unstarted(), machine=HERE)
+def _unstarting(folder: Path, tls: Path) -> LocalPool:
+    return LocalPool(folder, tls, engine=Unstarted(), machine=HERE)
 
 
 class Wrong(Exception):

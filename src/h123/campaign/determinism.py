@@ -1,6 +1,5 @@
 """Verification of a virtual trial: executed twice at once, it must do the same, and what the campaign has of it."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +9,12 @@ from h123.base.files.scratch import scratch
 from h123.base.paths import real, typed
 from h123.catalogue import own_subjects
 from h123.documents import read_document
+from h123.documents.events import AttemptFacts
 from h123.documents.lab_report import Report
 from h123.documents.trial_files import TrialFile
-from h123.execution import Engine, prepare, trial_certificate, write_trial_files
+from h123.execution import Pool, PreparedTrial, SingleTrials, prepare, trial_certificate, write_trial_files
 from h123.measures import Repetition, compare_executions
-from h123.store import CampaignFolder, ingest
+from h123.store import CampaignFolder
 from h123.study import PlannedTrial, Study, make_plan
 
 EXECUTIONS = 2
@@ -81,7 +81,7 @@ def _of_trial_folder(where: Path) -> tuple[Path, str]:
     return campaign, real(where).name
 
 
-def verify_trial(found: Verifiable, engine: Engine, report: Callable[[str], None]) -> Verification:
+def verify_trial(found: Verifiable, pool: Pool, report: Callable[[str], None]) -> Verification:
     """Execute the trial twice, both at once, and compare with each other and with what is stored. Nothing new is kept.
 
     Raises UserError where an execution fails, with the reason that the trial's report gives.
@@ -91,15 +91,10 @@ def verify_trial(found: Verifiable, engine: Engine, report: Callable[[str], None
     check = stored is None or read_document(stored / "trial.json", TrialFile).check
     with scratch() as parent:
         folders = [parent / str(number) for number in range(1, EXECUTIONS + 1)]
-        for folder in folders:
-            _prepare(folder, found, report, check=check)
-        try:
-            for folder in folders:
-                engine.start(folder, found.folder.roots)
-            for _ in folders:
-                _take_in(engine.wait(), found)
-        finally:
-            engine.stop()
+        prepared = [_prepare(folder, found, report, check=check) for folder in folders]
+        trials = SingleTrials(pool, found.folder.roots, found.study.servers, seed=found.folder.seed)
+        for _, tried in trials.run(prepared, EXECUTIONS):
+            _require(tried, found)
         held = compare_executions(stored, folders[0]) if stored else None
         return Verification(compare_executions(*folders), held)
 
@@ -112,17 +107,17 @@ def _stored(found: Verifiable) -> Path | None:
     return good[-1] if good else None
 
 
-def _prepare(folder: Path, found: Verifiable, report: Callable[[str], None], *, check: bool) -> None:
+def _prepare(folder: Path, found: Verifiable, report: Callable[[str], None], *, check: bool) -> PreparedTrial:
     """The trial's files again, by the campaign's plan: the campaign may have been moved since."""
     folder.mkdir()
     subjects = prepare([found.trial.parameters], report, own_subjects(found.study.servers))
     certificate = trial_certificate(found.folder.tls, found.trial.parameters, found.folder.seed)
     write_trial_files(folder, found.trial, found.study.networks, subjects, certificate, check=check)
+    parameters = found.trial.parameters
+    return PreparedTrial(folder, parameters, found.study.networks[parameters.network])
 
 
-def _take_in(folder: Path, found: Verifiable) -> None:
-    content = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    missing = ingest(folder, found.trial.parameters.model_dump(mode="json"))
-    if reasons := content["reasons"] or missing:
-        said = "; ".join(f"{reason['code']}: {reason['detail']}" for reason in reasons)
+def _require(tried: AttemptFacts, found: Verifiable) -> None:
+    if tried["reasons"]:
+        said = "; ".join(f"{reason['code']}: {reason['detail']}" for reason in tried["reasons"])
         raise UserError(f"{found.trial.id} could not be executed: {said}", status=1)

@@ -4,7 +4,6 @@ import time
 from collections.abc import Sequence
 from typing import cast
 
-from h123 import __version__
 from h123.base.errors import UserError
 from h123.base.paths import typed
 from h123.campaign.block_assignment import Assignee, BlockAssignment
@@ -14,13 +13,24 @@ from h123.catalogue import OwnSubject, fingerprint
 from h123.documents import read_document
 from h123.documents.events import supersede
 from h123.documents.lab_report import Report
-from h123.execution import AttemptDone, BlockDone, BlockOrder, MachineLost, Pool, PoolEvent, Said, Started
-from h123.execution.forecast import Forecast
-from h123.execution.order import Policy, folder_digest, history
+from h123.execution import (
+    AttemptDone,
+    BlockDone,
+    BlockOrder,
+    MachineLost,
+    OrderRefused,
+    Pool,
+    PoolEvent,
+    Said,
+    Started,
+    folder_digest,
+    retry_policy,
+)
+from h123.execution.jobs import Forecast
+from h123.execution.order import Policy, history
 from h123.execution.retry_policy import (
     HOPELESS_AFTER,
     Event,
-    Patience,
     disturbed,
     forgive,
     given_up,
@@ -83,6 +93,8 @@ class Scheduler:
                 self._assignment.lose(event)
                 self._display.say(f"{event.machine} has failed: {event.why}", self._standing())
                 self._assign_all()
+            case OrderRefused():
+                raise event.error()
 
     def _assign_all(self) -> None:
         for assignee in self._assignment.assignees:
@@ -105,14 +117,13 @@ class Scheduler:
             self._orders += 1
             assignee.order = self._orders
             assignee.waiting = [t for t in assignee.jobs.order(blocks) if not settled(self._attempts[t.id])]
-            self._pool.submit(assignee.machine, self._order(assignee, blocks))
+            order, uploads = self._order(assignee, blocks), self._campaign.folder.uploads
+            self._pool.submit(assignee.machine, order, dict.fromkeys(order.roots, uploads))
 
     def _order(self, assignee: Assignee, blocks: list[list[PlannedTrial]]) -> BlockOrder:
         folder, study, subjects = self._campaign.folder, self._campaign.plan.study, self._campaign.subjects.values()
         compare = study.compare
         return BlockOrder(
-            h123="order/1",
-            version=__version__,
             number=self._orders,
             seed=folder.seed,
             blocks=blocks,
@@ -128,18 +139,20 @@ class Scheduler:
                 tolerated=tolerated(compare.margin),
                 question=list(compare.families[0].metrics),
                 metrics=sorted({metric for family in compare.families for metric in family.metrics}),
+                retries=retry_policy.RETRIES,
+                patience=retry_policy.PATIENCE,
             ),
         )
 
     def _end(self, done: AttemptDone, assignee: Assignee) -> None:
         """An attempt has ended: if it is as its seal says it is the campaign's, and journalled."""
-        folder, event = self._campaign.folder, cast(Event, done.event)
+        folder, event = self._campaign.folder, cast(Event, done.tried)
         trial, tried = self._planned[event["trial"]], self._attempts[event["trial"]]
-        sealed = folder.take_in(done.archive, event, done.seal)
+        sealed = folder.take_in(self._pool.archive(done), event, done.seal)
         folder.append(event)
         tried.append(event)
         report = read_document(sealed / "report.json", Report)
-        assignee.running.pop(Started(done.machine, trial.id, event["attempt"]).name, None)
+        assignee.running.pop(done.name, None)
         assignee.jobs.learn(event, report)
         self._forecast.learn(trial, event["seconds"] or 0.0)
         self._interim.learn(event, sealed, report)
@@ -161,7 +174,7 @@ class Scheduler:
         for it."""
         most = self._repeating_s
         if most is None:
-            most = Patience.after(time.monotonic() - self._began).repeating_s
+            most = retry_policy.PATIENCE.repeating_s(time.monotonic() - self._began)
         at_it = {trial.id for trial in left}
         return min(most, sum(self._forecast.seconds(t) for t in self._disturbed() if t.id not in at_it))
 

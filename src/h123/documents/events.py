@@ -18,6 +18,8 @@ from h123.documents.shapes import STRICT, Digest, Document, Reason, Seconds, Sha
 from h123.study import NETWORK_PARAMETERS, RESOLVED, Parameters, respelled_parameters
 from h123.study.workload import own_parameters
 
+TrialName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=240)]
+"""It names a folder."""
 PlaceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=40)]
 MOVED = "moved"
 """The reason of an attempt whose block was done again in another place."""
@@ -41,8 +43,7 @@ class AttemptFacts(DisturbanceFacts):
     """What became of an attempt."""
 
     event: Literal["trial"]
-    trial: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=240)]
-    """It names a folder."""
+    trial: TrialName
     attempt: Annotated[int, Field(ge=1, le=10**6)]
     block: Annotated[int, Field(ge=1, le=10**6)]
     position: Annotated[int, Field(ge=1, le=10**6)] | None

@@ -1,8 +1,9 @@
 """Execution: what one trial needs, the machine that has it, and which trials run there at once and again."""
 
+from h123.execution.block_run import execute
 from h123.execution.certificate import Certificate, campaign_certificate
 from h123.execution.disk import TRIAL_BYTES, evidence_bytes, require_room
-from h123.execution.engine import Engine, installed_roots
+from h123.execution.engine import installed_roots
 from h123.execution.files import (
     CLIENT_ADDRESS,
     ORIGIN,
@@ -14,11 +15,22 @@ from h123.execution.files import (
 )
 from h123.execution.jobs import Jobs
 from h123.execution.local import LocalPool
-from h123.execution.machine import Machine, UnfitMachine, this_machine
-from h123.execution.machine_facts import machine_facts
+from h123.execution.machine import Machine, UnfitMachine, machine_facts, this_machine
 from h123.execution.order import BlockOrder
-from h123.execution.pool import AttemptDone, BlockDone, MachineLost, Pool, PoolEvent, Said, Started
+from h123.execution.pool import (
+    AttemptDone,
+    BlockDone,
+    MachineLost,
+    OrderRefused,
+    Pool,
+    PoolEvent,
+    Said,
+    Started,
+    read_event,
+)
 from h123.execution.preparation import check_trials, prepare, require_kernel
+from h123.execution.single_trials import PreparedTrial, SingleTrials
+from h123.execution.wire import folder_digest, pack, unpack
 
 __all__ = [
     "CLIENT_ADDRESS",
@@ -29,31 +41,37 @@ __all__ = [
     "BlockDone",
     "BlockOrder",
     "Certificate",
-    "Engine",
     "Jobs",
     "LocalPool",
     "Machine",
     "MachineLost",
+    "OrderRefused",
     "Pool",
     "PoolEvent",
+    "PreparedTrial",
     "Said",
+    "SingleTrials",
     "Started",
     "UnfitMachine",
     "campaign_certificate",
     "check_trials",
     "evidence_bytes",
-    "forecast",
+    "execute",
+    "folder_digest",
     "installed_roots",
     "jobs",
     "machine_facts",
     "order",
     "own_role",
+    "pack",
     "prepare",
+    "read_event",
     "require_kernel",
     "require_room",
     "retry_policy",
     "this_machine",
     "trial_certificate",
     "trial_roles",
+    "unpack",
     "write_trial_files",
 ]

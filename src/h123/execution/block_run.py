@@ -1,5 +1,7 @@
-"""What happens to a block order on a machine: it sees the order and an empty folder, and nothing of who gave it."""
+"""What happens to a block order on a machine: it sees the order, its archives and an empty folder, and nothing of who
+gave it."""
 
+import shutil
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,30 +19,47 @@ from h123.documents.trial_files import TrialFile
 from h123.execution.disk import require_room
 from h123.execution.engine import Engine
 from h123.execution.files import trial_certificate, write_trial_files
-from h123.execution.forecast import Forecast
-from h123.execution.jobs import Jobs
+from h123.execution.jobs import Forecast, Jobs, MachineQueue, Running
 from h123.execution.machine import Machine, UnfitMachine
-from h123.execution.machine_queue import MachineQueue, Running
 from h123.execution.order import BlockOrder
-from h123.execution.pool import AttemptDone, BlockDone, PoolEvent, Said, Started
+from h123.execution.pool import AttemptDone, BlockDone, MachineLost, OrderRefused, PoolEvent, Said, Started
 from h123.execution.preparation import prepare
-from h123.execution.retry_policy import PAUSE_S, Event, Patience, calm_enough, disturbed, settled, usable
+from h123.execution.retry_policy import Event, disturbed, settled, usable
+from h123.execution.wire import folder_digest
 from h123.measures import disturbance, machine_noise, ruined
 from h123.packets import tabulate_evidence
 from h123.store import ingest, seal
 from h123.study import PlannedTrial
 
 
-class BlockRun:
-    """One order on one machine: what is not settled runs, then what was disturbed runs again.
+def execute(
+    order: BlockOrder, folder: Path, archives: Mapping[str, Path], machine: Machine, engine: Engine
+) -> Iterator[PoolEvent]:
+    """What happens to an order, until nothing of it is left to do or the machine has failed, and nothing runs.
 
-    `roots`: the order's, and `tls`, in which the campaign's certificates are made where they are missing.
+    `folder` is empty; the sealed attempts are there by the names of their archives. `archives`: the folders of the
+    order's archives, and `tls`, in which the campaign's certificates are made where they are missing. Raises OSError
+    where the disk is full.
     """
+    try:
+        yield from _BlockRun(order, folder, archives, machine, engine).events()
+    except UnfitMachine as unfit:
+        engine.stop()
+        yield MachineLost(machine=machine.name, why=unfit.message, remedy=unfit.remedy)
+    except UserError as refused:
+        engine.stop()
+        yield OrderRefused(machine=machine.name, why=refused.message, remedy=refused.remedy, status=refused.status)
+
+
+class _BlockRun:
+    """One order on one machine: what is not settled runs, then what was disturbed runs again."""
 
     def __init__(
-        self, order: BlockOrder, folder: Path, roots: Mapping[str, Path], machine: Machine, engine: Engine
+        self, order: BlockOrder, folder: Path, archives: Mapping[str, Path], machine: Machine, engine: Engine
     ) -> None:
         self._order, self._folder, self._machine, self._engine = order, folder, machine, engine
+        self._archives = archives
+        roots = {name: root for name, root in archives.items() if name not in order.prepared}
         self._roots = {"tls": folder / "tls", **roots}
         self._policy = policy = order.policy
         self._networks = order.profiles()
@@ -68,10 +87,10 @@ class BlockRun:
         """What happens, as it does. Raises UnfitMachine, and what `Engine.wait` raises."""
         yield from self._equip()
         ordered = self._queue.jobs.order(self._order.blocks)
-        self._queue.waiting.extend(trial for trial in ordered if not settled(self._attempts[trial.id]))
+        self._queue.waiting.extend(trial for trial in ordered if not self._settled(trial))
         yield from self._run_waiting()
-        yield from self._repeat_disturbed(Patience.after(time.monotonic() - self._began))
-        yield BlockDone(self._machine.name, self._order.number)
+        yield from self._repeat_disturbed(time.monotonic() - self._began)
+        yield BlockDone(machine=self._machine.name, number=self._order.number)
 
     def _equip(self) -> Iterator[PoolEvent]:
         """The machine gets what the trials need, of the same files as where they were planned."""
@@ -82,11 +101,14 @@ class BlockRun:
         said: list[str] = []
         try:
             # Every block has each treatment once.
-            treatments = [trial.parameters for trial in self._order.blocks[0]]
+            treatments = [trial.parameters for trial in self._order.blocks[0] if trial.id not in self._order.prepared]
             self._subjects = prepare(treatments, said.append, own_subjects(self._order.servers))
         except UserError as lacking:
             raise UnfitMachine(lacking.message, lacking.remedy, lacking.status) from None
-        yield from (Said(self._machine.name, text) for text in said)
+        yield from (Said(machine=self._machine.name, text=text) for text in said)
+        for name, digest in self._order.archives().items():
+            if folder_digest(self._archives[name]) != digest:
+                raise UnfitMachine(f"{name} did not arrive at {self._machine.name} as the order says")
         for name, known in self._order.subjects.items():
             if name not in self._subjects or fingerprint(self._subjects[name]) != known:
                 raise UnfitMachine(f"{self._machine.name} has other files of the subject {name} than the order names")
@@ -97,33 +119,37 @@ class BlockRun:
             while queue.waiting and queue.may_start(queue.waiting[0], repeat=bool(self._tried(queue.waiting[0]))):
                 yield self._start(queue.waiting.popleft())
             done, trial = self._end(self._engine.wait())
-            if not settled(self._attempts[trial.id]):
+            if not self._settled(trial):
                 # Next, as whatever is wrong may be wrong with all.
                 queue.waiting.appendleft(trial)
             yield done
 
-    def _repeat_disturbed(self, patience: Patience) -> Iterator[PoolEvent]:
+    def _repeat_disturbed(self, took_s: float) -> Iterator[PoolEvent]:
         """Those without any attempt that counts first, and whatever the machine does; the others while it is calm."""
-        self._repeating_s, waiting_s = patience.repeating_s, patience.waiting_s
-        while pending := [trial for trial in self._order.trials() if disturbed(self._attempts[trial.id])]:
+        patience, retries = self._policy.patience, self._policy.retries
+        self._repeating_s, waiting_s = patience.repeating_s(took_s), patience.waiting_s(took_s)
+        longest = format_span(waiting_s)
+        while pending := [trial for trial in self._order.trials() if disturbed(self._attempts[trial.id], retries)]:
             trial = min(pending, key=lambda found: usable(self._attempts[found.id]))
             tried = self._attempts[trial.id]
             needed, seconds = not usable(tried), self._forecast.seconds(trial)
             if not needed and seconds > self._repeating_s:
                 return
-            if not calm_enough(self._engine.noise(), tried, self._policy.tolerated):
+            if not patience.calm_enough(self._engine.noise(), tried, self._policy.tolerated):
                 if waiting_s > 0:
-                    longest = format_span(patience.waiting_s)
-                    said = f"{len(pending)} disturbed trials wait for a calmer machine, for {longest} at most"
-                    yield Said(self._machine.name, said)
-                    time.sleep(PAUSE_S)
-                    waiting_s -= PAUSE_S
+                    text = f"{len(pending)} disturbed trials wait for a calmer machine, for {longest} at most"
+                    yield Said(machine=self._machine.name, text=text)
+                    time.sleep(patience.pause_s)
+                    waiting_s -= patience.pause_s
                     continue
                 if not needed:
                     return
             self._repeating_s -= 0 if needed else seconds
             self._queue.waiting.append(trial)
             yield from self._run_waiting()
+
+    def _settled(self, trial: PlannedTrial) -> bool:
+        return settled(self._attempts[trial.id], self._policy.retries)
 
     def _tried(self, trial: PlannedTrial) -> list[Event]:
         """Its attempts on the machine where its block is done."""
@@ -145,12 +171,17 @@ class BlockRun:
             alone=not beside,
         )
         folder = self._folder / f"{trial.id}~{running.attempt}{seal.PARTIAL}"
-        folder.mkdir()
-        certificate = trial_certificate(self._roots["tls"], trial.parameters, self._order.seed)
-        write_trial_files(folder, trial, self._networks, self._subjects, certificate, check=running.check)
+        if trial.id in self._order.prepared:
+            shutil.copytree(self._archives[trial.id], folder)
+        else:
+            folder.mkdir()
+            certificate = trial_certificate(self._roots["tls"], trial.parameters, self._order.seed)
+            write_trial_files(folder, trial, self._networks, self._subjects, certificate, check=running.check)
         queue.begin(folder, running)
         self._engine.start(folder, self._roots)
-        return Started(self._machine.name, trial.id, running.attempt, self._repeating_s)
+        return Started(
+            machine=self._machine.name, trial=trial.id, attempt=running.attempt, repeating_s=self._repeating_s
+        )
 
     def _checks(self, trial: PlannedTrial) -> bool:
         """Whether a first attempt at this trial checks its links.
@@ -208,13 +239,15 @@ class BlockRun:
             self._queue.checked(trial)
         digest = seal.digest_of(sealed)
         assert digest  # it has just been written
-        return AttemptDone(self._machine.name, event, digest, sealed), trial
+        return AttemptDone(machine=self._machine.name, tried=event, seal=digest, archive=sealed.name), trial
 
     def _judge(self, planned: PlannedTrial, folder: Path, report: Report, *, valid: bool) -> DisturbanceFacts:
         """What the machine had to do with it: the journal's `disturbed` to `noise`."""
         noise = round(machine_noise(report), 4)
         if not valid:
             return {"disturbed": ruined(report), "disturbance": 1.0, "shares": {}, "crowded": False, "noise": noise}
+        if not self._policy.metrics:
+            return {"disturbed": False, "disturbance": 0.0, "shares": {}, "crowded": False, "noise": noise}
         trial, statuses = read_document(folder / "trial.json", TrialFile), planned.parameters.workload.statuses()
         found = disturbance(report, trial, folder / "samples.parquet", statuses)
         question = set(self._policy.question)

@@ -1,11 +1,13 @@
 """What executes trials: an engine takes a folder with trial.json and leaves report.json there."""
 
+import contextlib
+import ctypes
 import json
 import os
 import select
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
@@ -19,9 +21,11 @@ from h123.documents.lab_report import MachineLoad, Report
 from h123.documents.trial_files import TrialFile
 from h123.execution.disk import require_room
 from h123.execution.machine import UnfitMachine
-from h123.execution.orphans import adopt_orphans, wait_for_orphans
 from h123.virtual import virtual_kernel
 
+_SET_CHILD_SUBREAPER = 36
+_NAME = 15
+"""Characters that the kernel keeps of a program's name."""
 _BAD_TRIAL, _UNFIT_MACHINE, _SIGNALLED = 2, 3, 128
 _GRACE_S = 5.0
 _PROBE_MS = 300
@@ -68,7 +72,7 @@ class LocalEngine:
 
     def __init__(self) -> None:
         self._labs: dict[Path, _Lab] = {}
-        adopt_orphans()
+        _adopt_orphans()
 
     def start(self, folder: Path, roots: Mapping[str, Path]) -> None:
         options = ["--die-with-parent", *root_options({**installed_roots(), **roots}), *_kernel(folder)]
@@ -125,7 +129,7 @@ class LocalEngine:
         del self._labs[folder]
         os.close(lab.ended)
         if status < 0:
-            wait_for_orphans(lab_binary().name, {other.process.pid for other in self._labs.values()})
+            _wait_for_orphans(lab_binary().name, {other.process.pid for other in self._labs.values()})
         with lab.complaints as file:
             file.seek(0)
             return status, file.read().decode(errors="replace").strip()
@@ -174,3 +178,29 @@ def _crash(status: int, said: str) -> Reason:
     if status > _SIGNALLED:
         return {"code": "lab-killed", "detail": said.removeprefix("h123-lab: ")}
     return {"code": "setup-failed", "detail": f"h123-lab ended with status {status}: {said}"}
+
+
+def _adopt_orphans() -> None:
+    """From now on, descendants of ours whose parent ends are our children (prctl(2), PR_SET_CHILD_SUBREAPER).
+
+    A lab that is killed takes its enclosure along, whose processes may still write into the trial's folder by then. So
+    we wait for them: the enclosure's first process has ended only when all others of it have (pid_namespaces(7)).
+    """
+    ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _wait_for_orphans(program: str, others: Collection[int]) -> None:
+    """Until no child of that name is left but the `others`, whom somebody else waits for."""
+    for child in _children(program[:_NAME]):
+        if child not in others:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(child, 0)
+
+
+def _children(name: str) -> Iterator[int]:
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            # The name, in parentheses, may hold anything; state and parent follow it.
+            before, _, after = entry.read_text(encoding="utf-8", errors="replace").rpartition(")")
+            if before.partition("(")[2] == name and int(after.split()[1]) == os.getpid():
+                yield int(entry.parent.name)

@@ -16,9 +16,10 @@ never run beside those of the wall clock, which would be.
 
 import heapq
 import statistics
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Self
 
 from pydantic import Field
@@ -237,3 +238,86 @@ def _highest_bps(direction: Direction | None) -> float | None:
         return None
     later = [change.rate.mean_bps for change in direction.changes or [] if change.rate]
     return max(direction.rate.mean_bps, *later) if later else direction.rate.mean_bps
+
+
+class Forecast:
+    """Seconds of trials to come, from the plan's estimates corrected by what this campaign has measured so far.
+
+    A treatment that has run is forecast by its own mean; one that has not, by its estimate times the ratio of measured
+    to estimated seconds over all trials so far.
+    """
+
+    def __init__(self, estimates: dict[str, float]) -> None:
+        self._estimates = estimates
+        self._measured: dict[str, list[float]] = defaultdict(list)
+        self._seconds = self._estimated = 0.0
+
+    def learn(self, trial: PlannedTrial, seconds: float) -> None:
+        self._measured[_treatment(trial)].append(seconds)
+        self._seconds += seconds
+        self._estimated += self._estimates[trial.id]
+
+    def seconds(self, trial: PlannedTrial) -> float:
+        """That `trial` will take."""
+        known = self._measured.get(_treatment(trial))
+        if known:
+            return sum(known) / len(known)
+        return self._estimates[trial.id] * (self._seconds / self._estimated if self._estimated else 1.0)
+
+
+def _treatment(trial: PlannedTrial) -> str:
+    return "/".join(trial.cell.values())
+
+
+@dataclass
+class Running:
+    """An attempt that has started and not ended."""
+
+    trial: PlannedTrial
+    attempt: int
+    repeat: bool
+    """Of a trial that has been tried on this machine."""
+    position: int
+    lane: int
+    check: bool
+    began: float
+    alone: bool
+    """False as soon as another one has run beside it."""
+
+
+@dataclass(eq=False)
+class MachineQueue:
+    """What trials share with one another by being on the same machine, and with none elsewhere."""
+
+    jobs: Jobs
+    waiting: deque[PlannedTrial] = field(default_factory=deque)
+    running: dict[Path, Running] = field(default_factory=dict)
+    _checked: set[tuple[int, tuple[str, ...]]] = field(default_factory=set)
+
+    def may_start(self, trial: PlannedTrial, *, repeat: bool) -> bool:
+        beside = self.running.values()
+        if not beside:
+            return True
+        if repeat or any(running.repeat for running in beside):
+            return False  # repeats run alone
+        return self.jobs.admits(trial, [running.trial for running in beside])
+
+    def free_lane(self) -> int:
+        """The first one that none of the running trials holds."""
+        return min(set(range(1, len(self.running) + 2)) - {running.lane for running in self.running.values()})
+
+    def unchecked(self, trial: PlannedTrial) -> bool:
+        """A trial's links are checked once a block and clock, and again before a trial is repeated."""
+        links = trial.parameters.checked_links()
+        checking = {r.trial.parameters.checked_links() for r in self.running.values() if r.check}
+        return (trial.block, links) not in self._checked and links not in checking
+
+    def checked(self, trial: PlannedTrial) -> None:
+        """Its links are as they should be."""
+        self._checked.add((trial.block, trial.parameters.checked_links()))
+
+    def begin(self, folder: Path, running: Running) -> None:
+        """An attempt has started."""
+        for other in self.running.values():
+            other.alone = False
+        self.running[folder] = running

@@ -1,18 +1,18 @@
 """The pool of this machine."""
 
-import contextlib
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from h123.base.errors import UserError
-from h123.execution.block_run import BlockRun
+from h123.base.files.scratch import scratch
+from h123.execution.block_run import execute
 from h123.execution.engine import Engine, LocalEngine
-from h123.execution.machine import Machine, UnfitMachine, this_machine
+from h123.execution.machine import Machine, this_machine
 from h123.execution.order import BlockOrder
-from h123.execution.pool import BlockDone, MachineLost, PoolEvent
+from h123.execution.pool import AttemptDone, BlockDone, MachineLost, PoolEvent
 
 
 class LocalPool:
@@ -24,18 +24,20 @@ class LocalPool:
     def __init__(
         self,
         folder: Path | None = None,
-        roots: Mapping[str, Path] | None = None,
+        tls: Path | None = None,
         *,
         engine: Engine | None = None,
         machine: Machine | None = None,
     ) -> None:
-        """`folder`: where orders run, on the disk of their campaign; `roots`: what only this campaign's trials need, by
-        the names that their files use. Who submits no orders leaves out both."""
-        self.engine: Engine = engine or LocalEngine()
-        """For single trials, such as those of a verification."""
-        self._folder, self._roots = folder, roots or {}
+        """`folder`: where orders run, best on the disk of their campaign; None: in the cache. `tls`: where the
+        campaign's certificates are, or come."""
+        self._engine: Engine = engine or LocalEngine()
+        self._folder, self._roots = folder, {"tls": tls} if tls else {}
         self._machine = machine
         self._run: Iterator[PoolEvent] = iter(())
+        self._order: Path | None = None
+        """The folder of the order that runs."""
+        self._scratch = ExitStack()
 
     def __enter__(self) -> Self:
         return self
@@ -50,37 +52,39 @@ class LocalPool:
         self._machine = self._machine or this_machine()
         return [self._machine]
 
-    def submit(self, machine: Machine, order: BlockOrder) -> None:
+    def submit(self, machine: Machine, order: BlockOrder, archives: Mapping[str, Path]) -> None:
         """Have an order run (see `Pool`)."""
-        if self._folder is None:
-            raise UserError("this pool has no folder in which orders run")
-        self._run = self._events_of(order, machine, self._folder / str(order.number))
+        self._folder = self._folder or self._scratch.enter_context(scratch())
+        self._order = self._folder / str(order.number)
+        shutil.rmtree(self._order, ignore_errors=True)
+        self._order.mkdir(parents=True)
+        self._run = execute(order, self._order, {**self._roots, **archives}, machine, self._engine)
 
     def events(self, _timeout_s: float | None = None, /) -> Sequence[PoolEvent]:
         """The next thing that happens; nothing where no order runs (see `Pool`)."""
-        return [event for event in [next(self._run, None)] if event]
+        event = next(self._run, None)
+        if isinstance(event, BlockDone | MachineLost):
+            self.cancel()
+        return [event] if event else []
+
+    def archive(self, done: AttemptDone) -> Path:
+        """The folder of an attempt (see `Pool`)."""
+        assert self._order  # an attempt is of an order that runs
+        return self._order / done.archive
 
     def cancel(self) -> None:
         """End what runs; nothing of it is left."""
-        self.engine.stop()
+        self._engine.stop()
         self._run = iter(())
+        if self._order:
+            shutil.rmtree(self._order, ignore_errors=True)
+            self._order = None
 
     def close(self) -> None:
         """The same, for good."""
-        self.cancel()
-        if self._folder is not None:
-            with contextlib.suppress(OSError):  # what a failure left is there to be looked at
+        self._engine.stop()
+        self._run = iter(())
+        if self._folder:
+            with suppress(OSError):  # what a failure left is there to be looked at
                 self._folder.rmdir()
-
-    def _events_of(self, order: BlockOrder, machine: Machine, folder: Path) -> Iterator[PoolEvent]:
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        try:
-            for event in BlockRun(order, folder, self._roots, machine, self.engine).events():
-                if isinstance(event, BlockDone):
-                    shutil.rmtree(folder)
-                yield event
-        except UnfitMachine as unfit:
-            self.engine.stop()
-            shutil.rmtree(folder)
-            yield MachineLost(machine.name, unfit.message, unfit.remedy)
+        self._scratch.close()

@@ -3,28 +3,34 @@
 import hashlib
 import os
 import platform
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from h123.base.errors import UserError
 from h123.base.processes import usable_processors
 from h123.documents.campaign_file import MachineFacts
-from h123.execution.machine_facts import machine_facts
+from h123.documents.events import PlaceName
+from h123.documents.shapes import Count
+from h123.execution.wire import Message
 from h123.virtual import virtual_kernel
 
+_CLOCK = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+_GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+_CONGESTION = Path("/proc/sys/net/ipv4/tcp_congestion_control")
+_CONTAINER_MARKS = (Path("/.dockerenv"), Path("/run/.containerenv"))
 _MACHINE_ID = Path("/etc/machine-id")
 _DIGITS = 6
 
 
-@dataclass(frozen=True)
-class Machine:
+class Machine(Message):
     """Where blocks run. Each is executed on one machine, since only there all else is equal."""
 
-    name: str
+    h123: Literal["machine/1"] = "machine/1"
+    name: PlaceName
     """Short, and no other machine's: the journal's."""
     facts: MachineFacts
-    cpus: int
-    memory_bytes: int
+    cpus: Count
+    memory_bytes: Count
     """Free. With the processors it is the capacity, of which lanes are made."""
 
 
@@ -61,3 +67,45 @@ def _name() -> str:
         known = ""
     digest = hashlib.sha256(f"h123 place {known or platform.node()}".encode()).hexdigest()
     return f"local-{digest[:_DIGITS]}"
+
+
+def machine_facts() -> MachineFacts:
+    """Kernel, processor, memory, distribution, clock and load, JSON-ready; null where the machine does not tell."""
+    cpu = _key_values(Path("/proc/cpuinfo"), ":")
+    memory = _key_values(Path("/proc/meminfo"), ":").get("MemTotal", "0 kB")
+    return {
+        "kernel": platform.release(),
+        "architecture": platform.machine(),
+        "cpu": cpu.get("model name") or platform.processor() or None,
+        "cpus": os.cpu_count(),
+        "cpus_usable": len(usable_processors()),
+        "memory_bytes": int(memory.split()[0]) * 1024,
+        "distribution": _distribution(),
+        "python": platform.python_version(),
+        "load_average": [round(load, 2) for load in os.getloadavg()],
+        "governor": _text(_GOVERNOR),
+        "clock_source": _text(_CLOCK),
+        "default_congestion": _text(_CONGESTION),
+        "virtual": "hypervisor" in cpu.get("flags", "").split(),
+        "container": any(mark.exists() for mark in _CONTAINER_MARKS),
+    }
+
+
+def _distribution() -> str | None:
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME")
+    except OSError:
+        return None
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8").strip() or None
+    except OSError:
+        return None
+
+
+def _key_values(path: Path, separator: str) -> dict[str, str]:
+    pairs = [line.split(separator, 1) for line in (_text(path) or "").splitlines() if separator in line]
+    # The first processor stands for all.
+    return {key.strip(): value.strip() for key, value in reversed(pairs)}

@@ -1,37 +1,45 @@
-"""A block order: all that a machine needs to run blocks of a campaign, and no path of any machine.
+"""A block order: all that a machine needs to run blocks of a campaign, and no path of any machine
+(docs/contracts/pool.md).
 
-A person's own server is the exception that cannot be helped: it is a program of one machine, and its order names the
-folder there.
+A server of your own is the exception: it is a program of one machine, or an address as that machine sees it. Its order
+runs there alone.
 """
 
-import hashlib
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import Field, with_config
+from typing_extensions import TypedDict
+
+from h123 import __version__
+from h123.base.errors import UserError
 from h123.catalogue import OwnServer
-from h123.documents.shapes import Count, Digest, Document, Shape, Share, Whole
+from h123.documents.events import TrialName
+from h123.documents.shapes import Count, Digest, Reason, Share, Whole
 from h123.execution.jobs import Headroom
-from h123.execution.retry_policy import Event
+from h123.execution.retry_policy import Event, Patience, Retries
+from h123.execution.wire import CLOSED, Message, MessagePart
 from h123.study import RESOLVED, Network, PlannedTrial
 
-_HISTORY = (
-    "trial",
-    "attempt",
-    "block",
-    "position",
-    "valid",
-    "reasons",
-    "disturbed",
-    "disturbance",
-    "noise",
-    "forgiven",
-)
-"""What of an earlier attempt decides whether there is another."""
+
+@with_config(CLOSED)
+class PastAttempt(TypedDict, total=False):
+    """What of an earlier attempt decides whether there is another."""
+
+    trial: TrialName
+    attempt: Count
+    block: Count
+    position: Count | None
+    valid: bool
+    reasons: list[Reason]
+    disturbed: bool
+    disturbance: Share | None
+    noise: float
+    forgiven: bool
 
 
-class Policy(Shape):
-    """How the blocks are run."""
+class Policy(MessagePart):
+    """How the blocks are run: all that the machine decides by."""
 
     jobs: Count | None
     """At once at most; None: chosen by the links' rates and the headroom."""
@@ -44,14 +52,16 @@ class Policy(Shape):
     question: list[str]
     """The metrics by which a trial counts as disturbed."""
     metrics: list[str]
-    """Those whose disturbance is recorded."""
+    """Those whose disturbance is recorded. None at all: no attempt is judged."""
+    retries: Retries
+    patience: Patience
 
 
-class BlockOrder(Document):
+class BlockOrder(Message):
     """Blocks to run on one machine."""
 
-    h123: Literal["order/1"]
-    version: str
+    h123: Literal["order/1"] = "order/1"
+    version: str = __version__
     """Of h123: another one might measure otherwise."""
     number: Count
     """Of the order, among those of one run of a campaign."""
@@ -59,22 +69,34 @@ class BlockOrder(Document):
     """The campaign's: of certificates."""
     blocks: list[list[PlannedTrial]]
     """Whole, each in its planned order: also what has been tried already."""
-    tried: dict[str, list[dict[str, Any]]]
+    tried: dict[str, list[PastAttempt]]
     """Earlier attempts, by trial (`history`)."""
     networks: dict[str, dict[str, Any]]
     """Resolved, by name."""
     servers: dict[str, OwnServer]
-    """A person's own, by name."""
+    """Your own, by name."""
     subjects: dict[str, Digest]
-    """Those of the catalogue that take part, with the fingerprints of their files."""
+    """Those of the catalogue that the machine installs, with the fingerprints of their files."""
     roots: dict[str, Digest]
-    """Folders of files that only this campaign has, with the digests of what is in them."""
+    """Archives with files that only these trials have, by the root that the trials name, with their digests."""
+    prepared: dict[str, Digest] = Field(default={})
+    """Archives with the files of trials that are not written by the plan, by the trial, with their digests."""
     policy: Policy
 
     @classmethod
-    def read(cls, text: str) -> "BlockOrder":
-        """What `model_dump_json` wrote."""
+    def read(cls, text: str | bytes) -> "BlockOrder":
+        """What `model_dump_json` wrote. Raises ValidationError for anything else."""
         return cls.model_validate_json(text, context=RESOLVED)
+
+    def portable(self) -> str:
+        """The order as it travels to another machine. Raises UserError where it cannot."""
+        for name, server in self.servers.items():
+            what = f"runs at {server.address}" if server.address else f"is a program of this machine ({server.command})"
+            raise UserError(
+                f"server {name} {what}; other machines do not have it",
+                remedy="run the study on this machine alone, or make the server a subject (docs/contracts/subject.md)",
+            )
+        return self.model_dump_json()
 
     def profiles(self) -> dict[str, Network]:
         """The networks by name."""
@@ -84,17 +106,12 @@ class BlockOrder(Document):
         """Of all blocks."""
         return [trial for block in self.blocks for trial in block]
 
+    def archives(self) -> dict[str, Digest]:
+        """All that travel with it, with their digests."""
+        return {**self.roots, **self.prepared}
 
-def history(tried: Iterable[Event]) -> list[dict[str, Any]]:
+
+def history(tried: Iterable[Event]) -> list[PastAttempt]:
     """Earlier attempts at a trial as an order has them."""
-    return [{name: value for name, value in event.items() if name in _HISTORY} for event in tried]
-
-
-def folder_digest(folder: Path) -> str:
-    """Of the names and contents of all files in a folder."""
-    digest = hashlib.sha256()
-    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
-        content = file.read_bytes()
-        digest.update(f"{file.relative_to(folder)}\0{len(content)}\0".encode())
-        digest.update(content)
-    return digest.hexdigest()
+    kept = PastAttempt.__annotations__
+    return [PastAttempt(**{name: value for name, value in event.items() if name in kept}) for event in tried]  # type: ignore[typeddict-item]

@@ -1,70 +1,102 @@
-"""Machines, a way to have blocks run on them, and what is heard of it."""
+"""Machines, a way to have blocks run on them, and what is heard of it (docs/contracts/pool.md)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Annotated, Literal, Protocol
 
-from h123.documents.events import AttemptFacts
+from pydantic import Field, TypeAdapter
+
+from h123.base.errors import UserError
+from h123.documents.events import AttemptFacts, PlaceName, TrialName
+from h123.documents.shapes import Count, Digest, Seconds
 from h123.execution.machine import Machine
 from h123.execution.order import BlockOrder
+from h123.execution.wire import Message
 
 
-@dataclass(frozen=True)
-class Started:
+class _Event(Message):
+    h123: Literal["pool-event/1"] = "pool-event/1"
+    machine: PlaceName
+
+
+class Started(_Event):
     """An attempt at a trial has."""
 
-    machine: str
-    trial: str
-    attempt: int
-    repeating_s: float | None = None
+    event: Literal["started"] = "started"
+    trial: TrialName
+    attempt: Count
+    repeating_s: Seconds | None = None
     """What is left for repeating disturbed trials; None: all else comes first."""
 
     @property
     def name(self) -> str:
         """Of the attempt, for people."""
-        return self.trial + (f" (attempt {self.attempt})" if self.attempt > 1 else "")
+        return _named(self.trial, self.attempt)
 
 
-@dataclass(frozen=True)
-class AttemptDone:
+class AttemptDone(_Event):
     """An attempt has ended, and is sealed."""
 
-    machine: str
-    event: AttemptFacts
+    event: Literal["attempt-done"] = "attempt-done"
+    tried: AttemptFacts
     """What the journal is to have of it: trial, attempt, position, validity and reasons, disturbance."""
-    seal: str
+    seal: Digest
     """The digest of its seal."""
-    archive: Path
-    """Its folder, on the disk of who asked for it: to be moved away."""
+    archive: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+~-]*$", max_length=250)]
+    """The name of the archive that has its folder."""
+
+    @property
+    def name(self) -> str:
+        """Of the attempt, for people."""
+        return _named(self.tried["trial"], self.tried["attempt"])
 
 
-@dataclass(frozen=True)
-class Said:
+def _named(trial: str, attempt: int) -> str:
+    return trial + (f" (attempt {attempt})" if attempt > 1 else "")
+
+
+class Said(_Event):
     """What the machine does instead of running trials, in words."""
 
-    machine: str
+    event: Literal["said"] = "said"
     text: str
 
 
-@dataclass(frozen=True)
-class BlockDone:
+class BlockDone(_Event):
     """Nothing is left to do of an order."""
 
-    machine: str
-    number: int
+    event: Literal["block-done"] = "block-done"
+    number: Count
 
 
-@dataclass(frozen=True)
-class MachineLost:
+class MachineLost(_Event):
     """A machine has failed: nothing more is heard of it, and what ran there is lost."""
 
-    machine: str
+    event: Literal["machine-lost"] = "machine-lost"
     why: str
     remedy: str | None = None
 
 
-PoolEvent = Started | AttemptDone | Said | BlockDone | MachineLost
+class OrderRefused(_Event):
+    """A trial of an order can be executed on no machine: the campaign ends."""
+
+    event: Literal["order-refused"] = "order-refused"
+    why: str
+    remedy: str | None = None
+    status: Count = 1
+
+    def error(self) -> UserError:
+        """What its user reads."""
+        return UserError(self.why, self.remedy, status=self.status)
+
+
+PoolEvent = Started | AttemptDone | Said | BlockDone | MachineLost | OrderRefused
+_READS: TypeAdapter[PoolEvent] = TypeAdapter(Annotated[PoolEvent, Field(discriminator="event")])
+
+
+def read_event(text: str | bytes) -> PoolEvent:
+    """What `model_dump_json` of an event wrote. Raises ValidationError for anything else."""
+    return _READS.validate_json(text)
 
 
 class Pool(Protocol):
@@ -73,15 +105,22 @@ class Pool(Protocol):
     def machines(self) -> Sequence[Machine]:
         """All that there are, lost ones included; at least one. Names are unique."""
 
-    def submit(self, machine: Machine, order: BlockOrder) -> None:
-        """Have an order run on a machine that has none."""
+    def submit(self, machine: Machine, order: BlockOrder, archives: Mapping[str, Path]) -> None:
+        """Have an order run on a machine that has none. `archives`: the folders that it names by their digests.
+
+        Raises UserError where it cannot travel to that machine (`BlockOrder.portable`).
+        """
 
     def events(self, timeout_s: float | None = None, /) -> Sequence[PoolEvent]:
         """What has happened since, of one machine in its order; waits until there is something, or for so long. A pool
         that runs trials itself may take longer.
 
-        Raises UserError where a trial can be executed nowhere, and OSError where a disk is full.
+        Raises OSError where the disk of who asks is full.
         """
+
+    def archive(self, done: AttemptDone) -> Path:
+        """The folder of an attempt, on the disk of who asked for it: to be moved away before more events are asked
+        for."""
 
     def cancel(self) -> None:
         """End all trials that run, and forget all orders."""

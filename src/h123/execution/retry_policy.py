@@ -7,27 +7,61 @@ disturbed attempt counts.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from h123.documents.events import AttemptFacts
+from h123.documents.shapes import Count, Seconds, Share
+from h123.execution.wire import MessagePart
 
-MAX_FAULTS = 3
-"""Attempts that failed by a fault before a trial is given up."""
-MAX_DISTURBED = 3
-"""Attempts that count but were disturbed, before the best of them has to do."""
-MAX_RUINED = 6
-"""Attempts that the machine made fail, before a trial is given up."""
 HOPELESS_AFTER = 3
 """So many trials in a row given up for a fault: whatever is wrong will not mend itself."""
-PATIENCE_SHARE = 0.15
-"""Of the time that a campaign took before: what it spends on repeating disturbed trials."""
-WAITING_SHARE = 0.1
-"""The same, of which it waits for a calmer machine."""
-LEAST_PATIENCE_S, LEAST_WAITING_S = 10.0, 3.0
-CALM = 0.02
-"""Share of the processors' time that others may take on a machine that counts as calm."""
-PAUSE_S = 1.0
-"""Before a machine that was not calm is watched again."""
+
+
+class Retries(MessagePart):
+    """How often a trial is tried."""
+
+    faults: Count = 3
+    """Attempts that failed by a fault before it is given up."""
+    disturbed: Count = 3
+    """Attempts that count but were disturbed, before the best of them has to do."""
+    ruined: Count = 6
+    """Attempts that the machine made fail, before it is given up."""
+
+
+class Patience(MessagePart):
+    """What a machine may spend on disturbed trials, and when it is calm."""
+
+    repeating_share: Share = 0.15
+    """Of the time that the order took before: what is spent on repeating disturbed trials."""
+    waiting_share: Share = 0.1
+    """The same, of which it waits for a calmer machine."""
+    least_repeating_s: Seconds = 10.0
+    least_waiting_s: Seconds = 3.0
+    calm: Share = 0.02
+    """Share of the processors' time that others may take on a machine that counts as calm."""
+    pause_s: Seconds = 1.0
+    """Before a machine that was not calm is watched again."""
+
+    def repeating_s(self, took_s: float) -> float:
+        """What may be spent on repeats after trials that took so long."""
+        return max(self.least_repeating_s, self.repeating_share * took_s)
+
+    def waiting_s(self, took_s: float) -> float:
+        """What may be waited after trials that took so long."""
+        return max(self.least_waiting_s, self.waiting_share * took_s)
+
+    def calm_enough(self, now: float, tried: "Sequence[Event]", limit: float) -> bool:
+        """Whether a trial would be undisturbed now: what the machine does to it grows with its noise (shares, 0 to
+        1)."""
+        last = tried[-1]
+        then, share = last.get("noise", 0.0), last.get("disturbance", 1.0)
+        bearable: float = then * min(1.0, limit / share if share else 1.0)
+        return now <= max(self.calm, bearable)
+
+
+RETRIES, PATIENCE = Retries(), Patience()
+"""A campaign's."""
+ONCE = Retries(faults=1, disturbed=1, ruined=1)
+"""For who judges each attempt itself."""
 
 
 class Event(AttemptFacts, total=False):
@@ -61,28 +95,28 @@ def unsupported(tried: Sequence[Event]) -> bool:
     return any(reason["code"] == "unsupported" for event in tried[-1:] for reason in event["reasons"])
 
 
-def given_up(tried: Sequence[Event]) -> bool:
+def given_up(tried: Sequence[Event], retries: Retries = RETRIES) -> bool:
     """No attempt counts, and there will be no other."""
     if usable(tried):
         return False
     recent = _since_retry(tried)
     faults = sum(not event.get("disturbed") for event in recent)
-    return bool(recent) and (unsupported(recent) or faults >= MAX_FAULTS or len(recent) >= MAX_RUINED)
+    return bool(recent) and (unsupported(recent) or faults >= retries.faults or len(recent) >= retries.ruined)
 
 
-def disturbed(tried: Sequence[Event]) -> bool:
+def disturbed(tried: Sequence[Event], retries: Retries = RETRIES) -> bool:
     """To be tried again when the machine is calmer."""
     recent = _since_retry(tried)
-    if clean(tried) or given_up(tried):
+    if clean(tried) or given_up(tried, retries):
         return False
     if usable(tried):
-        return sum(bool(event["valid"]) for event in recent) < MAX_DISTURBED
+        return sum(bool(event["valid"]) for event in recent) < retries.disturbed
     return bool(recent and recent[-1].get("disturbed"))
 
 
-def settled(tried: Sequence[Event]) -> bool:
+def settled(tried: Sequence[Event], retries: Retries = RETRIES) -> bool:
     """Nothing to try, at least for now."""
-    return usable(tried) or given_up(tried) or disturbed(tried)
+    return usable(tried) or given_up(tried, retries) or disturbed(tried, retries)
 
 
 def forgive(tried: Sequence[Event]) -> None:
@@ -98,24 +132,3 @@ def lose(event: Event) -> None:
 
 def _since_retry(tried: Sequence[Event]) -> list[Event]:
     return [event for event in tried if not event.get("forgiven")]
-
-
-@dataclass(frozen=True)
-class Patience:
-    """What may still be spent on disturbed trials, seconds."""
-
-    repeating_s: float
-    waiting_s: float
-
-    @classmethod
-    def after(cls, seconds: float) -> "Patience":
-        """Of a campaign whose trials have taken so long."""
-        return cls(max(LEAST_PATIENCE_S, PATIENCE_SHARE * seconds), max(LEAST_WAITING_S, WAITING_SHARE * seconds))
-
-
-def calm_enough(now: float, tried: Sequence[Event], limit: float) -> bool:
-    """Whether a trial would be undisturbed now: what the machine does to it grows with its noise (shares, 0 to 1)."""
-    last = tried[-1]
-    then, share = last.get("noise", 0.0), last.get("disturbance", 1.0)
-    bearable: float = then * min(1.0, limit / share if share else 1.0)
-    return now <= max(CALM, bearable)

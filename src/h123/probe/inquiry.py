@@ -15,11 +15,11 @@ from h123.catalogue import QUIC, OwnServer, catalogue, install, scout_command
 from h123.documents import Reason, read_document, write_document
 from h123.documents.lab_report import Report
 from h123.documents.trial_files import Link, LinkEnd, Role, TrialFile
-from h123.execution import CLIENT_ADDRESS, SERVER_ADDRESS, Engine, own_role
+from h123.execution import CLIENT_ADDRESS, SERVER_ADDRESS, LocalPool, PreparedTrial, SingleTrials, own_role
 from h123.probe.findings import Found
 from h123.probe.patience import impatience
 from h123.probe.site import Site
-from h123.study import Header
+from h123.study import Header, Network, Parameters
 
 SCOUT = "go"
 """The embedded subject that asks."""
@@ -33,6 +33,9 @@ _MUTE_S = 3
 ELSEWHERE_NS = 4_000_000_000
 """That a server may listen in other places before it is told so, unless `ready` says what to wait for."""
 _TIMEOUT_NS = 60_000_000_000
+_NETWORK = Network(name="survey", title="A plain veth pair")
+_OWN = "own"
+"""The server's name."""
 _LINES = 8
 """Of its output that are shown."""
 
@@ -64,8 +67,9 @@ class Inquired:
     seconds: float = 0.0
 
 
-def survey(server: OwnServer, inquiry: Inquiry, folder: Path, engine: Engine) -> Inquired:
-    """Start `server` and ask it, in the empty `folder`. Raises UserError where it is no program."""
+def survey(server: OwnServer, inquiry: Inquiry, folder: Path) -> Inquired:
+    """Start `server` on this machine, which it is of, and ask it, in the empty `folder`. Raises UserError where it is
+    no program."""
     known = catalogue()
     if SCOUT not in known:
         raise UserError(f"the subject {SCOUT} is missing, which asks servers", remedy="link it into H123_SUBJECTS")
@@ -73,17 +77,17 @@ def survey(server: OwnServer, inquiry: Inquiry, folder: Path, engine: Engine) ->
     install(known[SCOUT], say)
     command = scout_command(known[SCOUT], plan="plan.json", found="found.json")
     began = time.monotonic()
-    tcp = _carry_out(server, inquiry, folder / "tcp", command, engine, udp=False)
+    tcp = _carry_out(server, inquiry, folder / "tcp", command, udp=False)
     said = "".join(reason["detail"] for reason in tcp.reasons)
     udp_alone = any(f"UDP {where}:{inquiry.site.port}" in said for where in _ANYWHERE) and ONLY_IPV6 not in said
     if tcp.found is None and udp_alone:
-        tcp = _carry_out(server, inquiry, folder / "udp", command, engine, udp=True)
+        tcp = _carry_out(server, inquiry, folder / "udp", command, udp=True)
     elif tcp.found and tcp.found.mute:
         # Who makes a certificate at the first start listens before there is one, and while it is written.
         later = ["sh", "-c", f'sleep {_MUTE_S}; exec "$@"', "sh", *command]
-        tcp = _carry_out(server, inquiry, folder / "again", later, engine, udp=False)
+        tcp = _carry_out(server, inquiry, folder / "again", later, udp=False)
     if other := _other_port(tcp.found, inquiry):
-        tcp = _with_other_port(tcp, other, _carry_out(server, inquiry, folder / "other", command, engine, port=other))
+        tcp = _with_other_port(tcp, other, _carry_out(server, inquiry, folder / "other", command, port=other))
     return dataclasses.replace(tcp, seconds=time.monotonic() - began)
 
 
@@ -112,34 +116,35 @@ def _carry_out(
     inquiry: Inquiry,
     folder: Path,
     command: list[str],
-    engine: Engine,
     *,
     udp: bool = False,
     port: int | None = None,
 ) -> Inquired:
     """`udp`: the server listens for that alone; `port`: it is asked there."""
-    folder.mkdir(parents=True)
+    prepared = PreparedTrial(folder / "trial", _parameters(), _NETWORK)
+    prepared.folder.mkdir(parents=True)
     if inquiry.body:
-        shutil.copyfile(inquiry.body, folder / "body")
+        shutil.copyfile(inquiry.body, prepared.folder / "body")
     if inquiry.authorities:
-        shutil.copyfile(inquiry.authorities, folder / "ca.pem")
+        shutil.copyfile(inquiry.authorities, prepared.folder / "ca.pem")
     asked_at = port or inquiry.site.port
     plan = json.dumps(_plan(server, inquiry, asked_at), indent=1)
-    (folder / "plan.json").write_text(plan + "\n", encoding="utf-8")
+    (prepared.folder / "plan.json").write_text(plan + "\n", encoding="utf-8")
     trial = _trial(server, inquiry, command, udp=udp, port=asked_at)
     started, scout = trial.roles
-    write_document(folder / "trial.json", trial)
-    try:
-        engine.start(folder, {})
-        with impatience(folder, started, scout, say) if server.command is not None else nullcontext():
-            engine.wait()
-    finally:
-        engine.stop()
-    reasons = read_document(folder / "report.json", Report).reasons
-    log = folder / "logs" / f"{started.name}.log"
+    write_document(prepared.folder / "trial.json", trial)
+    heard = impatience(folder, started, scout, say) if server.command is not None else nullcontext()
+    with LocalPool(folder / "orders") as pool, heard:
+        list(SingleTrials(pool, {}, {_OWN: server}).run([prepared]))
+    reasons = read_document(prepared.folder / "report.json", Report).reasons
+    log = prepared.folder / "logs" / f"{started.name}.log"
     lines = log.read_text("utf-8", errors="replace").splitlines()[-_LINES:] if log.exists() else []
-    found = folder / "found.json"
+    found = prepared.folder / "found.json"
     return Inquired(read_document(found, Found) if found.exists() and not reasons else None, reasons, lines)
+
+
+def _parameters() -> Parameters:
+    return Parameters.model_validate({"server": _OWN, "client": SCOUT, "protocol": "h1", "network": _NETWORK.name})
 
 
 def _plan(server: OwnServer, inquiry: Inquiry, port: int) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from h123.documents.trial_files import Role
@@ -17,7 +17,7 @@ _TAIL_BYTES = 2000
 
 @contextmanager
 def impatience(folder: Path, started: Role, scout: Role, say: Callable[[str], None]) -> Iterator[None]:
-    """While the lab waits in `folder` for `started` to be ready, after which it begins `scout`, say from time to time
+    """While a lab waits below `folder` for `started` to be ready, after which it begins `scout`, say from time to time
     what it waits for."""
     ended = threading.Event()
     teller = threading.Thread(target=_tell, args=(ended, folder, started, scout, say), daemon=True)
@@ -59,4 +59,8 @@ def _printed_last(log: Path) -> str:
 
 
 def _log(folder: Path, role: Role) -> Path:
-    return folder / "logs" / f"{role.name}.log"
+    """Of the trial that runs somewhere below the folder."""
+    name = Path("logs", f"{role.name}.log")
+    with suppress(OSError):  # it may have ended meanwhile
+        return next(folder.rglob(str(name)), folder / name)
+    return folder / name

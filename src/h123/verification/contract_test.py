@@ -9,7 +9,7 @@ from h123.base.files.installing import alone
 from h123.base.terminal.steps import Steps
 from h123.catalogue import QUIC, Subject, fingerprint
 from h123.documents.campaign_file import VerifiedRole
-from h123.execution import Engine
+from h123.execution import Pool
 from h123.verification.clients.client import verify_client
 from h123.verification.constants.measure import measurable, measure
 from h123.verification.migration import moved_words, moves
@@ -30,7 +30,7 @@ Task = tuple[Subject, VerifiedRole]
 Part = Literal["checks", "constants", "moves"]
 """Of what is found out of a subject."""
 _NOT_KEPT = "  not kept: there is no current record of it; `h123 verify {}` makes one"
-_VERIFY: dict[VerifiedRole, Callable[[Subject, Engine], Iterator[Result]]] = {
+_VERIFY: dict[VerifiedRole, Callable[[Subject, Pool], Iterator[Result]]] = {
     "server": verify_server,
     "client": verify_client,
 }
@@ -67,7 +67,7 @@ def _meets_moves(task: Task) -> bool:
 
 
 def verify_each(
-    tasks: Sequence[Task], asked_as: Mapping[str, str], engine: Engine, steps: Steps
+    tasks: Sequence[Task], asked_as: Mapping[str, str], pool: Pool, steps: Steps
 ) -> dict[str, list[Result]]:
     """What came of it by subject, which the cache remembers from now on. All are installed, the embedded ones too.
 
@@ -80,7 +80,7 @@ def verify_each(
     for number, (subject, role) in enumerate(tasks, 1):
         steps.begin(f"[{number}/{len(tasks)}] {subject.name} as a {role}: {subject.title} {subject.version}")
         with alone(trials_folder(subject), steps.begin, "verifying"):
-            results = list(_followed(_asked(subject, role, engine), steps))
+            results = list(_followed(_asked(subject, role, pool), steps))
             if fingerprint(subject) == asked_as[subject.name]:
                 keep_results(subject, role, results)
             else:
@@ -93,24 +93,24 @@ def verify_each(
     return found
 
 
-def measure_each(tasks: Sequence[Task], engine: Engine, steps: Steps) -> None:
+def measure_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
     """Measures the constants of each into its record; says where there is no record, or why they cannot be measured.
 
     Raises UserError where this machine can execute no trial.
     """
 
     def one(subject: Subject, role: VerifiedRole) -> bool:
-        return keep_constants(subject, role, measure(subject, role, engine, steps.move))
+        return keep_constants(subject, role, measure(subject, role, pool, steps.move))
 
     _each("constants", tasks, one, steps)
 
 
-def profile_each(tasks: Sequence[Task], engine: Engine, steps: Steps) -> dict[str, list[Held]]:
+def profile_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> dict[str, list[Held]]:
     """What holds each back in the standard situations, by subject, and into its record like constants."""
     found = dict[str, list[Held]]()
 
     def one(subject: Subject, role: VerifiedRole) -> bool:
-        seen = profile(subject, role, engine, steps.move)
+        seen = profile(subject, role, pool, steps.move)
         found.setdefault(subject.name, []).extend(seen)
         return keep_profile(subject, role, seen)
 
@@ -118,13 +118,13 @@ def profile_each(tasks: Sequence[Task], engine: Engine, steps: Steps) -> dict[st
     return found
 
 
-def move_each(tasks: Sequence[Task], engine: Engine, steps: Steps) -> None:
+def move_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
     """What servers over HTTP/3 make of clients that move, into their records like constants."""
     for subject, _ in filter(_meets_moves, tasks):
         steps.begin(f"clients of {subject.name} that move")
         with alone(trials_folder(subject), steps.begin, "verifying"):
             try:
-                found = moves(subject, engine, steps.move)
+                found = moves(subject, pool, steps.move)
             except UserError as error:
                 if error.status == 3:
                     raise
@@ -157,10 +157,10 @@ def _each(what: str, tasks: Sequence[Task], one: Callable[[Subject, VerifiedRole
             steps.begin(_NOT_KEPT.format(subject.name))
 
 
-def _asked(subject: Subject, role: VerifiedRole, engine: Engine) -> Iterator[Result]:
+def _asked(subject: Subject, role: VerifiedRole, pool: Pool) -> Iterator[Result]:
     """The results, and in the end what broke the verification, if anything did."""
     try:
-        yield from _VERIFY[role](subject, engine)
+        yield from _VERIFY[role](subject, pool)
     except UserError as error:
         if error.status == 3:  # the machine's fault, not the subject's
             raise

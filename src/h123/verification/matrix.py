@@ -22,7 +22,7 @@ from h123.base.files.tree import check_tree
 from h123.base.paths import real
 from h123.catalogue import Subject, fingerprint, make_bodies
 from h123.documents import Reason
-from h123.execution import SERVER_ADDRESS, Engine, campaign_certificate, machine_facts
+from h123.execution import SERVER_ADDRESS, Pool, campaign_certificate, machine_facts
 from h123.progress import Display, Ended, Standing
 from h123.store import check_name
 from h123.study import Parameters
@@ -145,7 +145,7 @@ def pairings(servers: Sequence[str], clients: Sequence[str], protocols: Sequence
 
 
 def run_matrix(
-    asked: Sequence[Pairing], subjects: Mapping[str, Subject], folder: MatrixFolder, engine: Engine, display: Display
+    asked: Sequence[Pairing], subjects: Mapping[str, Subject], folder: MatrixFolder, pool: Pool, display: Display
 ) -> None:
     """Runs what both sides declare and is not known yet, and again what failed.
 
@@ -161,11 +161,8 @@ def run_matrix(
         folder.begin()
         make_bodies({SIZE})
         with display:
-            trials = Trials(subjects, campaign_certificate(folder.path / "tls", [SERVER_ADDRESS]), engine)
-            try:
-                _run(waiting, len(possible), folder, trials, display)
-            finally:
-                engine.stop()
+            trials = Trials(subjects, campaign_certificate(folder.path / "tls", [SERVER_ADDRESS]), pool)
+            _run(waiting, len(possible), folder, trials, display)
 
 
 def _run(waiting: Sequence[Pairing], total: int, folder: MatrixFolder, trials: Trials, display: Display) -> None:

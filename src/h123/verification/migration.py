@@ -16,14 +16,12 @@ import pyarrow.parquet as pq
 
 from h123.base.errors import UserError
 from h123.base.files.scratch import scratch
-from h123.base.processes import usable_processors
 from h123.base.strict import Strict
 from h123.base.units import format_seconds
 from h123.catalogue import DEFAULT_CONGESTION, QUIC, Subject, catalogue, check_supported, make_bodies
 from h123.documents.campaign_file import VerifiedRole
-from h123.execution import SERVER_ADDRESS, Engine, campaign_certificate
+from h123.execution import SERVER_ADDRESS, Pool, PreparedTrial, campaign_certificate
 from h123.packets.capture import DOWN, UDP, UP, Packets, read_packets
-from h123.store import ingest
 from h123.study import Network, Parameters
 from h123.study.networks.network import Bottleneck, Direction, Move, Queue
 from h123.verification.constants.experiment import Asked
@@ -79,7 +77,7 @@ def networks() -> dict[New, Network]:
     }
 
 
-def moves(subject: Subject, engine: Engine, told: Callable[[str], None]) -> list[Moved]:
+def moves(subject: Subject, pool: Pool, told: Callable[[str], None]) -> list[Moved]:
     """Of a server over HTTP/3, one of each kind; none of others. `told` hears of every trial that has ended.
 
     The subject and the embedded ones are installed. Raises UserError where this machine can execute no trial.
@@ -89,7 +87,7 @@ def moves(subject: Subject, engine: Engine, told: Callable[[str], None]) -> list
     make_bodies([BODY_BYTES])
     with scratch() as place:
         certificate = campaign_certificate(place, [SERVER_ADDRESS])
-        trials = Trials({**catalogue(), subject.name: subject}, certificate, engine)
+        trials = Trials({**catalogue(), subject.name: subject}, certificate, pool)
         found = []
         for one in _each(subject, calm_clock(subject), trials, place):
             told(f"{one.protocol} new {one.new}")
@@ -104,13 +102,12 @@ def _each(subject: Subject, clock: Clock, trials: Trials, place: Path) -> Iterat
     except UserError as error:
         yield from (Moved(clock=clock, new=new, untold=error.message) for new in networks())
         return
-    begun = dict[Path, New]()
+    begun, prepared = dict[Path, New](), list[PreparedTrial]()
     for new, network in networks().items():
         folder = Path(tempfile.mkdtemp(dir=place)) / f"moves-{new}"
-        trials.prepare(folder, parameters, network, lambda _: None)
+        prepared.append(trials.prepare(folder, parameters, network, lambda _: None))
         begun[folder] = new
-    at_once = len(usable_processors()) if clock == "virtual" else 1
-    for trial in trials.carry_out_each(list(begun), at_once):
+    for trial in trials.carry_out_each(prepared):
         yield _told(trial, clock, begun[trial.folder], parameters)
         shutil.rmtree(trial.folder)
 
@@ -121,9 +118,8 @@ def _parameters(subject: Subject, clock: Clock) -> Parameters:
 
 
 def _told(trial: Trial, clock: Clock, new: New, parameters: Parameters) -> Moved:
-    faults = trial.reasons or ingest(trial.folder, parameters.model_dump(mode="json"))
-    if faults:
-        why = "; ".join(f"{fault['code']}: {fault['detail']}" for fault in faults)
+    if trial.faults:
+        why = "; ".join(f"{fault['code']}: {fault['detail']}" for fault in trial.faults)
         return Moved(clock=clock, new=new, untold=why)
     began = trial.report.main_began_ns
     samples = pq.read_table(trial.folder / "samples.parquet", columns=["status", "error"]).to_pylist()

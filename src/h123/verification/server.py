@@ -14,7 +14,7 @@ from h123.base.roots import mounted
 from h123.catalogue import Server, Subject, catalogue, make_bodies, probe_command
 from h123.documents import Document, Shape, read_document, trial_files, write_document
 from h123.documents.lab_report import Exit, Report
-from h123.execution import ORIGIN, SERVER_ADDRESS, Engine, campaign_certificate
+from h123.execution import ORIGIN, SERVER_ADDRESS, Pool, campaign_certificate
 from h123.packets.qlog import QLOG_FOLDER, ill_formed, packet_events
 from h123.verification.controller import BODY_BYTES, behaviour, read_arrivals
 from h123.verification.record import failures_folder
@@ -50,7 +50,7 @@ MOST_ILL_FORMED = 0.01
 STOPPED = "clean stop"
 
 
-def verify_server(subject: Subject, engine: Engine) -> Iterator[Result]:
+def verify_server(subject: Subject, pool: Pool) -> Iterator[Result]:
     """What comes of one question after another. The subject is installed, and the embedded ones are.
 
     Trials in which something is wrong are kept, with their logs, in the subject's folder of failures.
@@ -60,7 +60,7 @@ def verify_server(subject: Subject, engine: Engine) -> Iterator[Result]:
     make_bodies([*SIZES, *OTHER_SIZES, LARGE, LOGGED_BYTES, BODY_BYTES])
     with scratch() as place:
         certificate = campaign_certificate(place, [SERVER_ADDRESS])
-        trials = Trials(subjects, certificate, engine)
+        trials = Trials(subjects, certificate, pool)
         unfit: str | None = None
         for asked in questions(subject):
             if unable := _unable(asked, unfit):

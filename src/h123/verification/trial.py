@@ -2,18 +2,17 @@
 
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Literal
 
 from h123.catalogue import Subject
 from h123.documents import Reason, read_document
+from h123.documents.events import AttemptFacts
 from h123.documents.lab_report import Report
-from h123.execution import Certificate, Engine, trial_certificate, write_trial_files
+from h123.execution import Certificate, Pool, PreparedTrial, SingleTrials, trial_certificate, write_trial_files
 from h123.measures import ruined
-from h123.packets import tabulate_evidence
 from h123.study import Network, Parameters, PlannedTrial
 from h123.verification.result import DISTURBED
 from h123.virtual import installed_kernel
@@ -21,6 +20,7 @@ from h123.virtual import installed_kernel
 Clock = Literal["wall", "virtual"]
 Window = tuple[int, int]
 """The monotonic clock before and after a trial."""
+_ANY_TIME = (0, 2**63)
 _MOST_ATTEMPTS = 3
 SEED = 1
 _LATE_NS = 1_000_000
@@ -38,6 +38,8 @@ class Trial:
 
     folder: Path
     report: Report
+    faults: list[Reason]
+    """Why it is not valid, its samples included; none: it is."""
     window: Window
 
     @property
@@ -64,14 +66,13 @@ class Trial:
         return found
 
 
-@dataclass(frozen=True)
 class Trials:
     """What all trials of a verification have in common."""
 
-    subjects: Mapping[str, Subject]
-    """Those that take part, by name; they are installed."""
-    certificate: Certificate
-    engine: Engine
+    def __init__(self, subjects: Mapping[str, Subject], certificate: Certificate, pool: Pool) -> None:
+        """`subjects`: those that take part, by name; they are installed."""
+        self.subjects, self.certificate = subjects, certificate
+        self._trials = SingleTrials(pool, {"tls": certificate.folder})
 
     def carry_out(
         self,
@@ -83,45 +84,36 @@ class Trials:
         """One trial in this folder, emptied before. `change` may edit trial.json and workload.json before it runs."""
         for _ in range(_MOST_ATTEMPTS):
             shutil.rmtree(folder, ignore_errors=True)
-            trial = self._once(folder, parameters, network, change)
+            prepared = self.prepare(folder, parameters, network, change)
+            before = time.monotonic_ns()
+            [(_, tried)] = self._trials.run([prepared])
+            # Virtual time is of a kernel of its own, whose clocks begin at its boot.
+            window = (before, time.monotonic_ns()) if parameters.clock == "wall" else _ANY_TIME
+            trial = _ended(folder, tried, window)
             if not trial.disturbed:
                 break
         return trial
 
-    def carry_out_each(self, folders: Iterable[Path], at_once: int) -> Iterator[Trial]:
-        """Prepared trials as they end, several at once: for those under the virtual clock, which nothing disturbs.
-        The next folder is asked for when there is room for its trial."""
-        waiting, running = iter(folders), 0
-        while True:
-            for folder in islice(waiting, at_once - running):
-                self._start(folder)
-                running += 1
-            if not running:
-                return
-            folder = self.engine.wait()
-            running -= 1
-            yield _ended(folder, (0, 2**63))
+    def carry_out_each(
+        self, prepared: Sequence[PreparedTrial], wanted: Callable[[PreparedTrial], bool] = lambda _: True
+    ) -> Iterator[Trial]:
+        """Prepared trials as they end, as many at once as there are processors if all are under the virtual clock, so
+        that nothing disturbs them. Those that are not `wanted` any more are left."""
+        undisturbed = all(trial.parameters.clock == "virtual" for trial in prepared)
+        for trial, tried in self._trials.run(prepared, self._trials.machine.cpus if undisturbed else 1, wanted):
+            yield _ended(trial.folder, tried, _ANY_TIME)
 
-    def prepare(self, folder: Path, parameters: Parameters, network: Network, change: Callable[[Path], None]) -> None:
+    def prepare(
+        self, folder: Path, parameters: Parameters, network: Network, change: Callable[[Path], None]
+    ) -> PreparedTrial:
         """Writes a trial's files into a new folder, whose name is the trial's."""
         folder.mkdir(parents=True)
         planned = PlannedTrial(folder.name, 1, 1, {}, False, parameters, SEED)
         certificate = trial_certificate(self.certificate.folder, parameters)
         write_trial_files(folder, planned, {parameters.network: network}, self.subjects, certificate, check=False)
         change(folder)
-
-    def _start(self, folder: Path) -> None:
-        self.engine.start(folder, {"tls": self.certificate.folder})
-
-    def _once(self, folder: Path, parameters: Parameters, network: Network, change: Callable[[Path], None]) -> Trial:
-        self.prepare(folder, parameters, network, change)
-        before = time.monotonic_ns()
-        self._start(folder)
-        self.engine.wait()
-        # Virtual time is of a kernel of its own, whose clocks begin at its boot.
-        return _ended(folder, (before, time.monotonic_ns()) if parameters.clock == "wall" else (0, 2**63))
+        return PreparedTrial(folder, parameters, network)
 
 
-def _ended(folder: Path, window: Window) -> Trial:
-    tabulate_evidence(folder)
-    return Trial(folder, read_document(folder / "report.json", Report), window)
+def _ended(folder: Path, tried: AttemptFacts, window: Window) -> Trial:
+    return Trial(folder, read_document(folder / "report.json", Report), tried["reasons"], window)

@@ -300,7 +300,7 @@ def _run_to_its_end(campaign: "Campaign", asked: RunArguments, display: "Callabl
     from h123.execution import LocalPool
 
     while True:
-        pool = LocalPool(campaign.folder.arrivals, campaign.folder.roots)
+        pool = LocalPool(campaign.folder.arrivals, campaign.folder.tls)
         try:
             outcome = run_campaign(campaign, pool, display(), asked.jobs, retry=asked.retry)
         except Hopeless as stopped:

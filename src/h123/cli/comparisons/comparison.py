@@ -29,7 +29,6 @@ from h123.cli.comparisons.servers import (
     server_started,
 )
 from h123.cli.options import NETWORKS
-from h123.execution import LocalPool
 from h123.probe import (
     STUDY,
     TITLES,
@@ -237,7 +236,7 @@ def _visits(page: RecordedPage, inquiry: Inquiry, answers: Sequence[Sequence[Ans
 def _find_out(name: str, server: OwnServer, inquiry: Inquiry, asked: CompareArguments) -> Known:
     say(f"Finding out what {'the server' if name == ONE else name} speaks and answers ...")
     with scratch() as folder:
-        inquired = survey(server, inquiry, folder, LocalPool().engine)
+        inquired = survey(server, inquiry, folder)
     known = judge(inquired, inquiry, asked.protocols)
     for line in found_words(known, inquiry):
         say(f"  {line}")

@@ -69,7 +69,8 @@ def _try_pairs(servers: str | None, clients: str | None, protocols: str, out: Pa
     with Steps(err_console) as steps:
         check_failures(install_missing([*helpers(known), *(known[name] for name in sides)], steps))
     try:
-        run_matrix(asked, known, folder, LocalPool().engine, display_for(err_console))
+        with LocalPool() as pool:
+            run_matrix(asked, known, folder, pool, display_for(err_console))
     except KeyboardInterrupt:
         say("\nInterrupted. Finished pairs are kept; run the same command to resume.")
         raise Interrupted from None

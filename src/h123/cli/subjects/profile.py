@@ -59,13 +59,9 @@ def _profile_subjects(subjects: "Sequence[Subject]", everything: bool, role: "Ve
     for subject in [] if everything else subjects:
         if why := measurable(subject):
             raise UserError(f"{subject.name} has no profile: {why}", status=1)
-    engine = LocalPool().engine
-    with Steps(err_console) as steps:
+    with LocalPool() as pool, Steps(err_console) as steps:
         check_failures(install_missing([subject for task in asked for subject in cast_of(*task, known)], steps))
-        try:
-            found = profile_each(asked, engine, steps)
-        finally:
-            engine.stop()
+        found = profile_each(asked, pool, steps)
     _print_profiles(found, out_console)
 
 

@@ -118,20 +118,16 @@ def verify_subjects(
     if not casts:
         say("Nothing is missing: all that is installed has been verified as it is now.")
     asked_as = {subject.name: fingerprint(subject) for subject, _ in asked}
-    engine = LocalPool().engine
-    with Steps(err_console) as steps:
+    with LocalPool() as pool, Steps(err_console) as steps:
         failed = install_missing([subject for cast in casts.values() for subject in cast], steps)
         complete = {task for task, cast in casts.items() if not any(subject.name in failed for subject in cast)}
 
         def tasks(part: Part) -> list[Task]:
             return [(s, r) for s, r in asked if (s.name, r) in complete and part in wanted[s.name, r]]
 
-        try:
-            found = verify_each(tasks("checks"), asked_as, engine, steps)
-            measure_each(tasks("constants"), engine, steps)
-            move_each(tasks("moves"), engine, steps)
-        finally:
-            engine.stop()
+        found = verify_each(tasks("checks"), asked_as, pool, steps)
+        measure_each(tasks("constants"), pool, steps)
+        move_each(tasks("moves"), pool, steps)
     if found:
         print_verification(found, out_console)
     stranded = [name for name, r in casts.keys() - complete if name not in failed]
@@ -165,7 +161,8 @@ def _verify_trials(folder: Path, names: list[str]) -> None:
     failed = []
     # All are found before the first is executed: a mistyped name is to be said at once.
     for found in [find_trial(folder, name) for name in names] or [find_trial(folder)]:
-        verification = verify_trial(found, LocalPool().engine, say)
+        with LocalPool() as pool:
+            verification = verify_trial(found, pool, say)
         print_repetition(f"{found.trial.id}, two runs now", verification.again, out_console)
         if verification.stored:
             print_repetition(f"{found.trial.id}, stored and now", verification.stored, out_console)

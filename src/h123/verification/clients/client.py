@@ -15,9 +15,9 @@ from h123.base.files.scratch import scratch
 from h123.base.roots import mounted
 from h123.catalogue import MANIFEST, Subject, catalogue, check_supported, make_bodies, make_documents, spoiler_command
 from h123.documents import Reason, read_document, trial_files, write_document
-from h123.execution import SERVER_ADDRESS, Engine, campaign_certificate, trial_certificate
+from h123.execution import SERVER_ADDRESS, Pool, campaign_certificate, trial_certificate
 from h123.packets.qlog import QLOG_FOLDER, events
-from h123.store import Sample, ingest
+from h123.store import Sample
 from h123.study.workload import AnyWorkloadFile
 from h123.verification.client_cases import SIZES, WITNESS, Assignment, assignments
 from h123.verification.clients.client_checks import faults_of, headers_sent
@@ -46,7 +46,7 @@ class Carried:
     """Of the server's."""
 
 
-def verify_client(subject: Subject, engine: Engine) -> Iterator[Result]:
+def verify_client(subject: Subject, pool: Pool) -> Iterator[Result]:
     """What comes of one assignment after another. The subject, its server and the embedded ones are installed.
 
     Trials in which something is wrong are kept, with their logs, in the subject's folder of failures.
@@ -59,7 +59,7 @@ def verify_client(subject: Subject, engine: Engine) -> Iterator[Result]:
     told = set()
     with scratch() as place:
         certificate = campaign_certificate(place, [SERVER_ADDRESS])
-        trials = Trials({**catalogue(), subject.name: subject}, certificate, engine)
+        trials = Trials({**catalogue(), subject.name: subject}, certificate, pool)
         for number, asked in enumerate(assignments(subject), 1):
             p = asked.parameters
             if p.clock == "virtual" and installed_kernel() is None:
@@ -153,9 +153,8 @@ def carry_out(asked: Assignment, trials: Trials, folder: Path) -> Carried:
             _spoil(asked, trials, folder / "trial.json")
 
     trial = trials.carry_out(folder, asked.parameters, asked.network, change)
-    reasons = trial.reasons or ingest(folder, asked.parameters.model_dump(mode="json"))
     certificate = trial_certificate(trials.certificate.folder, asked.parameters)
-    return Carried(trial, reasons, _rows(folder), _facts(folder / "client.json"), certificate.bytes())
+    return Carried(trial, trial.faults, _rows(folder), _facts(folder / "client.json"), certificate.bytes())
 
 
 def _spoil(asked: Assignment, trials: Trials, path: Path) -> None:

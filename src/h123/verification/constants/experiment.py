@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from h123.base.errors import UserError
-from h123.base.processes import usable_processors
 from h123.base.transport import Value
 from h123.catalogue import Subject, check_supported
 from h123.documents import read_document, write_document
 from h123.documents.campaign_file import VerifiedRole
 from h123.documents.trial_files import TrialFile
+from h123.execution import PreparedTrial
 from h123.packets.capture import MOST, Packets, read_packets
 from h123.study import Network, Parameters
 from h123.study.networks.network import Direction, Loss
@@ -153,7 +153,7 @@ class Laboratory:
 
     def transfers(self, bodies: Iterable[Body]) -> Iterator[tuple[Body, Transfer | Untold]]:
         """What came of each, or why nothing did, as they end. Where time stalls in one, others of its kind are left."""
-        begun = dict[Path, Body]()
+        begun = dict[Path, tuple[Body, PreparedTrial]]()
         for body in bodies:
             try:
                 check_supported(body.asked.subject, body.asked.role, body.parameters)
@@ -162,17 +162,17 @@ class Laboratory:
             else:
                 # Apart, though their trials have the same name.
                 folder = Path(tempfile.mkdtemp(dir=self._place)) / body.name
-                self._trials.prepare(folder, body.parameters, body.network, record_packets)
-                begun[folder] = body
+                begun[folder] = body, self._trials.prepare(folder, body.parameters, body.network, record_packets)
         stalled = dict[tuple[Asked, str], Untold]()
 
-        def worthwhile() -> Iterator[Path]:
-            return (folder for folder, body in begun.items() if (body.asked, body.method) not in stalled)
+        def worthwhile(prepared: PreparedTrial) -> bool:
+            body, _ = begun[prepared.folder]
+            return (body.asked, body.method) not in stalled
 
         made = set[Path]()
-        for trial in self._trials.carry_out_each(worthwhile(), len(usable_processors())):
+        for trial in self._trials.carry_out_each([prepared for _, prepared in begun.values()], worthwhile):
             made.add(trial.folder)
-            body = begun[trial.folder]
+            body, _ = begun[trial.folder]
             if trial.reasons:
                 untold = Untold("; ".join(f"{reason['code']}: {reason['detail']}" for reason in trial.reasons))
                 if any(reason["code"] == _STALLED for reason in trial.reasons):
@@ -182,7 +182,7 @@ class Laboratory:
                 yield body, body.of(read_packets(trial.folder))
             shutil.rmtree(trial.folder)
         for folder in begun.keys() - made:
-            body = begun[folder]
+            body, _ = begun[folder]
             yield body, stalled[body.asked, body.method]
             shutil.rmtree(folder)
 

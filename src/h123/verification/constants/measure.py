@@ -8,7 +8,7 @@ from typing import Any, Final
 from h123.base.files.scratch import scratch
 from h123.catalogue import DEFAULT_CONGESTION, Subject, catalogue, default_controller, make_bodies
 from h123.documents.campaign_file import VerifiedRole
-from h123.execution import SERVER_ADDRESS, Engine, campaign_certificate
+from h123.execution import SERVER_ADDRESS, Pool, campaign_certificate
 from h123.verification.constants import growth, recovery
 from h123.verification.constants.experiment import (
     BULK_BYTES,
@@ -61,7 +61,7 @@ def measurable(subject: Subject) -> str:
     return ""
 
 
-def measure(subject: Subject, role: VerifiedRole, engine: Engine, moved: Callable[[str], None]) -> list[Constants]:
+def measure(subject: Subject, role: VerifiedRole, pool: Pool, moved: Callable[[str], None]) -> list[Constants]:
     """Of each protocol of that role; `moved` hears of every transfer that has ended.
 
     The subject and the embedded ones are installed; measurable() has no objection.
@@ -69,7 +69,7 @@ def measure(subject: Subject, role: VerifiedRole, engine: Engine, moved: Callabl
     make_bodies([BULK_BYTES, LOSING_BYTES, TAIL_BYTES, PAUSING_BYTES])
     with scratch() as place:
         certificate = campaign_certificate(place, [SERVER_ADDRESS])
-        laboratory = Laboratory(Trials({**catalogue(), subject.name: subject}, certificate, engine), place)
+        laboratory = Laboratory(Trials({**catalogue(), subject.name: subject}, certificate, pool), place)
         findings = {asked: _Findings() for asked in _asked(subject, role)}
 
         def make(bodies: Iterable[Body]) -> Iterator[tuple[Body, _Findings, Transfer | Untold]]:

@@ -10,13 +10,11 @@ import numpy as np
 
 from h123.base.errors import UserError
 from h123.base.files.scratch import scratch
-from h123.base.processes import usable_processors
 from h123.catalogue import DEFAULT_CONGESTION, Subject, catalogue, check_supported, default_controller, make_bodies
 from h123.causes import CAUSES, explain
 from h123.documents.campaign_file import VerifiedRole
-from h123.execution import SERVER_ADDRESS, Engine, campaign_certificate
+from h123.execution import SERVER_ADDRESS, Pool, PreparedTrial, campaign_certificate
 from h123.packets.capture import read_packets
-from h123.store import ingest
 from h123.study import Parameters
 from h123.verification.constants.experiment import Asked
 from h123.verification.constants.found import Untold
@@ -29,7 +27,7 @@ _ROUND = 6
 """Digits of a second that are kept."""
 
 
-def profile(subject: Subject, role: VerifiedRole, engine: Engine, moved: Callable[[str], None]) -> list[Held]:
+def profile(subject: Subject, role: VerifiedRole, pool: Pool, moved: Callable[[str], None]) -> list[Held]:
     """Of each protocol of that role and each situation; `moved` hears of every trial that has ended.
 
     The subject and the embedded ones are installed, and the virtual kernel is. Raises UserError where this machine can
@@ -38,7 +36,7 @@ def profile(subject: Subject, role: VerifiedRole, engine: Engine, moved: Callabl
     make_bodies({situation.size for situation in SITUATIONS})
     with scratch() as place:
         certificate = campaign_certificate(place, [SERVER_ADDRESS])
-        trials = Trials({**catalogue(), subject.name: subject}, certificate, engine)
+        trials = Trials({**catalogue(), subject.name: subject}, certificate, pool)
         found = []
         for one in _held(_asked(subject, role), trials, place):
             moved(f"{one.protocol} {one.situation}")
@@ -55,7 +53,7 @@ def _asked(subject: Subject, role: VerifiedRole) -> list[Asked]:
 
 def _held(askings: list[Asked], trials: Trials, place: Path) -> Iterator[Held]:
     """As they end, as many at once as there are processors."""
-    begun = dict[Path, tuple[Asked, Situation]]()
+    begun, prepared = dict[Path, tuple[Asked, Situation]](), list[PreparedTrial]()
     for asked in askings:
         for situation in SITUATIONS:
             try:
@@ -65,13 +63,12 @@ def _held(askings: list[Asked], trials: Trials, place: Path) -> Iterator[Held]:
                 yield _untold(asked, situation, error.message)
                 continue
             folder = Path(tempfile.mkdtemp(dir=place)) / situation.name
-            trials.prepare(folder, parameters, situation.network(parameters.method), lambda _: None)
+            prepared.append(trials.prepare(folder, parameters, situation.network(parameters.method), lambda _: None))
             begun[folder] = asked, situation
-    for trial in trials.carry_out_each(list(begun), len(usable_processors())):
+    for trial in trials.carry_out_each(prepared):
         asked, situation = begun[trial.folder]
-        faults = trial.reasons or ingest(trial.folder, parameters_of(asked, situation).model_dump(mode="json"))
-        if faults:
-            yield _untold(asked, situation, "; ".join(f"{fault['code']}: {fault['detail']}" for fault in faults))
+        if trial.faults:
+            yield _untold(asked, situation, "; ".join(f"{fault['code']}: {fault['detail']}" for fault in trial.faults))
         else:
             yield _told(asked, situation, trial.folder)
         shutil.rmtree(trial.folder)

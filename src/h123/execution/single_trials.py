@@ -1,0 +1,112 @@
+"""Single trials: their files are written by who asks for them, who also judges what becomes of them."""
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from h123.base.errors import UserError
+from h123.catalogue import OwnServer
+from h123.documents.events import AttemptFacts
+from h123.execution.jobs import Headroom
+from h123.execution.machine import Machine
+from h123.execution.order import BlockOrder, Policy
+from h123.execution.pool import AttemptDone, BlockDone, MachineLost, OrderRefused, Pool
+from h123.execution.retry_policy import ONCE, PATIENCE
+from h123.execution.wire import folder_digest
+from h123.study import Network, Parameters, PlannedTrial
+
+
+@dataclass(frozen=True)
+class PreparedTrial:
+    """One whose files are written."""
+
+    folder: Path
+    """With its files; later with what became of it."""
+    parameters: Parameters
+    network: Network
+
+
+class SingleTrials:
+    """Has trials executed once each, by the first machine of a pool."""
+
+    def __init__(
+        self, pool: Pool, roots: Mapping[str, Path], servers: Mapping[str, OwnServer] | None = None, *, seed: int = 0
+    ) -> None:
+        """`roots`: what the trials' files name by a root; `servers`: your own that they start; `seed`: of certificates
+        that are not among the roots."""
+        self._pool, self._roots, self._servers, self._seed = pool, roots, servers or {}, seed
+        self._orders = 0
+
+    @property
+    def machine(self) -> Machine:
+        """That executes them."""
+        return self._pool.machines()[0]
+
+    def run(
+        self,
+        trials: Sequence[PreparedTrial],
+        jobs: int = 1,
+        wanted: Callable[[PreparedTrial], bool] = lambda _: True,
+    ) -> Iterator[tuple[PreparedTrial, AttemptFacts]]:
+        """Each as it ends, at most `jobs` at once; those that are not `wanted` any more are left.
+
+        Raises UserError where the machine fails, or a trial can be executed nowhere.
+        """
+        left = {str(number): trial for number, trial in enumerate(trials, 1)}
+        while left := {name: trial for name, trial in left.items() if wanted(trial)}:
+            self._submit(left, jobs)
+            for done in self._ended():
+                trial = left.pop(done.tried["trial"])
+                shutil.rmtree(trial.folder)
+                shutil.move(self._pool.archive(done), trial.folder)
+                yield trial, done.tried
+                if not all(map(wanted, left.values())):
+                    self._pool.cancel()
+                    break
+
+    def _submit(self, trials: Mapping[str, PreparedTrial], jobs: int) -> None:
+        self._orders += 1
+        roots = {name: folder for name, folder in self._roots.items() if folder.is_dir()}
+        prepared = {name: trial.folder for name, trial in trials.items()}
+        order = BlockOrder(
+            number=self._orders,
+            seed=self._seed,
+            # A block each, so that they begin in this order; a network each, since several may have one name.
+            blocks=[[_planned(number, *named)] for number, named in enumerate(trials.items(), 1)],
+            tried={},
+            networks={name: trial.network.resolved() for name, trial in trials.items()},
+            servers=dict(self._servers),
+            subjects={},
+            roots={name: folder_digest(folder) for name, folder in roots.items()},
+            prepared={name: folder_digest(folder) for name, folder in prepared.items()},
+            policy=Policy(
+                jobs=jobs,
+                headroom=Headroom(),
+                compared="",
+                tolerated=1.0,
+                question=[],
+                metrics=[],
+                retries=ONCE,
+                patience=PATIENCE,
+            ),
+        )
+        self._pool.submit(self.machine, order, {**roots, **prepared})
+
+    def _ended(self) -> Iterator[AttemptDone]:
+        while True:
+            for event in self._pool.events():
+                match event:
+                    case AttemptDone():
+                        yield event
+                    case BlockDone():
+                        return
+                    case MachineLost():
+                        raise UserError(event.why, event.remedy, status=3)
+                    case OrderRefused():
+                        raise event.error()
+
+
+def _planned(block: int, name: str, trial: PreparedTrial) -> PlannedTrial:
+    parameters = trial.parameters.model_copy(update={"network": name, "backend_network": None})
+    return PlannedTrial(name, block, 1, {}, False, parameters, 1)

@@ -1,0 +1,49 @@
+"""What goes between a campaign and its machines: messages, which are JSON documents, and folders as archives."""
+
+import hashlib
+import tarfile
+from pathlib import Path
+from typing import IO
+
+from pydantic import ConfigDict
+
+from h123.documents.shapes import STRICT, Document, Shape
+
+CLOSED = ConfigDict(**{**STRICT, "extra": "forbid"})
+"""Both ends are of one version of h123: what one of them does not know is a mistake."""
+
+
+class MessagePart(Shape):
+    """Of a message."""
+
+    model_config = CLOSED
+
+
+class Message(Document):
+    """One document; `h123` is its format. It names no path of the machine that sends it."""
+
+    model_config = ConfigDict(**{**CLOSED, "frozen": True})
+
+
+def pack(folder: Path, file: IO[bytes]) -> None:
+    """Write a folder's content as one archive."""
+    with tarfile.open(fileobj=file, mode="w|") as archive:
+        archive.add(folder, ".")
+
+
+def unpack(file: IO[bytes], folder: Path) -> None:
+    """Write an archive's content into a new folder. It may be anybody's: nothing is written outside of the folder, no
+    link leads out of it, and there are no devices. Raises `tarfile.TarError` where it is damaged."""
+    folder.mkdir(parents=True)
+    with tarfile.open(fileobj=file, mode="r|") as archive:
+        archive.extractall(folder, filter="data")
+
+
+def folder_digest(folder: Path) -> str:
+    """Of the names and contents of all files in a folder."""
+    digest = hashlib.sha256()
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        content = file.read_bytes()
+        digest.update(f"{file.relative_to(folder)}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()
