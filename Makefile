@@ -82,7 +82,8 @@ lint: setup $(VENV)/dev.stamp docs ## ruff, mypy, clippy, rustfmt, gofmt, go vet
 	@cd subjects/go && go vet ./...
 	@cd tests/adversary/peer && go vet ./...
 
-docs: $(DOCS_VENV)/stamp ## the documentation as a site, for a browser: target/docs/index.html
+docs: environment $(DOCS_VENV)/stamp ## the documentation as a site, for a browser: target/docs/index.html
+	@PYTHONPATH=src $(PY) tools/result_pages.py target/results
 	@NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/python -m mkdocs build --clean
 	@echo "Documentation: $(CURDIR)/target/docs/index.html"
 

@@ -1,6 +1,9 @@
-"""For `make docs`: a page of the site names what is in the repository and not in `docs`, where a link would be dead.
+"""For `make docs`: links of the site's pages.
 
-A hook of MkDocs, which calls `on_page_markdown` of each page.
+A page names what is in the repository and not in `docs`, where a link would be dead. Beside a link to the data of a
+published result stand links to the pages that `tools/result_pages.py` made of it, which the site has too.
+
+A hook of MkDocs, which calls `on_files` once and `on_page_markdown` of each page.
 """
 
 import re
@@ -10,6 +13,19 @@ from typing import Any
 
 _LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<path>[^)\s#:]+)(?:#[^)\s]*)?\)")
 _DOCS = Path(__file__).resolve().parents[1] / "docs"
+_RENDERED = _DOCS.parent / "target/results"
+_DATA, _DATA_SUFFIX = "results/data", ".json.xz"
+_PAGES = {"report": ".html", "summary": ".txt", "claims": ".claims.txt"}
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """With what was rendered of the results."""
+    from mkdocs.structure.files import File  # of the environment of `make docs` alone
+
+    for path in sorted(_RENDERED.glob("*.*")):
+        if path.suffix != ".stamp":
+            files.append(File.generated(config, f"{_DATA}/{path.name}", abs_src_path=str(path)))
+    return files
 
 
 def on_page_markdown(markdown: str, page: Any, **_other: Any) -> str:
@@ -21,9 +37,18 @@ def on_page_markdown(markdown: str, page: Any, **_other: Any) -> str:
 def _link(link: re.Match[str], here: PurePosixPath) -> str:
     path = normpath(here / link["path"])
     if not path.startswith("..") and (_DOCS / path).is_file():
-        return link[0]
+        return _rendered(link, path) or link[0]
     name = path.removeprefix("../") if path.startswith("..") else f"docs/{path}"
     if not (_DOCS.parent / name).exists():
         return link[0]  # dead: MkDocs shall say so
     text = link["text"]
     return text if text.strip("`") == name else f"{text} (`{name}`)"
+
+
+def _rendered(link: re.Match[str], path: str) -> str | None:
+    """Links to what was made of a result, then the one to its data; None where the link is to something else."""
+    if not (path.startswith(f"{_DATA}/") and path.endswith(_DATA_SUFFIX)):
+        return None
+    name, to = path.removeprefix(f"{_DATA}/").removesuffix(_DATA_SUFFIX), link["path"].removesuffix(_DATA_SUFFIX)
+    made = [f"[{what}]({to}{suffix})" for what, suffix in _PAGES.items() if (_RENDERED / f"{name}{suffix}").is_file()]
+    return f"{name}: {', '.join([*made, f'[data]({to}{_DATA_SUFFIX})'])}"

@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from h123.analysis.results.head import ResultHead
 from h123.analysis.sections import Verdicts
 from h123.diff import Diff
 from h123.documents.campaign_file import CampaignFile, Seal
@@ -18,6 +19,7 @@ from h123.documents.events import Event, EventFile
 from h123.documents.lab_report import Report
 from h123.documents.trial_files import ClientFile, TrialFile
 from h123.gate import Gate
+from h123.report import PageFacts
 from h123.study.workload import AnyWorkloadFile
 
 DOCUMENTS: dict[str, Any] = {
@@ -28,6 +30,8 @@ DOCUMENTS: dict[str, Any] = {
     "gate": Gate,
     "journal-event": Event,
     "report": Report,
+    "result-head": ResultHead,
+    "result-page": PageFacts,
     "seal": Seal,
     "trial": TrialFile,
     "verdicts": Verdicts,

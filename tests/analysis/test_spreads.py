@@ -1,39 +1,31 @@
 """Spreads: what published campaigns varied by, told of trials like theirs only; and the file that holds them."""
 
-import importlib.util
+import csv
 from dataclasses import replace
 from io import StringIO
-from types import ModuleType
 
 from rich.console import Console
 
 from h123.analysis.comparisons.power_preview import blocks_to_be, foresee, headline
-from h123.analysis.statistics.spreads import SPREADS, SpreadTrial, Varied, known_spreads, nearest
-from h123.base.paths import project_root
+from h123.analysis.statistics.spreads import EARLIER, SpreadTrial, Varied, known_spreads, nearest
 from h123.cli.campaigns.power_preview import print_power_preview
+from h123.documents.result_file import results
 from h123.study import Family, Plan, find_study, load_study, make_plan
 
 TRIAL = SpreadTrial("poor", "wall", "GET", 100_000, 4, 8)
-
-
-def _bench() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("spread", project_root() / "bench/spread.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def _plan(name: str, blocks: int | None = None) -> Plan:
     return make_plan(load_study(find_study(name)), blocks=blocks)
 
 
-def test_the_file_is_what_the_published_reports_say() -> None:
-    report = SPREADS.parent / "quick/report.html"
-    found = _bench().varied(report)
-    assert found
-    assert found == [one for one in known_spreads() if one.campaign == "quick"]
+def test_published_results_and_the_earlier_file_are_known() -> None:
+    campaigns = {one.campaign for one in known_spreads()}
+    assert {"processing", "quick"} <= campaigns
+    assert all(one.spread >= 0 and one.blocks >= 6 for one in known_spreads())
+    with EARLIER.open(newline="") as file:
+        earlier = {line["campaign"] for line in csv.DictReader(file)}
+    assert not earlier & {result.name for result in results()}, "what is published with its data needs no lines there"
 
 
 def test_only_trials_alike_say_anything() -> None:

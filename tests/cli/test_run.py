@@ -241,7 +241,7 @@ def test_a_plan_says_what_its_blocks_buy(h123: Tool) -> None:
     told = h123("plan", "quick", "--precision", "10%", "--effect", "20%")
     assert told.returncode == 0, told.stderr
     said = " ".join(told.stdout.split())
-    assert "as in the published quick (docs/results/spread.csv)" in said
+    assert "as in the published quick (docs/results)" in said
     assert "truly differs by 20 %" in said
     assert "±10 % would take about" in said
     few = h123("plan", "servers", "--blocks", "8", "--spread", "10%")

@@ -12,7 +12,7 @@ from h123.base.errors import UserError
 from h123.report import write_report
 from h123.report.figures.averages import averages_figures
 from h123.report.figures.axes import log_ticks
-from h123.report.text.printed import printed_side, printed_table, side_beside
+from h123.report.text.printed import PrintedSide, printed_side, printed_table, side_beside
 from h123.store import CampaignFolder
 from study.test_printed import PRINTED, write
 from synthetic import Scenario, make_campaign
@@ -37,8 +37,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Camp
         yield made
 
 
-def verdicts_of(folder: CampaignFolder) -> dict[str, Any]:
-    return dict(json.loads(folder.verdicts.read_text()))
+def side_of(folder: CampaignFolder) -> PrintedSide | None:
+    return printed_side(folder.study, folder.name, json.loads(folder.verdicts.read_text()))
 
 
 def test_three_side_by_side(folders: dict[str, CampaignFolder]) -> None:
@@ -65,7 +65,7 @@ def test_three_side_by_side(folders: dict[str, CampaignFolder]) -> None:
 
 
 def test_values_of_both_and_how_far_they_are(folders: dict[str, CampaignFolder]) -> None:
-    here = printed_side(folders["here"], verdicts_of(folders["here"]))
+    here = side_of(folders["here"])
     assert here
     table = printed_table(here, side_beside(folders["here"], folders["other"].path))
     ((title, rows), *_) = table.groups
@@ -80,7 +80,7 @@ def test_values_of_both_and_how_far_they_are(folders: dict[str, CampaignFolder])
 
 
 def test_scales_and_holes_are_said(folders: dict[str, CampaignFolder]) -> None:
-    here = printed_side(folders["here"], verdicts_of(folders["here"]))
+    here = side_of(folders["here"])
     assert here
     holes = {"planned": 12, "valid": 10, "invalid": 0, "missing": 2}
     small = type(here)(**{**vars(here), "campaign": "small", "scale": 0.05, "trials": holes})
@@ -92,7 +92,7 @@ def test_scales_and_holes_are_said(folders: dict[str, CampaignFolder]) -> None:
 
 def test_what_cannot_stand_beside(folders: dict[str, CampaignFolder], tmp_path: Path) -> None:
     here = folders["here"]
-    own = printed_side(here, verdicts_of(here))
+    own = side_of(here)
     assert own
     (tmp_path / "link").symlink_to(here.path)
     broken, early = tmp_path / "broken", tmp_path / "early"
@@ -140,7 +140,7 @@ def test_forged_values_of_the_other_are_refused_by_their_key(
     here, forged = folders["here"], tmp_path / "forged"
     forged.mkdir()
     (forged / "campaign.json").write_bytes((folders["other"].path / "campaign.json").read_bytes())
-    verdicts = verdicts_of(folders["other"])
+    verdicts = dict(json.loads(folders["other"].verdicts.read_text()))
     row = verdicts["as_published"]["printed"]["rows"][0]["ours"][0]
     row["forged"] = None
     (forged / "verdicts.json").write_text(json.dumps(verdicts).replace('"forged": null', text))

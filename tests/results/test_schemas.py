@@ -25,7 +25,8 @@ def test_a_campaign_is_as_they_say(tmp_path: Path) -> None:
     scenario = Scenario(blocks=3, as_published=True, clocks=True, missing=frozenset({"b02-t01-poor-h3"}))
     analyse(make_campaign(tmp_path / "c", scenario))
     seen = check_campaign(tmp_path / "c")
-    assert seen == {*DOCUMENTS} - {"workload", "gate", "diff"}  # which it is not asked for, or only a lab's client has
+    others = {"workload", "gate", "diff", "result-head", "result-page"}
+    assert seen == {*DOCUMENTS} - others  # which it is not asked for, or others have
 
 
 def test_what_is_not_as_they_say_is_found(tmp_path: Path) -> None:

@@ -62,6 +62,7 @@ __all__ = [
     "read_verdicts",
     "record_gate",
     "reliable",
+    "results",
     "section",
     "sections",
     "statistics",

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, cast
 
-from h123.analysis.case import gather
+from h123.analysis.case import Case, gather
 from h123.analysis.claims.decisions import decide
 from h123.analysis.claims.rows import LedgerDecided
 from h123.analysis.provenance.gate import GateRow
@@ -25,13 +25,27 @@ def analyse(folder: CampaignFolder) -> Verdicts:
 
 
 def _analyse(folder: CampaignFolder) -> Verdicts:
-    case, parts = gather(folder), dict[str, Any]()
-    for section in SECTIONS:
-        parts |= section.compute(case)
-    verdicts = cast(Verdicts, parts)
+    case = gather(folder)
+    verdicts = compute(case)
     _journal(folder, case.rule.looks)
     write_atomically(folder.verdicts, _written(verdicts))
     return verdicts
+
+
+def compute(case: Case) -> Verdicts:
+    """The parts of all sections."""
+    parts = dict[str, Any]()
+    for section in SECTIONS:
+        parts |= section.compute(case)
+    return cast(Verdicts, parts)
+
+
+def is_current(verdicts: Verdicts, case: Case) -> bool:
+    """Whether this program comes to the same verdicts, whatever the folder is called now, and whatever became of the
+    campaign's conditions."""
+    found: dict[str, object] = json.loads(_written(compute(case)))
+    apart = {"campaign", "gate"}
+    return all(verdicts.get(name) == part for name, part in found.items() if name not in apart)
 
 
 def record_gate(folder: CampaignFolder, verdicts: Verdicts, gate: GateRow | None) -> Verdicts:

@@ -7,6 +7,7 @@ versions did not write is not required.
 
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError, with_config
@@ -127,8 +128,13 @@ def read_verdicts(folder: CampaignFolder) -> Verdicts:
     file, again = folder.verdicts, f"run `h123 analyse {typed(folder.path)}`"
     if not file.is_file():
         raise UserError(f"{folder.path} has not been analysed: it has no verdicts.json", remedy=again)
+    return verdicts_of(read_content(file, "verdicts/1"), file, again)
+
+
+def verdicts_of(content: dict[str, Any], file: Path, again: str | None = None) -> Verdicts:
+    """The content of `file`. Raises UserError where it has another shape."""
     try:
-        return _model().validate_python(respelled_verdicts(read_content(file, "verdicts/1")), strict=True)
+        return _model().validate_python(respelled_verdicts(content), strict=True)
     except ValidationError as invalid:
         raise UserError(f"{file} is not as h123 writes it: {fault_of(invalid)}", remedy=again) from None
 

@@ -19,6 +19,7 @@ __all__ = [
     "read_document",
     "read_gateway",
     "reading",
+    "result_file",
     "shapes",
     "trial_files",
     "write_document",

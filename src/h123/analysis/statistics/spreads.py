@@ -1,20 +1,22 @@
-"""Spreads: how much the ratios of the project's own campaigns vary from block to block (docs/results/spread.csv).
+"""Spreads: how much the ratios of the project's own campaigns vary from block to block.
 
 A ratio over a network varies with the network and with how much a trial moves: more packets meet more of the same
-losses. So a campaign tells only of trials like its own. bench/spread.py writes the file.
+losses. So a campaign tells only of trials like its own. Published results have their spreads; docs/results/spread.csv
+has those of campaigns that were published before results were.
 """
 
 import csv
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Self
+from typing import Any, Self
 
 from h123.base.paths import project_root
+from h123.documents.result_file import results
 from h123.study import Parameters
 
-SPREADS = project_root() / "docs/results/spread.csv"
+EARLIER = project_root() / "docs/results/spread.csv"
 ALIKE = 4.0
 """Trials are alike up to this factor between the sizes of their bodies, and between what they move in all."""
 
@@ -61,21 +63,13 @@ class Varied:
     spread: float
     """The median of the standard deviations of their log ratios."""
 
-    def written(self) -> tuple[object, ...]:
-        """A line of the file."""
-        return (self.campaign, *astuple(self.trial), self.metric, self.blocks, self.comparisons, self.spread)
-
-
-def columns() -> list[str]:
-    """The file's first line."""
-    return ["campaign", *(field.name for field in fields(SpreadTrial)), "metric", "blocks", "comparisons", "spread"]
-
 
 @cache
 def known_spreads() -> Sequence[Varied]:
-    """All of the file."""
-    with SPREADS.open(encoding="utf-8", newline="") as file:
-        return [_read(line) for line in csv.DictReader(file)]
+    """Those of all published campaigns. Raises UserError where a result is damaged."""
+    published = [_read(row, result.name) for result in results() for row in result.head["spreads"]]
+    with EARLIER.open(encoding="utf-8", newline="") as file:
+        return [*published, *(_read(line, line["campaign"]) for line in csv.DictReader(file))]
 
 
 def nearest(trial: SpreadTrial, metric: str, known: Iterable[Varied]) -> Varied | None:
@@ -84,9 +78,8 @@ def nearest(trial: SpreadTrial, metric: str, known: Iterable[Varied]) -> Varied 
     return min(told, key=lambda one: trial.distance(one.trial), default=None)
 
 
-def _read(line: dict[str, str]) -> Varied:
+def _read(row: Mapping[str, Any], campaign: str) -> Varied:
     trial = SpreadTrial(
-        line["network"], line["clock"], line["method"], int(line["size"]), int(line["users"]), int(line["requests"])
+        row["network"], row["clock"], row["method"], int(row["size"]), int(row["users"]), int(row["requests"])
     )
-    counts = int(line["blocks"]), int(line["comparisons"])
-    return Varied(line["campaign"], trial, line["metric"], *counts, float(line["spread"]))
+    return Varied(campaign, trial, row["metric"], int(row["blocks"]), int(row["comparisons"]), float(row["spread"]))

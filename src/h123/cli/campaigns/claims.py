@@ -26,7 +26,10 @@ def command(
         ),
     ] = None,
     campaign: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Campaign to decide the claims with.", show_default=False)
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Campaign to decide the claims with, before the published ones.", show_default=False
+        ),
     ] = None,
     beside: Annotated[
         Path | None,
@@ -42,27 +45,33 @@ def command(
 
     A claim is impossible if a printed figure contradicts arithmetic or physics; the calculation is shown. Any other
     claim is open until a campaign of its study decides it: confirmed, direction only (right direction, different size),
-    refuted or undecided. The rule is in docs/contracts/claims.md.
+    refuted or undecided. The rule is in docs/contracts/claims.md. The project's published campaigns decide what they
+    measured, and each verdict says which of them it is of; what `--campaign DIR` measured goes first.
     """
     if beside and not campaign:
         raise UserError("--beside DIR needs --campaign DIR: what the other campaign's verdicts stand beside")
     if campaign:
         _decided_by(campaign, what or [], beside)
         return
-    from h123.analysis import decide
+    from h123.analysis.results.decided import decide_by_results
+    from h123.documents.result_file import results
     from h123.report import print_claims
 
-    print_claims([decide(ledger) for ledger in _ledgers(what or [], None)], out_console)
+    known = results()
+    print_claims([decide_by_results(ledger, known) for ledger in _ledgers(what or [], None)], out_console)
 
 
 def _decided_by(campaign: Path, what: list[str], beside: Path | None) -> None:
     from h123.analysis import decide_claims
+    from h123.analysis.results.decided import decide_by_results
+    from h123.documents.result_file import results
     from h123.report import OtherLedgers, print_claims
     from h123.store import CampaignFolder
 
     folder = CampaignFolder.open(campaign)
     ledgers = _ledgers(what, folder)
-    decided = decide_claims(folder, ledgers)
+    known, own = results(), decide_claims(folder, ledgers)
+    decided = [decide_by_results(ledger, known, mine) for ledger, mine in zip(ledgers, own, strict=True)]
     other = _other(beside, folder) if beside else None
     print_claims(decided, out_console, OtherLedgers(_named(other), decide_claims(other, ledgers)) if other else None)
     for one in (folder, other):

@@ -47,7 +47,7 @@ def _source(families: Sequence[Foreseen], stated: float | None) -> str:
     campaigns = {one.campaign: None for family in families for one in family.comparisons if one.campaign}
     if not campaigns:
         return "as far as that is known: no published campaign has such trials (--spread states how ratios vary)"
-    return f"if ratios vary from block to block as in the published {', '.join(campaigns)} (docs/results/spread.csv)"
+    return f"if ratios vary from block to block as in the published {', '.join(campaigns)} (docs/results)"
 
 
 def _by_place(comparisons: Iterable[Expected]) -> list[str]:

@@ -1,5 +1,7 @@
-"""`h123 publish`: what this machine found out about subjects goes into the documentation."""
+"""`h123 publish`: what this machine found out, about subjects or in a campaign, goes into the documentation."""
 
+import re
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -20,14 +22,31 @@ def command(
             autocompletion=completion.subjects,
         ),
     ] = None,
+    campaign: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Publish this finished campaign's result instead, as docs/results/data/NAME.json.xz.",
+            show_default=False,
+        ),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Its name there. [default: that of DIR]", show_default=False),
+    ] = None,
 ) -> None:
-    """For maintainers: publish what `h123 verify` and `h123 profile` found on this machine.
+    """For maintainers: publish what `h123 verify` and `h123 profile` found on this machine, or a campaign's result.
 
     Writes docs/verified/NAME.json for each subject, then docs/catalogue.md, docs/profiles.md and docs/constants.md.
     Without names, those are left as they are that no newer or other verification of the same files would replace; if
     that is all of them, the pages are just brought up to date with the manifests.
     """
     require_checkout("h123 publish")
+    if campaign or name:
+        if names or not campaign:
+            raise UserError("--campaign DIR publishes a campaign, --name names it; neither goes with subjects")
+        _publish_campaign(campaign, name)
+        return
     from h123.catalogue import catalogue
     from h123.report.catalogue import write_catalogue, write_constants, write_profiles
     from h123.verification import has_news, publish
@@ -50,3 +69,18 @@ def command(
             remedy=f"run `h123 verify {' '.join(unknown)}` first",
             status=1,
         )
+
+
+def _publish_campaign(path: Path, name: str | None) -> None:
+    from h123.analysis.results.publication import publish_result
+    from h123.report import published_facts
+    from h123.store import CampaignFolder
+
+    folder = CampaignFolder.open(path)
+    called = name or folder.name
+    if not re.fullmatch(r"[a-z0-9][a-zA-Z0-9-]*", called):
+        raise UserError(
+            f"{called!r} cannot be the name of a result", remedy="give it one with --name: letters, digits and hyphens"
+        )
+    result = publish_result(folder, called, published_facts)
+    out_console.print(f"{result.path}: published", soft_wrap=True)

@@ -71,12 +71,12 @@ def distribution_figure(quantiles: Sequence[Mark], factor: str, base: str | None
             drawn.append(both.properties(width=plot, height=160, title=title))
         return alt.concat(*drawn, columns=columns, spacing=20)
 
-    which = "A curve a level"
+    which, thin = "A curve a level", 0 < trials <= _MOST_TRIALS
     if not few:
         which = "Named: the level that all are compared with, the fastest and the slowest by median; grey: all others"
     caption = (
         f"The share of requests that took no longer: all warm requests of the analysed trials. {which}"
-        f"{', each trial thin behind it' if trials <= _MOST_TRIALS else ''}; dots at 50, 95 and 99 %. Requests of one "
+        f"{', each trial thin behind it' if thin else ''}; dots at 50, 95 and 99 %. Requests of one "
         "trial depend on one another: this describes, and decides nothing."
     )
     return Figure("distribution", "Latency, cumulative distribution", caption, draw(WIDE), draw(NARROW))

@@ -1,12 +1,15 @@
 """report.html: one file that opens offline, and the figures beside it."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from h123.analysis import read_verdicts
-from h123.analysis.sections import Verdicts
+from h123.analysis.sections import Verdicts, verdicts_of
 from h123.base.files.durable import write_atomically
-from h123.report.figures.drawing import save
+from h123.documents.result_file import PublishedResult
+from h123.report.figures.drawing import Figure, save
 from h123.report.page.contents import with_contents
+from h123.report.page.facts import PageFacts, facts_of
 from h123.report.page.figures import section_figures
 from h123.report.page.parts import BODY, HEAD, page_parts
 from h123.report.page.sources import PageSources
@@ -23,26 +26,42 @@ def write_report(folder: CampaignFolder, beside: Path | None = None) -> Path:
     Raises UserError where the campaign has not been analysed, or the other cannot stand beside it.
     """
     verdicts = read_verdicts(folder)
-    printed = _printed(folder, verdicts, beside)
-    same = common(verdicts)
-    sources = PageSources(folder, whole=verdicts, verdicts=without(verdicts, same), same=same, printed=printed)
+    sources = _sources(PageFacts.of(folder, verdicts), verdicts, _printed(folder, verdicts, beside))
     figures = section_figures(sources)
     for figure in (one for group in figures.values() for one in group):
         save(figure, folder.path / "figures")
     page = folder.path / "report.html"
-    text = template("h123.report.page", "page.html.j2").render(
-        verdicts=sources.verdicts,
-        created=folder.created,
-        throughout=common_line(same),
-        head=list(page_parts(HEAD, sources, figures)),
-        body=list(page_parts(BODY, sources, figures)),
-    )
-    write_atomically(page, with_contents(text))
+    write_atomically(page, _rendered(sources, figures))
     return page
 
 
+def result_page(result: PublishedResult) -> str:
+    """The same page of a published result. Raises UserError where that is damaged."""
+    parts, page = result.parts()
+    verdicts, facts = verdicts_of(parts, result.path), facts_of(result, page)
+    side = printed_side(facts.study, facts.name, verdicts)
+    sources = _sources(facts, verdicts, printed_table(side) if side else None)
+    return _rendered(sources, section_figures(sources))
+
+
+def _sources(facts: PageFacts, verdicts: Verdicts, printed: PrintedTable | None) -> PageSources:
+    same = common(verdicts)
+    return PageSources(facts, whole=verdicts, verdicts=without(verdicts, same), same=same, printed=printed)
+
+
+def _rendered(sources: PageSources, figures: Mapping[type, Sequence[Figure]]) -> str:
+    text = template("h123.report.page", "page.html.j2").render(
+        verdicts=sources.verdicts,
+        created=sources.facts.created,
+        throughout=common_line(sources.same),
+        head=list(page_parts(HEAD, sources, figures)),
+        body=list(page_parts(BODY, sources, figures)),
+    )
+    return with_contents(text)
+
+
 def _printed(folder: CampaignFolder, verdicts: Verdicts, beside: Path | None) -> PrintedTable | None:
-    side = printed_side(folder, verdicts)
+    side = printed_side(folder.study, folder.name, verdicts)
     if side is None:
         if beside is not None:
             raise nothing_printed(folder)

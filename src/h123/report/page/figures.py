@@ -17,12 +17,11 @@ from h123.report.figures.capacity import capacity_figures
 from h123.report.figures.causes import causes_figure
 from h123.report.figures.completion import completion_figure
 from h123.report.figures.decomposition import split_figure
-from h123.report.figures.distribution import distribution_figure, latency_quantiles
+from h123.report.figures.distribution import distribution_figure
 from h123.report.figures.drawing import Figure
 from h123.report.figures.printed import printed_figure
 from h123.report.figures.ratios import answer_figure, details_figure
 from h123.report.figures.spread import cpu_figure, requests_figure, treatments, trials_figure
-from h123.report.figures.visits import median_visits
 from h123.report.figures.waterfalls import waterfalls_figure
 from h123.report.page.sources import PageSources, in_order
 from h123.report.text.constant_factors import without
@@ -65,18 +64,18 @@ def _decomposition(of: PageSources) -> Iterator[Figure]:
 def _values(of: PageSources) -> Iterator[Figure]:
     """The study's own charts, then what each trial came to; none without a valid trial."""
     rows, factor = in_order(of.whole["values"], of.whole), of.factor
-    yield from bars_figures(rows, Study.from_resolved(of.folder.study).compare.charts, factor)
+    yield from bars_figures(rows, Study.from_resolved(of.facts.study).compare.charts, factor)
     if not of.values:
         return
     asked = headline(of.comparisons)[0]["metric"] if of.comparisons else "latency"
     if any(row["metrics"].get(asked) is not None for row in of.values):
         yield trials_figure(of.values, asked, factor)
-    if quantiles := in_order(without(latency_quantiles(of.folder), of.same), of.verdicts):
+    if quantiles := in_order(without([*of.facts.quantiles], of.same), of.verdicts):
         bases = {c["b"] for c in of.comparisons if c["ratio"] is not None}
         if not all(row["twin"] for row in quantiles):
             yield distribution_figure(quantiles, factor, bases.pop() if len(bases) == 1 else None)
         yield requests_figure(quantiles, treatments(of.values, factor), factor)
-    if visits := in_order(without(median_visits(of.folder), of.same), of.verdicts):
+    if visits := in_order(without([*of.facts.visits], of.same), of.verdicts):
         yield waterfalls_figure(visits, factor)
         yield completion_figure(visits, factor)
     if costs := cpu_figure(of.values, factor):
@@ -85,7 +84,7 @@ def _values(of: PageSources) -> Iterator[Figure]:
 
 def _as_published(of: PageSources) -> Iterator[Figure]:
     if found := of.verdicts["as_published"]:
-        levels = {name: list(those) for name, those in of.folder.study["factors"].items() if name not in of.same}
+        levels = {name: list(those) for name, those in of.facts.study["factors"].items() if name not in of.same}
         yield from averages_figures(found["replications"], levels, of.factor)
         yield from published_figures(found)
     if of.printed and (values_figure := printed_figure(of.printed)):

@@ -19,7 +19,6 @@ from h123.analysis.section import Section
 from h123.analysis.verdicts import audited, decomposition, judgement, ladder, outlook, twins
 from h123.report.figures.drawing import Figure, inline
 from h123.report.figures.ratios import by_ratio
-from h123.report.page import provenance
 from h123.report.page.sources import PageSources
 from h123.report.page.template import templates
 from h123.report.text import advice, as_published, claims, difference, words
@@ -35,7 +34,6 @@ from h123.report.text.outcomes import outcomes
 from h123.report.text.sections import first_lines, trust
 from h123.report.text.trust import caveats
 from h123.report.text.trust.gate import gate_lines
-from h123.report.text.trust.places import place_rows
 
 Content = Mapping[str, object]
 ANSWER = "answer"
@@ -129,6 +127,10 @@ def _other_figures(_: PageSources, figures: Sequence[Figure]) -> Content:
     return {"figures": [one for one in figures if one.name != ANSWER]}
 
 
+def _left_out(of: PageSources, _: Sequence[Figure]) -> Content | None:
+    return {"left_out": of.facts.left_out} if of.facts.left_out else None
+
+
 def _claims(_: PageSources, __: Sequence[Figure]) -> Content:
     return {"claims": claims}
 
@@ -161,9 +163,9 @@ def _twins(of: PageSources, _: Sequence[Figure]) -> Content | None:
 
 def _links(of: PageSources, _: Sequence[Figure]) -> Content:
     return {
-        "networks": [(name, profile["title"]) for name, profile in of.folder.networks.items()],
-        "links": provenance.link_rows(of.attempts),
-        "lab_shares": provenance.lab_shares(of.attempts),
+        "networks": of.facts.networks,
+        "links": of.facts.links,
+        "lab_shares": of.facts.lab_shares,
     }
 
 
@@ -172,15 +174,15 @@ def _audits(of: PageSources, _: Sequence[Figure]) -> Content:
 
 
 def _invalid(of: PageSources, _: Sequence[Figure]) -> Content:
-    return {"invalid": provenance.invalid_attempts(of.events)}
+    return {"invalid": of.facts.invalid}
 
 
 def _order(of: PageSources, _: Sequence[Figure]) -> Content:
-    return {"order": provenance.order_rows(of.events, of.factor)}
+    return {"order": of.facts.order}
 
 
 def _provenance(of: PageSources, _: Sequence[Figure]) -> Content:
-    return {"provenance": provenance.provenance(of.folder, of.attempts) + place_rows(of.verdicts)}
+    return {"provenance": of.facts.provenance}
 
 
 HEAD: Sequence[PagePart] = [
@@ -202,6 +204,7 @@ BODY: Sequence[PagePart] = [
     PagePart(decomposition.SECTION, "decomposition", _decomposition),
     PagePart(judgement.SECTION, "figures", _other_figures),
     PagePart(values.SECTION, "figures", _other_figures),
+    PagePart(None, "left_out", _left_out),
     PagePart(ledgers.SECTION, "claims", _claims),
     PagePart(judgement.SECTION, "comparisons", _comparisons),
     PagePart(tails.SECTION, "tails", _tails),

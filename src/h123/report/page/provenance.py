@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from h123.analysis.results.publication import repeat_command
 from h123.base.units import format_rate
 from h123.documents.events import Event, TrialEvent, superseded
 from h123.documents.lab_report import LinkReport, Side
@@ -150,7 +151,7 @@ def provenance(folder: CampaignFolder, attempts: Sequence[Attempt]) -> list[tupl
         ("TLS", "; ".join(_tls(attempts)) or "not recorded"),
         ("congestion control", "; ".join(_congestion(attempts, folder)) or "not recorded"),
         ("seed", str(folder.seed)),
-        ("to repeat", f"h123 run study.yaml --seed {folder.seed} --blocks {folder.blocks}{_asked(folder)}"),
+        ("to repeat", repeat_command(folder, "study.yaml")),
     ]
 
 
@@ -185,11 +186,3 @@ def _controllers(folder: CampaignFolder) -> list[str]:
     offered = {name: (about.get("congestion") or {}).get("h3") for name, about in folder.subjects.items()}
     told = [f"{name} {' or '.join(names)}" for name, names in offered.items() if isinstance(names, list)]
     return [f"over QUIC: {', '.join(told)}"] if told else []
-
-
-def _asked(folder: CampaignFolder) -> str:
-    """Options that made of the study's file what was run."""
-    scale = folder.study.get("scale", 1.0)
-    only = [f" --filter {factor}={','.join(levels)}" for factor, levels in folder.level_filter.items()]
-    clock = " --clock virtual" if folder.study["settings"].get("clock") == "virtual" else ""
-    return "".join([f" --scale {scale:g}" if scale != 1 else "", clock, *only])

@@ -1,6 +1,6 @@
 """What a campaign's page and figures are made from."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
@@ -8,20 +8,18 @@ from typing import TypeVar
 from h123.analysis.comparisons.judged import JudgedComparison
 from h123.analysis.provenance.values import ValueRow
 from h123.analysis.sections import Verdicts
-from h123.documents.events import Event
-from h123.measures import Attempt, load_attempts
+from h123.report.page.facts import PageFacts
 from h123.report.text.constant_factors import Cell
 from h123.report.text.printed import PrintedTable
-from h123.store import CampaignFolder
 
 InCell = TypeVar("InCell", bound=Mapping[str, object])
 
 
 @dataclass(frozen=True)
 class PageSources:
-    """A campaign's folder and what was found of it."""
+    """What was found of a campaign, and the facts of its folder."""
 
-    folder: CampaignFolder
+    facts: PageFacts
     whole: Verdicts
     """With the factors that are the same in all comparisons."""
     verdicts: Verdicts
@@ -44,16 +42,6 @@ class PageSources:
     def factor(self) -> str:
         """The one that is compared."""
         return self.verdicts["factor"]
-
-    @cached_property
-    def attempts(self) -> Sequence[Attempt]:
-        """Those that count."""
-        return load_attempts(self.folder)
-
-    @cached_property
-    def events(self) -> Sequence[Event]:
-        """The journal's."""
-        return self.folder.events()
 
 
 def in_order(rows: Iterable[InCell], verdicts: Verdicts) -> list[InCell]:

@@ -1,5 +1,6 @@
 """Claims in words: what is claimed, what was measured of it, the verdict and why. For the terminal and the page."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,6 +13,8 @@ from h123.study import metric
 
 if TYPE_CHECKING:
     from h123.analysis.claims.rows import ClaimFigure, ClaimRow, LedgerDecided
+    from h123.analysis.results.decided import Decided
+    from h123.documents.result_file import PublishedResult
 
 """One element of `claims[].claims` in verdicts.json (docs/contracts/verdicts.md)."""
 
@@ -52,21 +55,29 @@ class OtherLedgers:
         return [f"{self.name}: {verdict_words(claim)}{because}; {figures}, from {_basis(claim)}"]
 
 
-def print_claims(ledgers: "Iterable[LedgerDecided]", console: Console, beside: OtherLedgers | None = None) -> None:
-    """Print all claims with their verdicts, and how many there are of each."""
-    words: list[str] = []
-    for ledger in ledgers:
+def print_claims(decided: "Iterable[Decided]", console: Console, beside: OtherLedgers | None = None) -> None:
+    """Print all claims with their verdicts, how many there are of each, and which published results decided how
+    many."""
+    words, names = list[str](), list[str]()
+    for one in decided:
+        ledger = one.ledger
         console.print(Text(f"{ledger['title']} ({ledger['where']})", style="bold"))
         for line in conditions(ledger):
             console.print(Text(line))
         for claim in ledger["claims"]:
             _print_claim(claim, console)
+            if result := one.by.get(claim["id"]):
+                console.print(Text(_INDENT + result_line(result, claim["id"]), style="dim"))
+                names.append(result.name)
             for line in beside.lines(ledger["title"], claim["id"]) if beside else []:
                 console.print(Text(_INDENT + line))
             words.append(claim["verdict"])
         console.print()
     total = ", ".join(f"{words.count(word)} {word}" for word in sorted(set(words)))
     console.print(f"{len(words)} claims: {total}")
+    if names:
+        each = ", ".join(f"{name} {count}" for name, count in sorted(Counter(names).items()))
+        console.print(f"Decided by published campaigns (docs/results/data): {each}")
 
 
 def _print_claim(claim: "ClaimRow", console: Console) -> None:
@@ -78,6 +89,22 @@ def _print_claim(claim: "ClaimRow", console: Console) -> None:
         console.print(Text(_INDENT + line))
     for line in remarks(claim):
         console.print(Text(_INDENT + line, style="dim"))
+
+
+def result_line(result: "PublishedResult", claim: str) -> str:
+    """Which published result a verdict is of, and under what it holds."""
+    campaign = result.campaign
+    study = campaign["study"]
+    size = next(
+        ledger["family_size"]
+        for ledger in result.head["claims"]
+        if any(row["id"] == claim and row["figures"] for row in ledger["claims"])
+    )
+    under = [f"seed {campaign['seed']}", campaign["created"][:10]]
+    under += ["virtual clock"] if study["settings"].get("clock") == "virtual" else []
+    under += [f"scale {study['scale']:g}"] if study.get("scale", 1) != 1 else []
+    over = f"; p adjusted by Holm over {size} claims" if size > 1 else ""
+    return f"by: the published campaign {result.name} ({', '.join(under)}{over})"
 
 
 def terminal_lines(ledgers: "Sequence[LedgerDecided]") -> list[str]:

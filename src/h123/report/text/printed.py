@@ -11,7 +11,6 @@ from typing import Any
 from h123.analysis import read_verdicts
 from h123.analysis.as_published.rows import PrintedRow
 from h123.analysis.provenance.counts import TrialCounts
-from h123.analysis.sections import Verdicts
 from h123.base.errors import UserError
 from h123.base.paths import real
 from h123.base.units import figures
@@ -57,14 +56,12 @@ class PrintedTable:
     sentences: Sequence[Row]
 
 
-def printed_side(folder: CampaignFolder, verdicts: Verdicts) -> PrintedSide | None:
-    """A campaign's side; None where its study has no printed values to stand beside."""
-    published = verdicts["as_published"]
-    printed = published["printed"] if published else None
-    if printed is None:
+def printed_side(study: Mapping[str, Any], campaign: str, verdicts: Mapping[str, Any]) -> PrintedSide | None:
+    """A campaign's side; None where its study has no printed values to stand beside. `study`: as resolved."""
+    printed = (verdicts["as_published"] or {}).get("printed")
+    if not printed:
         return None
-    study = folder.study
-    facts = (study["name"], folder.name, study["question"], float(study.get("scale", 1)))
+    facts = (study["name"], campaign, study["question"], float(study.get("scale", 1)))
     return PrintedSide(*facts, verdicts["trials"], list(study["factors"]), printed["source"], printed["rows"])
 
 
@@ -73,7 +70,7 @@ def side_beside(here: CampaignFolder, path: Path) -> PrintedSide:
     if real(path) == real(here.path):
         raise UserError(f"{path} is the campaign itself", remedy="name the folder of another campaign after --beside")
     other = CampaignFolder.open(path)
-    if (side := printed_side(other, read_verdicts(other))) is None:
+    if (side := printed_side(other.study, other.name, read_verdicts(other))) is None:
         raise nothing_printed(other)
     return side
 

@@ -1,0 +1,117 @@
+"""The verdicts on claims by the published results (docs/results/data), as each campaign's own analysis came to them.
+
+A result decides a claim if it measured it: if it is a campaign of the claim's study, the claim asks what it asked when
+the campaign was analysed, and the treatments that it is about are in the study as they were run. Whether the audits let
+a verdict stand is part of the verdict. Of several results that measured a claim the one counts with the largest scale,
+then with the most blocks, then the latest: what it found has no say.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from h123.analysis.claims.decisions import OPEN, decide
+from h123.documents.result_file import PublishedResult
+from h123.study import ALL_LEVELS, Claim, Ledger, MeasurableClaim, Study, find_study, load_study
+
+if TYPE_CHECKING:
+    from h123.analysis.claims.rows import ClaimRow, LedgerDecided
+
+_QUESTION = ("metric", "a", "b", "direction", "condition", "against", "size")
+_ANSWER = ("verdict", "reason", "requests", "blocks", "p", "p_adjusted", "figures", "repeats")
+_CHOSEN_BY_RUN = ("clock",)
+"""Settings that `run` takes as options and a claim's measure may have as it likes; the answer names them."""
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A ledger with the verdicts of results, and which result each verdict is of."""
+
+    ledger: "LedgerDecided"
+    by: Mapping[str, PublishedResult] = field(default_factory=dict)
+    """By the claim's id."""
+
+
+def decide_by_results(
+    ledger: Ledger, results: Sequence[PublishedResult], own: "LedgerDecided | None" = None
+) -> Decided:
+    """What results decide of a ledger. `own`: what a campaign of the reader's own did, which goes first. Raises
+    UserError where a result is damaged."""
+    base = own or decide(ledger)
+    mine = [result for result in results if result.campaign["study"]["name"] == ledger.study]
+    study = load_study(find_study(ledger.study)) if ledger.study and mine else None
+    by, rows = dict[str, PublishedResult](), list["ClaimRow"]()
+    for claim, row in zip(ledger.claims, base["claims"], strict=True):
+        if isinstance(claim, MeasurableClaim) and not row["figures"]:
+            row, result = _decided(claim, row, mine, study, ledger.study)
+            by |= {claim.id: result} if result else {}
+        rows.append(row)
+    return Decided({**base, "claims": rows}, by)
+
+
+def _decided(
+    claim: MeasurableClaim, row: "ClaimRow", results: Sequence[PublishedResult], study: Study | None, name: str | None
+) -> "tuple[ClaimRow, PublishedResult | None]":
+    found, lacking = list[tuple["ClaimRow", PublishedResult]](), list[str]()
+    for result in results:
+        theirs = _row(result, claim)
+        if theirs is None or any(theirs[key] != row[key] for key in _QUESTION):  # type: ignore[literal-required]
+            lacking.append(f"{result.name} was analysed when the claim was another")
+        elif study and (changed := _changed(result, claim, study)):
+            lacking.append(f"since {result.name} ran, the study's {changed} has changed")
+        elif not theirs["figures"]:
+            lacking.append(f"of the published {result.name}: {theirs['reason']}")
+        else:
+            found.append((theirs, result))
+    if not found:
+        if row["verdict"] != OPEN:  # a campaign of the reader's own says why not
+            return row, None
+        why = "; ".join(lacking) or f"no campaign of study {name} is published"
+        return {**row, "reason": f"{row['reason']} ({why})"}, None
+    theirs, result = max(found, key=lambda one: _weight(*one))
+    answer = {key: theirs[key] for key in _ANSWER}  # type: ignore[literal-required]
+    return {**row, **answer}, result  # type: ignore[typeddict-item]
+
+
+def _weight(row: "ClaimRow", result: PublishedResult) -> tuple[float, int, str]:
+    campaign = result.campaign
+    return campaign["study"].get("scale", 1.0), row["blocks"] or 0, campaign["created"]
+
+
+def _row(result: PublishedResult, claim: Claim) -> "ClaimRow | None":
+    """What the result has of the claim: the same sentence of the same name."""
+    rows = (row for ledger in result.head["claims"] for row in ledger["claims"])
+    said = claim.quotation, claim.summary
+    return next((r for r in rows if r["id"] == claim.id and (r["quotation"], r["summary"]) == said), None)
+
+
+def _changed(result: PublishedResult, claim: MeasurableClaim, study: Study) -> str | None:
+    """What of the claim's treatments is not as it was run; None: nothing. What only one of the two versions of the
+    study knows is passed over."""
+    campaign = result.campaign
+    then, now = campaign["study"], study.scaled(campaign["study"].get("scale", 1.0))
+    sets = now.model_dump(mode="json", include={"factors", "settings", "compare"})
+    kept = {name: value for name, value in then["settings"].items() if name not in _CHOSEN_BY_RUN}
+    if name := _unlike(kept, sets["settings"]):
+        return f"setting {name!r}"
+    levels = [*_levels(claim, study), *((study.compare.factor, level) for level in (claim.a, claim.b) if level)]
+    for factor, level in levels:
+        if _unlike(then["factors"].get(factor, {}).get(level, {}), sets["factors"][factor][level]):
+            return f"level {level!r} of {factor!r}"
+    for name, profile in campaign["networks"].items():
+        if name in study.networks and study.networks[name].resolved() != profile:
+            return f"network {name!r}"
+    return None
+
+
+def _levels(claim: MeasurableClaim, study: Study) -> list[tuple[str, str]]:
+    named = [*claim.cells.items(), *(claim.against or {}).items()]
+    return [
+        (factor, level)
+        for factor, levels in named
+        for level in (study.factors[factor] if levels == [ALL_LEVELS] else levels)
+    ]
+
+
+def _unlike(then: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
+    return next((name for name, value in then.items() if name in now and now[name] != value), None)

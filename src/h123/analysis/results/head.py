@@ -1,0 +1,75 @@
+"""The first line of a published result, with its shape."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Literal
+
+from pydantic import TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict
+
+from h123.analysis.claims.rows import LedgerDecided
+from h123.base.errors import UserError
+from h123.documents import fault_of
+from h123.documents.campaign_file import CampaignFile
+from h123.documents.result_file import PublishedResult
+from h123.documents.shapes import STRICT, Digest
+
+
+@with_config(STRICT)
+class Sealed(TypedDict):
+    """The seals of all finished attempts."""
+
+    attempts: int
+    digest: Digest
+    """SHA-256 of the lines `TRIAL~ATTEMPT DIGEST`, sorted, each with its end."""
+
+
+@with_config(STRICT)
+class SpreadRow(TypedDict):
+    """How much the ratios of some comparisons vary from block to block (statistics/spreads.py)."""
+
+    network: str
+    clock: str
+    method: str
+    size: int
+    users: int
+    requests: int
+    metric: str
+    blocks: int
+    comparisons: int
+    spread: float
+
+
+@with_config(STRICT)
+class ResultHead(TypedDict):
+    """Where a result comes from, and what commands ask of many results at once."""
+
+    h123: Literal["result/1"]
+    name: str
+    command: str
+    """That repeats the campaign."""
+    campaign: CampaignFile
+    """campaign.json: study, networks, seed, blocks, version, date, machine and its kernel, subjects."""
+    seals: Sealed
+    claims: Sequence[LedgerDecided]
+    """As in the verdicts."""
+    spreads: Sequence[SpreadRow]
+    rest: Digest
+    """SHA-256 of the lines after this one."""
+    digest: Digest
+    """SHA-256 of this line without `digest`."""
+
+
+def head_of(result: PublishedResult) -> ResultHead:
+    """The same, held against its shape. Raises UserError where it has another, or the file is damaged."""
+    if not isinstance(result.head.get("campaign"), dict):
+        raise UserError(f"{result.path} is not as h123 writes it: it has no `campaign`")
+    try:
+        return _model().validate_python({**result.head, "campaign": result.campaign}, strict=True)
+    except ValidationError as invalid:
+        raise UserError(f"{result.path} is not as h123 writes it: {fault_of(invalid)}") from None
+
+
+@cache
+def _model() -> TypeAdapter[ResultHead]:
+    return TypeAdapter(ResultHead)

@@ -1,0 +1,143 @@
+"""A finished campaign becomes a published result: what is asked of it, and what of its verdicts is kept."""
+
+import hashlib
+import json
+import statistics
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from h123.analysis.analyse import is_current
+from h123.analysis.case import Case, gather
+from h123.analysis.results.head import Sealed, SpreadRow, head_of
+from h123.analysis.sections import Verdicts, read_verdicts
+from h123.analysis.statistics.precision import spread
+from h123.analysis.statistics.spreads import SpreadTrial
+from h123.base.errors import UserError
+from h123.base.garbage import few_collections
+from h123.base.paths import typed
+from h123.base.terminal.redaction import holds_secrets
+from h123.documents.events import TrialEvent, superseded
+from h123.documents.result_file import FORMAT, RESULTS, SUFFIX, PublishedResult, write_result
+from h123.store import CampaignFolder
+
+_ROUNDING = 1e-9
+"""Of a confidence."""
+Page = Callable[[CampaignFolder, Verdicts], Mapping[str, object]]
+
+
+def publish_result(folder: CampaignFolder, name: str, page: Page, into: Path = RESULTS) -> PublishedResult:
+    """Write the campaign's result. `page`: gathers what its page needs besides the verdicts (h123.report).
+
+    Raises UserError where the campaign is not finished, not as it was sealed, or was analysed by another program.
+    """
+    with few_collections():
+        verdicts = read_verdicts(folder)
+        _refuse_unfit(folder, verdicts)
+        sealed, case = _sealed(folder), gather(folder)
+        if not is_current(verdicts, case):
+            raise UserError(
+                f"the verdicts of {folder.path} are not those that this h123 comes to",
+                remedy=f"run `h123 analyse {typed(folder.path)}` first",
+            )
+        head = {
+            "h123": FORMAT,
+            "name": name,
+            "command": repeat_command(folder, folder.study["name"]),
+            "campaign": json.loads((folder.path / "campaign.json").read_text("utf-8")),
+            "seals": sealed,
+            "claims": verdicts["claims"],
+            "spreads": _spreads(verdicts, case),
+        }
+        result = write_result(into / f"{name}{SUFFIX}", head, _kept(verdicts), page(folder, verdicts))
+        head_of(result)
+        return result
+
+
+def repeat_command(folder: CampaignFolder, study: str) -> str:
+    """The command that runs the campaign again, with the options that made of the study's file what was run."""
+    scale, settings = folder.study.get("scale", 1.0), folder.study["settings"]
+    asked = [f"--seed {folder.seed}", f"--blocks {folder.blocks}"]
+    asked += [f"--scale {scale:g}"] if scale != 1 else []
+    asked += ["--clock virtual"] if settings.get("clock") == "virtual" else []
+    asked += ["--transport matched"] if settings.get("transport") == "matched" else []
+    asked += [f"--filter {factor}={','.join(levels)}" for factor, levels in folder.level_filter.items()]
+    return " ".join(["h123 run", study, *asked])
+
+
+def _refuse_unfit(folder: CampaignFolder, verdicts: Verdicts) -> None:
+    if folder.imported or holds_secrets(folder.study):
+        raise UserError(
+            f"{folder.path} cannot be published: "
+            + ("its samples were imported" if folder.imported else "its study has secrets in it")
+        )
+    if waiting := verdicts["projection"]["waiting"]:
+        raise UserError(
+            f"{folder.path} is not finished: {waiting} of {verdicts['trials']['planned']} trials have not run",
+            remedy=f"`h123 run --out {typed(folder.path)}` goes on with it",
+        )
+
+
+def _sealed(folder: CampaignFolder) -> Sealed:
+    """Raises UserError where the files of an attempt are not those that were measured."""
+    folder.examine()
+    tried = [event for event in folder.events() if event["event"] == "trial"]
+    faults = [f"{folder.attempt(event).name}: {fault}" for event in tried if (fault := _fault(folder, event))]
+    if faults:
+        raise UserError(
+            f"{len(faults)} attempts in {folder.path} are not as they were sealed: {'; '.join(faults[:3])}",
+            remedy="restore the files from a copy, or run the campaign again",
+        )
+    lines = sorted(f"{folder.attempt(event).name} {event.get('seal')}\n" for event in tried)
+    return {"attempts": len(lines), "digest": hashlib.sha256("".join(lines).encode()).hexdigest()}
+
+
+def _fault(folder: CampaignFolder, event: TrialEvent) -> str | None:
+    if superseded(event):
+        return None
+    return folder.damage(event) or (None if event.get("seal") else "it has no seal")
+
+
+def _kept(verdicts: Verdicts) -> dict[str, Any]:
+    """Without what the head has, the audits that passed (their summary counts them), and what `values` has too."""
+    return {
+        **{name: part for name, part in verdicts.items() if name != "claims"},
+        "audits": [finding for finding in verdicts["audits"] if not finding["passed"]],
+        "comparisons": [{**comparison, "pairs": []} for comparison in verdicts["comparisons"]],
+    }
+
+
+def _spreads(verdicts: Verdicts, case: Case) -> Sequence[SpreadRow]:
+    """By each metric over each kind of trial the median of the standard deviations behind the intervals. The A/A pairs
+    are left out: two unlike levels do not vary together as much as a level and itself."""
+    study = case.plan.study
+    found: dict[tuple[SpreadTrial, str], list[float]] = defaultdict(list)
+    blocks: dict[tuple[SpreadTrial, str], int] = {}
+    for one in verdicts["comparisons"]:
+        low, high, confidence = one["low"], one["high"], one["confidence"]
+        if one["twin"] or not (low and high and confidence):
+            continue
+        sides = [study.parameters({**one["cell"], study.compare.factor: level}) for level in (one["a"], one["b"])]
+        trials = {SpreadTrial.of(side) for side in sides}
+        if len(trials) > 1 or any(len(side.networks()) > 1 for side in sides):
+            continue  # as in comparisons/power_preview.py
+        kind = trials.pop(), one["metric"]
+        found[kind].append(spread(low, high, one["blocks"], 1 - confidence + _ROUNDING))
+        blocks[kind] = min(blocks.get(kind, one["blocks"]), one["blocks"])
+    return [_spread_row(trial, metric, blocks[trial, metric], of) for (trial, metric), of in found.items()]
+
+
+def _spread_row(trial: SpreadTrial, metric: str, blocks: int, found: Sequence[float]) -> SpreadRow:
+    return {
+        "network": trial.network,
+        "clock": trial.clock,
+        "method": trial.method,
+        "size": trial.size,
+        "users": trial.users,
+        "requests": trial.requests,
+        "metric": metric,
+        "blocks": blocks,
+        "comparisons": len(found),
+        "spread": float(f"{statistics.median(found):.3g}"),
+    }

@@ -1,0 +1,135 @@
+"""docs/results/data/NAME.json.xz: three lines of JSON, compressed: the head, the verdicts, and what the page needs.
+
+The head comes first, so that commands that need nothing else read no further; its digest shows whether it is whole.
+"""
+
+import hashlib
+import json
+import lzma
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from h123 import __version__
+from h123.base.complaints import shown
+from h123.base.errors import UserError
+from h123.base.files.durable import replacement
+from h123.base.files.jsontext import parse_json
+from h123.base.paths import project_root
+from h123.study import respelled_campaign
+
+FORMAT = "result/1"
+RESULTS = project_root() / "docs/results/data"
+SUFFIX = ".json.xz"
+DIGITS = 6
+"""Significant ones that a fraction keeps."""
+_MOST_BYTES = 2**26
+_FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 2**23, "lc": 4, "lp": 0, "pb": 0}]
+_CURE = "restore the file, for instance with `git checkout`"
+
+
+@dataclass(frozen=True)
+class PublishedResult:
+    """A published campaign."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The file's."""
+        return self.path.name.removesuffix(SUFFIX)
+
+    @cached_property
+    def head(self) -> Mapping[str, Any]:
+        """Raises UserError where the file is damaged, or of another format."""
+        (line,) = self._lines(1)
+        head = self._parsed(line)
+        if head.get("h123") != FORMAT:
+            raise UserError(
+                f"{self.path} has format {shown(head.get('h123'))}; this h123 ({__version__}) reads {FORMAT}",
+                remedy="use the version of h123 that wrote it",
+            )
+        content = {name: part for name, part in head.items() if name != "digest"}
+        if _sha256(canonical(content)) != head.get("digest"):
+            raise self._damaged("its first line is not as h123 wrote it")
+        return head
+
+    @cached_property
+    def campaign(self) -> Mapping[str, Any]:
+        """Its campaign.json, in this version's spelling."""
+        return respelled_campaign(self.head["campaign"])
+
+    def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The verdicts, and what the page needs besides. Raises UserError as `head` does."""
+        _, *rest = self._lines(3)
+        if _sha256(b"".join(rest)) != self.head["rest"]:
+            raise self._damaged("it has changed since h123 wrote it")
+        verdicts, page = map(self._parsed, rest)
+        return {**verdicts, "claims": self.head["claims"]}, page
+
+    def _lines(self, count: int) -> list[bytes]:
+        """The first so many; all that the file has, where it has three."""
+        try:
+            with lzma.open(self.path) as file:
+                lines = [file.readline(_MOST_BYTES) for _ in range(count)]
+                more = count == 3 and file.read(1)
+        except EOFError:
+            raise self._damaged("it ends too early") from None
+        except lzma.LZMAError as error:
+            raise self._damaged(f"it cannot be unpacked ({error})") from None
+        except OSError as error:
+            raise UserError(f"{self.path} cannot be read: {error.strerror or error}") from None
+        if more or not all(line.endswith(b"\n") for line in lines):
+            raise self._damaged("it has not the three lines of a result")
+        return lines
+
+    def _parsed(self, line: bytes) -> dict[str, Any]:
+        try:
+            content = parse_json(line)
+        except ValueError as error:
+            raise self._damaged(str(error)) from None
+        if not isinstance(content, dict):
+            raise self._damaged("a line of it is no JSON object")
+        return content
+
+    def _damaged(self, why: str) -> UserError:
+        return UserError(f"{self.path} is damaged: {why}", remedy=_CURE)
+
+
+def results() -> list[PublishedResult]:
+    """All published ones, by name."""
+    return [PublishedResult(path) for path in sorted(RESULTS.glob(f"*{SUFFIX}"))]
+
+
+def write_result(
+    path: Path, head: Mapping[str, Any], verdicts: Mapping[str, Any], page: Mapping[str, Any]
+) -> PublishedResult:
+    """Replace the file; the same content gives the same bytes."""
+    rest = canonical(rounded(verdicts)) + canonical(rounded(page))
+    content = {**rounded(head), "rest": _sha256(rest)}
+    first = canonical({**content, "digest": _sha256(canonical(content))})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacement(path) as temporary:
+        temporary.write_bytes(lzma.compress(first + rest, lzma.FORMAT_XZ, filters=_FILTERS))
+    return PublishedResult(path)
+
+
+def canonical(content: object) -> bytes:
+    """A line of JSON, the same of the same content."""
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    return text.encode() + b"\n"
+
+
+def rounded(content: Any) -> Any:
+    """With `DIGITS` significant digits of each fraction."""
+    if isinstance(content, float):
+        return float(f"{content:.{DIGITS}g}")
+    if isinstance(content, Mapping):
+        return {name: rounded(part) for name, part in content.items()}
+    return [rounded(part) for part in content] if isinstance(content, list | tuple) else content
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,96 @@
+"""What the page of a campaign shows besides its verdicts: gathered from its folder, or read from a published result."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Self
+
+from pydantic import TypeAdapter, ValidationError
+
+from h123.analysis.results.head import head_of
+from h123.analysis.sections import Verdicts
+from h123.base.errors import UserError
+from h123.documents import fault_of
+from h123.documents.result_file import PublishedResult, rounded
+from h123.measures import load_attempts
+from h123.report.figures.distribution import latency_quantiles
+from h123.report.figures.drawing import Mark
+from h123.report.figures.visits import median_visits
+from h123.report.page import provenance
+from h123.report.page.provenance import InvalidAttempt, LinkRow
+from h123.report.text.trust.places import place_rows
+from h123.store import CampaignFolder
+from h123.study.networks.network import Resolved
+
+
+@dataclass(frozen=True)
+class PageFacts:
+    """All of it. Of a published result, curves of single trials and the visits in the middle are left out."""
+
+    name: str
+    """The campaign's."""
+    created: str
+    study: Resolved
+    networks: Sequence[tuple[str, str]]
+    """Name and title."""
+    links: Sequence[LinkRow]
+    lab_shares: Mapping[str, str]
+    invalid: Sequence[InvalidAttempt]
+    order: Sequence[tuple[int, Sequence[str]]]
+    provenance: Sequence[tuple[str, str]]
+    quantiles: Sequence[Mark]
+    """As `latency_quantiles` has them."""
+    left_out: Sequence[str] = field(default=())
+    """What the page would show besides if the samples were there, in words."""
+    visits: Sequence[Mark] = field(default=())
+    """As `median_visits` has them."""
+
+    @classmethod
+    def of(cls, folder: CampaignFolder, verdicts: Verdicts) -> Self:
+        """Those of a campaign's folder."""
+        attempts, events = load_attempts(folder), folder.events()
+        return cls(
+            name=folder.name,
+            created=folder.created,
+            study=folder.study,
+            networks=[(name, profile["title"]) for name, profile in folder.networks.items()],
+            links=provenance.link_rows(attempts),
+            lab_shares=provenance.lab_shares(attempts),
+            invalid=provenance.invalid_attempts(events),
+            order=provenance.order_rows(events, verdicts["factor"]),
+            provenance=[*provenance.provenance(folder, attempts), *place_rows(verdicts)],
+            quantiles=latency_quantiles(folder),
+            visits=median_visits(folder),
+        )
+
+
+_LEFT_OUT = {
+    "curves": "the curves of single trials behind the distributions",
+    "visits": "the median visit of each page, request by request",
+}
+
+
+def published_facts(folder: CampaignFolder, verdicts: Verdicts) -> Mapping[str, Any]:
+    """What a published result keeps of them, JSON-ready."""
+    facts = PageFacts.of(folder, verdicts)
+    pooled = [row for row in facts.quantiles if row["trial"] is None]
+    gone = {"curves": len(pooled) < len(facts.quantiles), "visits": bool(facts.visits)}
+    kept: dict[str, Any] = _model().dump_python(facts, mode="json", exclude={"study", "visits", "quantiles"})
+    return {
+        **kept,
+        "quantiles": rounded(pooled),
+        "left_out": [_LEFT_OUT[part] for part, is_gone in gone.items() if is_gone],
+    }
+
+
+def facts_of(result: PublishedResult, page: Mapping[str, Any]) -> PageFacts:
+    """Those of a published result, out of its last line. Raises UserError where that has another shape."""
+    try:
+        return _model().validate_python({**page, "study": head_of(result)["campaign"].study})
+    except ValidationError as invalid:
+        raise UserError(f"{result.path} is not as h123 writes it: {fault_of(invalid)}") from None
+
+
+@cache
+def _model() -> TypeAdapter[PageFacts]:
+    return TypeAdapter(PageFacts)

@@ -1,0 +1,252 @@
+"""Published results: what is published is whole and can be drawn, and nothing else is published."""
+
+import json
+import lzma
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from h123.analysis import analyse, read_verdicts
+from h123.analysis.results.decided import decide_by_results
+from h123.analysis.results.head import head_of
+from h123.analysis.results.publication import publish_result
+from h123.analysis.sections import verdicts_of
+from h123.base.errors import UserError
+from h123.documents.result_file import RESULTS, PublishedResult, canonical, results, write_result
+from h123.report import published_facts, result_page, write_report
+from h123.report.page.facts import facts_of
+from h123.store import CampaignFolder
+from h123.study import MeasurableClaim, find_study, ledgers_of, load_study
+from synthetic import Scenario, make_campaign
+
+PUBLISHED = results()
+TAGS = re.compile(r"<svg.*?</svg>|<[^>]+>", re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> CampaignFolder:
+    folder = make_campaign(tmp_path_factory.mktemp("results") / "c", Scenario(seed=3))
+    analyse(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def result(campaign: CampaignFolder) -> PublishedResult:
+    return publish_result(campaign, "synthetic", published_facts, campaign.path.parent)
+
+
+@pytest.mark.parametrize("published", PUBLISHED, ids=lambda result: str(result.name))
+def test_each_published_result_has_its_shape(published: PublishedResult) -> None:
+    head = head_of(published)
+    parts, page = published.parts()
+    verdicts = verdicts_of(parts, published.path)
+    facts = facts_of(published, page)
+    assert head["name"] == published.name
+    assert head["command"].startswith(f"h123 run {verdicts['study']} --seed {verdicts['seed']} --blocks ")
+    assert head["seals"]["attempts"] >= verdicts["trials"]["valid"] > 0
+    assert facts.quantiles or not verdicts["values"]
+    assert find_study(verdicts["study"]).is_file()
+    assert published.path.stat().st_size <= 60_000
+
+
+def test_something_is_published_and_nothing_else_lies_there() -> None:
+    assert PUBLISHED
+    assert {result.path for result in PUBLISHED} == {*RESULTS.iterdir()}
+
+
+def test_a_real_page_is_drawn_from_data_alone() -> None:
+    page = result_page(next(result for result in PUBLISHED if result.name == "fast-open"))
+    for words in ("h123 run study.yaml --seed 1 --blocks 8 --clock virtual", 'id="figure-answer"', "N15"):
+        assert words in page
+    assert len(page) > 100_000
+
+
+def test_the_page_says_the_same_as_the_campaigns_own(campaign: CampaignFolder, result: PublishedResult) -> None:
+    own, published = (words(page) for page in (write_report(campaign).read_text(), result_page(result)))
+    note = re.search(r"This page was made of published data\..*?to see it\.", published)
+    assert note
+    assert "curves of single trials" in note[0]
+    curves = ", each trial thin behind it"
+    assert own.replace(curves, "") == " ".join(published.replace(note[0], "").split())
+
+
+def words(page: str) -> str:
+    return " ".join(TAGS.sub(" ", page).split())
+
+
+def test_the_same_campaign_gives_the_same_bytes(
+    campaign: CampaignFolder, result: PublishedResult, tmp_path: Path
+) -> None:
+    again = publish_result(campaign, "synthetic", published_facts, tmp_path)
+    assert again.path.read_bytes() == result.path.read_bytes()
+
+
+def test_what_is_published_keeps_the_verdicts(campaign: CampaignFolder, result: PublishedResult) -> None:
+    verdicts, (parts, _) = read_verdicts(campaign), result.parts()
+    for mine, kept in zip(verdicts["comparisons"], parts["comparisons"], strict=True):
+        assert kept["verdict"] == mine["verdict"]
+        assert kept["ratio"] == pytest.approx(mine["ratio"], rel=1e-5)
+    assert len(parts["values"]) == len(verdicts["values"])
+    assert not any(finding["passed"] for finding in parts["audits"])
+
+
+def truncated(content: bytes) -> bytes:
+    return content[: len(content) // 2]
+
+
+def turned(content: bytes) -> bytes:
+    return content[:-40] + bytes([content[-40] ^ 255]) + content[-39:]
+
+
+def edited(content: bytes, at: int = 1) -> bytes:
+    lines = lzma.decompress(content).split(b"\n")
+    lines[at] = lines[at].replace(b"0", b"1", 1)
+    return lzma.compress(b"\n".join(lines))
+
+
+def shortened(content: bytes) -> bytes:
+    return lzma.compress(lzma.decompress(content).rpartition(b'{"')[0])
+
+
+SPOILT: list[Callable[[bytes], bytes]] = [
+    truncated,
+    turned,
+    edited,
+    shortened,
+    lambda content: edited(content, 0),
+    lambda content: edited(content, 2),
+    lambda _: b"",
+    lambda _: b"not compressed",
+    lambda _: lzma.compress(b"1\n2\n3\n"),
+]
+
+
+@pytest.mark.parametrize("spoil", SPOILT)
+def test_damage_is_said(result: PublishedResult, tmp_path: Path, spoil: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "damaged.json.xz"
+    path.write_bytes(spoil(result.path.read_bytes()))
+    with pytest.raises(UserError, match=r"damaged\.json\.xz (is damaged: |has format )"):
+        result_page(PublishedResult(path))
+
+
+def test_a_result_of_another_shape_or_format_is_said(result: PublishedResult, tmp_path: Path) -> None:
+    parts, page = result.parts()
+    head = {name: part for name, part in result.head.items() if name not in ("rest", "digest")}
+    wrong: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
+        "has format": ({**head, "h123": "result/9"}, parts, page),
+        "seals": ({**head, "seals": None}, parts, page),
+        "comparisons": (head, {**parts, "comparisons": 1}, page),
+        "links": (head, parts, {**page, "links": [{}]}),
+    }
+    for said, content in wrong.items():
+        with pytest.raises(UserError, match=said):
+            result_page(write_result(tmp_path / "wrong.json.xz", *content))
+
+
+def test_a_campaign_that_is_not_finished_is_refused(tmp_path: Path) -> None:
+    folder = make_campaign(tmp_path / "c", Scenario(blocks=2, missing=frozenset({"b02-t01-poor-h3"})))
+    missing = sorted(path.name for path in folder.trials.iterdir())
+    assert missing
+    folder = make_campaign(tmp_path / "d", Scenario(blocks=2, missing=frozenset({missing[-1].partition("~")[0]})))
+    analyse(folder)
+    with pytest.raises(UserError, match="is not finished: 1 of"):
+        publish_result(folder, "c", published_facts, tmp_path)
+
+
+def test_a_campaign_that_was_changed_is_refused(tmp_path: Path) -> None:
+    folder = make_campaign(tmp_path / "c", Scenario(blocks=2))
+    analyse(folder)
+    with next(folder.trials.glob("*/report.json")).open("a") as file:
+        file.write("\n")
+    with pytest.raises(UserError, match=r"1 attempts .* not as they were sealed: .*report\.json has changed"):
+        publish_result(CampaignFolder.open(folder.path), "c", published_facts, tmp_path)
+
+
+def test_verdicts_of_another_program_are_refused(tmp_path: Path) -> None:
+    folder = make_campaign(tmp_path / "c", Scenario(blocks=2))
+    with pytest.raises(UserError, match="has not been analysed"):
+        publish_result(folder, "c", published_facts, tmp_path)
+    verdicts = analyse(folder)
+    changed = {**verdicts, "alpha": 0.01}
+    folder.verdicts.write_text(json.dumps(changed))
+    with pytest.raises(UserError, match="not those that this h123 comes to"):
+        publish_result(folder, "c", published_facts, tmp_path)
+    assert not [*tmp_path.glob("*.xz")]
+
+
+def fast_open() -> PublishedResult:
+    return next(result for result in PUBLISHED if result.name == "fast-open")
+
+
+def made_of(result: PublishedResult, path: Path, change: Callable[[dict[str, Any]], None]) -> PublishedResult:
+    """The result with another head."""
+    head = {name: part for name, part in json.loads(canonical(result.head)).items() if name not in ("rest", "digest")}
+    change(head)
+    return write_result(path, head, *result.parts())
+
+
+def test_claims_are_decided_by_what_measured_them() -> None:
+    (ledger,) = ledgers_of("fast-open")
+    decided = decide_by_results(ledger, [fast_open()])
+    measured = {claim.id for claim in ledger.claims if isinstance(claim, MeasurableClaim)}
+    assert decided.by.keys() == measured
+    nothing = decide_by_results(ledger, [])
+    assert nothing.by == {}
+    open_ones = {row["id"]: row["reason"] or "" for row in nothing.ledger["claims"] if row["verdict"] == "open"}
+    assert open_ones.keys() == measured
+    assert all("no campaign of study fast-open is published" in why for why in open_ones.values())
+
+
+CHANGES: dict[str, Callable[[dict[str, Any]], None]] = {
+    "setting 'users' has changed": lambda head: head["campaign"]["study"]["settings"].update(users=99),
+    "level 'h3-early' of 'opening' has changed": lambda head: head["campaign"]["study"]["factors"]["opening"][
+        "h3-early"
+    ].update(sessions="full"),
+    "network 'home' has changed": lambda head: head["campaign"]["networks"]["home"]["up"].update(delay_ns=1),
+    "when the claim was another": lambda head: head["claims"][0]["claims"][0].update(b="h2-resumed"),
+    "no campaign of study fast-open": lambda head: head["campaign"]["study"].update(name="other"),
+    "of the published changed: why not": lambda head: head["claims"][0]["claims"][0].update(
+        figures=[], reason="why not"
+    ),
+}
+
+
+@pytest.mark.parametrize("said", CHANGES)
+def test_a_result_of_other_treatments_decides_nothing(said: str, tmp_path: Path) -> None:
+    (ledger,) = ledgers_of("fast-open")
+    changed = made_of(fast_open(), tmp_path / "changed.json.xz", CHANGES[said])
+    decided = decide_by_results(ledger, [changed])
+    first = decided.ledger["claims"][0]
+    assert first["id"] not in decided.by
+    assert first["verdict"] == "open"
+    assert said in (first["reason"] or "")
+
+
+def test_a_clock_that_was_chosen_does_not_matter(tmp_path: Path) -> None:
+    (ledger,) = ledgers_of("fast-open")
+    other = made_of(
+        fast_open(), tmp_path / "wall.json.xz", lambda h: h["campaign"]["study"]["settings"].update(clock="wall")
+    )
+    assert decide_by_results(ledger, [other]).by.keys() == {"N15", "N15a"}
+
+
+def test_the_largest_decides_whatever_it_found(tmp_path: Path) -> None:
+    (ledger,) = ledgers_of("fast-open")
+
+    def more(head: dict[str, Any]) -> None:
+        head["claims"][0]["claims"][0].update(blocks=20, verdict="refuted")
+
+    def smaller(head: dict[str, Any]) -> None:
+        head["campaign"]["study"].update(scale=0.5)
+        head["claims"][0]["claims"][0].update(blocks=100, verdict="undecided")
+
+    study = load_study(find_study("fast-open"))
+    assert study.scale == 1
+    large, small = (made_of(fast_open(), tmp_path / f"{f.__name__}.json.xz", f) for f in (more, smaller))
+    for order in ([fast_open(), large, small], [small, large, fast_open()]):
+        decided = decide_by_results(ledger, order)
+        assert decided.by["N15"].name == "more"
+        assert decided.ledger["claims"][0]["verdict"] == "refuted"

@@ -1,0 +1,83 @@
+"""The pages of the published results, for `make docs`: of each its report, its summary and its claims.
+
+    PYTHONPATH=src .venv/bin/python tools/result_pages.py target/results
+
+A result's files are made again where its data, or the code that makes pages, has changed.
+"""
+
+import hashlib
+import io
+import sys
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from pathlib import Path
+
+from rich.console import Console
+
+from h123.analysis.results.decided import decide_by_results
+from h123.analysis.sections import verdicts_of
+from h123.documents.result_file import PublishedResult, results
+from h123.report import print_claims, print_summary, result_page
+from h123.study import ledgers_of
+
+CODE = Path(__file__).resolve().parents[1] / "src/h123"
+MAKERS = ("analysis", "report")
+COLUMNS = 80
+
+
+def main(folder: Path) -> None:
+    """Write what is not there yet, and remove what has no data any more."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = {result.name for result in results()}
+    for path in folder.iterdir():
+        if path.name.partition(".")[0] not in names:
+            path.unlink()
+    stale = [result for result in results() if not _is_current(result, folder)]
+    with ProcessPoolExecutor() as pool:
+        for name in pool.map(_write, [(result, folder) for result in stale]):
+            print(f"rendered {name}", flush=True)
+
+
+def _write(job: tuple[PublishedResult, Path]) -> str:
+    result, folder = job
+    verdicts = verdicts_of(result.parts()[0], result.path)
+    (folder / f"{result.name}.html").write_text(result_page(result), encoding="utf-8")
+    summary = _printed(lambda console: print_summary(verdicts, console))
+    (folder / f"{result.name}.txt").write_text(summary, encoding="utf-8")
+    if ledgers := ledgers_of(verdicts["study"]):
+        decided = [decide_by_results(ledger, [result]) for ledger in ledgers]
+        text = _printed(lambda console: print_claims(decided, console))
+        (folder / f"{result.name}.claims.txt").write_text(text, encoding="utf-8")
+    _stamp(result, folder).write_text(_made_of(result), encoding="utf-8")
+    return result.name
+
+
+def _printed(show: Callable[[Console], None]) -> str:
+    console = Console(width=COLUMNS, file=io.StringIO(), highlight=False)
+    show(console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def _is_current(result: PublishedResult, folder: Path) -> bool:
+    stamp = _stamp(result, folder)
+    return stamp.is_file() and stamp.read_text("utf-8") == _made_of(result)
+
+
+def _stamp(result: PublishedResult, folder: Path) -> Path:
+    return folder / f"{result.name}.stamp"
+
+
+def _made_of(result: PublishedResult) -> str:
+    return hashlib.sha256(result.path.read_bytes() + _code()).hexdigest()
+
+
+@cache
+def _code() -> bytes:
+    files = sorted(path for maker in MAKERS for path in (CODE / maker).rglob("*") if path.suffix != ".pyc")
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files if path.is_file())).digest()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
