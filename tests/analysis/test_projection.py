@@ -10,9 +10,9 @@ from h123.analysis.comparisons.comparison import Pair, PairedComparison
 from h123.analysis.comparisons.projection import LIMIT, Levels, pairs_needed, project
 from h123.analysis.statistics.families import Membership
 from h123.analysis.statistics.looks import Looks
-from h123.analysis.statistics.pace import seconds_per_trial
 from h123.analysis.statistics.remedy import Remedy
 from h123.analysis.statistics.rule import Rule
+from h123.analysis.verdicts.outlook import seconds_per_trial
 from h123.analysis.verdicts.verdict import judge
 
 SEED = 20261122

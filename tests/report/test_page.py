@@ -15,7 +15,7 @@ from rich.console import Console
 from h123.analysis import analyse
 from h123.base.errors import UserError
 from h123.report import print_summary, write_report
-from h123.report.page.contents import PLACE, with_contents
+from h123.report.page.template import PLACE, with_contents
 from h123.store import CampaignFolder
 from h123.study import PlannedTrial
 from hasty import NO_PICTURES

@@ -6,7 +6,7 @@ from pathlib import Path
 from campaign_files import sample_files, without_digests
 from reader import Reader
 
-from h123.analysis.statistics.pace import seconds_per_trial
+from h123.analysis.verdicts.outlook import seconds_per_trial
 from h123.report.page.provenance import invalid_attempts, order_rows
 from h123.store import CampaignFolder
 from h123.store.tables import attempts_table

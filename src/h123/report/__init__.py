@@ -7,9 +7,8 @@ from h123.base.late import load_late
 if TYPE_CHECKING:
     from h123.report.figures.axes import lines
     from h123.report.page.campaign import result_page, write_report
-    from h123.report.page.contents import with_contents
     from h123.report.page.facts import PageFacts, published_facts
-    from h123.report.page.template import template
+    from h123.report.page.template import template, with_contents
     from h123.report.terminal import print_causes, print_gate, print_summary
     from h123.report.text.claims import OtherLedgers, print_claims
     from h123.report.text.difference import sentence

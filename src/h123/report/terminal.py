@@ -23,9 +23,8 @@ from h123.report.text.difference import confidence, sentence
 from h123.report.text.explanations import causes
 from h123.report.text.explanations.reasons import later_lines
 from h123.report.text.headline import ENOUGH_TO_READ, headline_sentences
-from h123.report.text.outcomes import outcomes
+from h123.report.text.outcomes import gate_lines, outcomes
 from h123.report.text.sections import below, first_lines, last, trust
-from h123.report.text.trust.gate import gate_lines
 from h123.report.text.words import cell_name, level, standing, unbroken, verdict_word
 from h123.study import metric
 

@@ -132,15 +132,15 @@ def steps_of(plan: Plan) -> LoadSteps | None:
     """Of the first factor that has enough of them in the plan; None: it has no steps."""
     for factor, levels in plan.study.factors.items():
         kept = {trial.cell[factor] for trial in plan.trials()}
-        rates = {name: level["rate"] for name, level in levels.items() if name in kept and _is_step(level)}
+        rates = {
+            name: level["rate"]
+            for name, level in levels.items()
+            if name in kept and isinstance(level.get("rate"), int | float)
+        }
         if len(set(rates.values())) >= FEWEST_STEPS and factor != plan.study.compare.factor:
             ordered = dict(sorted(rates.items(), key=lambda item: item[1]))
             return LoadSteps(factor, ordered, [name for name in levels if name in kept and name not in rates])
     return None
-
-
-def _is_step(level: Mapping[str, object]) -> bool:
-    return isinstance(level.get("rate"), int | float)
 
 
 def capacity(attempts: Sequence[Attempt], plan: Plan) -> Capacity | None:

@@ -136,7 +136,7 @@ def declared(plan: Plan, unknown: Collection[str] = ()) -> Iterator[PairedCompar
             label, same = workload(study, cell, a, b, unknown), observed_by(plan, metric, cell, a, b)
             yield PairedComparison(cell, label, metric, a, b, False, family, [], 0, same)
     twin = asked.twin
-    for cell, metric in itertools.product(cells if _has_twin(plan) else [], metrics):
+    for cell, metric in itertools.product(cells if any(trial.twin for trial in plan.blocks[0]) else [], metrics):
         if measured(study, metric, cell, twin):
             label, same = workload(study, cell, twin, twin, unknown), observed_by(plan, metric, cell, twin, twin)
             yield PairedComparison(cell, label, metric, twin, twin, True, TWINS, [], 0, same)
@@ -165,10 +165,6 @@ def other_cells(plan: Plan) -> list[Cell]:
     others = [factor for factor in factors if factor != compared]
     crossed = (dict(zip(others, levels, strict=True)) for levels in itertools.product(*(factors[f] for f in others)))
     return [cell for cell in crossed if tuple(sorted(cell.items())) in planned]
-
-
-def _has_twin(plan: Plan) -> bool:
-    return any(trial.twin for trial in plan.blocks[0])
 
 
 def fill(comparison: PairedComparison, values: Values, plan: Plan) -> PairedComparison:

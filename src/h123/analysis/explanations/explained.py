@@ -69,7 +69,7 @@ class Kept:
     def __init__(self, campaign: str) -> None:
         """`campaign`: what makes it another than others."""
         name = hashlib.sha256(campaign.encode()).hexdigest()[:32]
-        self._path = _folder() / f"{name}.json"
+        self._path = cache_folder() / "explained" / f"{name}.json"
         self._known = _read(self._path)
         self._asked: dict[str, dict[str, Means]] = {}
 
@@ -104,10 +104,6 @@ def code() -> str:
 
 def _places(package: Path) -> list[Path]:
     return [package / name for name in _EXPLAINING]
-
-
-def _folder() -> Path:
-    return cache_folder() / "explained"
 
 
 def _read(path: Path) -> dict[str, dict[str, Means]]:

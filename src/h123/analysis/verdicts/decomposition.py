@@ -97,7 +97,7 @@ def decomposition(trials: TrialSet, plan: Plan, rule: Rule, exclusions: Exclusio
     return {
         "clock": found,
         "rows": [_row(row) for row in judged],
-        "cpu": [_estimate(row) for row in judge([row for row in costs if row.pairs], rule, exclusions)],
+        "cpu": [_own(row, CostRow) for row in judge([row for row in costs if row.pairs], rule, exclusions)],
     }
 
 
@@ -159,11 +159,6 @@ def _row(judged: Sequence[JudgedComparison]) -> PartsRow:
     """What its parts have in common, and each part's own."""
     total, protocol, processing = (_own(part, TestResult) for part in judged)
     return {**_own(judged[0], ComparedLevels), "total": total, "protocol": protocol, "processing": processing}
-
-
-def _estimate(judged: JudgedComparison) -> CostRow:
-    """Nobody asked for a verdict on these."""
-    return _own(judged, CostRow)
 
 
 def _own(judged: JudgedComparison, row: type[Own]) -> Own:

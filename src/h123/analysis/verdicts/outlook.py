@@ -1,12 +1,17 @@
 """The campaign's projection: what would decide its question."""
 
+import datetime as dt
+from collections.abc import Iterable
+
 from typing_extensions import TypedDict
 
 from h123.analysis.case import Case
 from h123.analysis.comparisons.projection import Outlook, outlook
 from h123.analysis.section import Section
-from h123.analysis.statistics.pace import seconds_per_trial
 from h123.analysis.verdicts.judgement import comparisons
+from h123.documents.events import Event, TrialEvent
+
+_BEGINNINGS = ("campaign", "resume")
 
 
 class OutlookPart(TypedDict):
@@ -17,6 +22,27 @@ def _compute(case: Case) -> OutlookPart:
     pace = seconds_per_trial(case.facts.events)
     found = outlook(comparisons(case), len(case.plan.blocks[0]), len(case.attempts), pace, case.rule.remedy)
     return {"projection": found}
+
+
+def seconds_per_trial(events: Iterable[Event]) -> float | None:
+    """Wall time from the first attempt's start to the last one's end, over the trials settled meanwhile.
+
+    Pauses between an interruption and a resumption do not count; repeated attempts, the lab's own work and what lanes
+    save do. None where nothing was measured, or by something else (imported).
+    """
+    spans: list[list[TrialEvent]] = []
+    for event in events:
+        if event["event"] in _BEGINNINGS:
+            spans.append([])
+        elif event["event"] == "trial" and spans:
+            spans[-1].append(event)
+    trials = {event["trial"] for span in spans for event in span}
+    return sum(_seconds(span) for span in spans if span) / len(trials) if trials else None
+
+
+def _seconds(attempts: Iterable[TrialEvent]) -> float:
+    ends = [(dt.datetime.fromisoformat(event["time"]).timestamp(), event["seconds"] or 0.0) for event in attempts]
+    return max(end for end, _ in ends) - min(end - seconds for end, seconds in ends)
 
 
 SECTION = Section(OutlookPart, _compute)

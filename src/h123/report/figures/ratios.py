@@ -111,7 +111,7 @@ def by_ratio(comparisons: Sequence[JudgedComparison]) -> list[JudgedComparison]:
     if not _many(comparisons):
         return list(comparisons)
     places = {asked: place for place, asked in enumerate(_distinct(map(_asked, comparisons)))}
-    return sorted(comparisons, key=lambda c: (places[_asked(c)], _size(c["ratio"])))
+    return sorted(comparisons, key=lambda c: (places[_asked(c)], math.inf if c["ratio"] is None else c["ratio"]))
 
 
 def _asked(comparison: JudgedComparison) -> str:
@@ -120,10 +120,6 @@ def _asked(comparison: JudgedComparison) -> str:
 
 def _many(comparisons: Iterable[JudgedComparison]) -> bool:
     return len({(c["a"], c["b"]) for c in comparisons}) > MANY_PAIRS
-
-
-def _size(value: float | None) -> float:
-    return math.inf if value is None else value
 
 
 def _rows(comparisons: Sequence[JudgedComparison]) -> list[Mark]:

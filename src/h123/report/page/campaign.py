@@ -8,12 +8,11 @@ from h123.analysis.sections import Verdicts, verdicts_of
 from h123.base.files.durable import write_atomically
 from h123.documents.result_file import PublishedResult
 from h123.report.figures.drawing import Figure, save
-from h123.report.page.contents import with_contents
 from h123.report.page.facts import PageFacts, facts_of
 from h123.report.page.figures import section_figures
 from h123.report.page.parts import BODY, HEAD, page_parts
 from h123.report.page.sources import PageSources
-from h123.report.page.template import template
+from h123.report.page.template import template, with_contents
 from h123.report.text.constant_factors import common, common_line, without
 from h123.report.text.printed import PrintedTable, nothing_printed, printed_side, printed_table, side_beside
 from h123.store import CampaignFolder

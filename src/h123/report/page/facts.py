@@ -18,7 +18,7 @@ from h123.report.figures.drawing import Mark
 from h123.report.figures.visits import median_visits
 from h123.report.page import provenance
 from h123.report.page.provenance import InvalidAttempt, LinkRow
-from h123.report.text.trust.places import place_rows
+from h123.report.text.trust.provenance import place_rows
 from h123.store import CampaignFolder
 from h123.study.networks.network import Resolved
 

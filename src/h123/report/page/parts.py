@@ -30,10 +30,9 @@ from h123.report.text.explanations import decomposition as decomposition_words
 from h123.report.text.explanations.reasons import reason_lines
 from h123.report.text.explanations.windows import window_lines
 from h123.report.text.headline import headline_sentences
-from h123.report.text.outcomes import outcomes
+from h123.report.text.outcomes import gate_lines, outcomes
 from h123.report.text.sections import first_lines, trust
 from h123.report.text.trust import caveats
-from h123.report.text.trust.gate import gate_lines
 
 Content = Mapping[str, object]
 ANSWER = "answer"

@@ -1,6 +1,6 @@
 """What would decide what is undecided: how many more blocks, how long they take, and the command that runs them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from h123.analysis import Remedy, headline
 from h123.analysis.comparisons.judged import JudgedComparison
@@ -80,14 +80,12 @@ def _named(comparisons: Sequence[JudgedComparison]) -> str:
     if len(comparisons) > _NAMED:
         return f"{len(comparisons)} comparisons"
     one_metric = len({c["metric"] for c in comparisons}) == 1
-    names = [f"{level(c['a'])} v {level(c['b'])}" + _where(c["cell"]) for c in comparisons]
+    names = [
+        f"{level(c['a'])} v {level(c['b'])}" + (f" ({cell_name(c['cell'])})" if c["cell"] else "") for c in comparisons
+    ]
     nouns = [metric(c["metric"]).noun for c in comparisons]
     said = names if one_metric else [f"{name} in {noun}" for name, noun in zip(names, nouns, strict=True)]
     return listed(said, "and")
-
-
-def _where(cell: Mapping[str, str]) -> str:
-    return f" ({cell_name(cell)})" if cell else ""
 
 
 def _roughly(seconds: float) -> str:

@@ -247,7 +247,7 @@ def _answer(verdicts: Verdicts, name: str) -> AnswerTable:
     workloads = list(dict.fromkeys(c["workload"] for c in comparisons))
     rows = []
     for cell in map(dict, dict.fromkeys(tuple(c["cell"].items()) for c in asked)):
-        here = [trial for trial in trials if _others(trial["cell"], factor) == cell]
+        here = [row for row in trials if {n: v for n, v in row["cell"].items() if n != factor} == cell]
         for shown in (name, *_cold(name)):
             compared = [c for c in comparisons if c["cell"] == cell and c["metric"] == shown]
             if compared:
@@ -281,7 +281,3 @@ def _medians(trials: Sequence[ValueRow], factor: str, levels: Sequence[str], nam
         known = [value for value in values if value is not None]
         found[chosen] = median(known) if known else None
     return found
-
-
-def _others(cell: Mapping[str, str], factor: str) -> dict[str, str]:
-    return {name: chosen for name, chosen in cell.items() if name != factor}

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from h123.analysis.comparisons.judged import JudgedComparison
+from h123.analysis.provenance.gate import GatePart
 from h123.report.text.advice import remedy
 from h123.report.text.difference import sentence, unfit
 from h123.report.text.words import level, listed, opened, place, standing, unbroken
@@ -49,3 +50,9 @@ def _unjudged(alike: Sequence[JudgedComparison]) -> str:
     verb = "is" if len(names) == 1 else "are"
     said = f"{listed(names, 'and')} {verb} not judged: {_why(alike[0])}."
     return opened(place(alike[0]["cell"]), said)
+
+
+def gate_lines(verdicts: GatePart) -> Sequence[str]:
+    """What became of a campaign's conditions, the verdict first; none where nothing is required."""
+    gate = verdicts.get("gate")
+    return gate["lines"] if gate else []

@@ -39,14 +39,12 @@ from h123.report.text.explanations import decomposition as decomposition_words
 from h123.report.text.explanations.reasons import reason_lines
 from h123.report.text.explanations.windows import window_lines
 from h123.report.text.trust import caveats, completeness
-from h123.report.text.trust.discarded import discarded_lines
 from h123.report.text.trust.disturbed import disturbed_lines
 from h123.report.text.trust.failed_attempts import failed_attempt_lines, often_failed_lines
 from h123.report.text.trust.failures import failure_lines
 from h123.report.text.trust.looks import look_lines, width_lines
 from h123.report.text.trust.other_answers import other_answers_lines
-from h123.report.text.trust.places import place_lines
-from h123.report.text.trust.remote_server import elsewhere_lines
+from h123.report.text.trust.provenance import elsewhere_lines, place_lines
 from h123.report.text.trust.unproved import failed_lines, unproved_lines
 
 
@@ -121,7 +119,7 @@ SAID: Sequence[SectionWords] = [
     SectionWords(places.SECTION, trust=place_lines),
     SectionWords(remote_server.SECTION, trust=elsewhere_lines),
     SectionWords(unproved.SECTION, first=failed_lines, trust=unproved_lines),
-    SectionWords(discarded.SECTION, trust=discarded_lines),
+    SectionWords(discarded.SECTION, trust=completeness.discarded_lines),
     SectionWords(repetitions.SECTION, trust=caveats.repeated_lines),
     SectionWords(confounding.SECTION, trust=caveats.confounded_lines),
     SectionWords(judgement.SECTION, below=_plain(reason_lines), trust=caveats.handshake_lines),

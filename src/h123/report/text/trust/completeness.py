@@ -1,15 +1,16 @@
-"""What is said of how much of a campaign there is, and of its seals, A/A pairs, imports and audits."""
+"""How much of a campaign there is, in words, with its seals, A/A pairs, imports, audits and files that are gone."""
 
 from collections import Counter
 from collections.abc import Collection
 
 from h123.analysis.audits.finding import AuditCount
+from h123.analysis.provenance.discarded import DiscardedPart
 from h123.analysis.provenance.imported import OriginPart
 from h123.analysis.provenance.seals import UnsealedPart
 from h123.analysis.sections import Verdicts
 from h123.analysis.verdicts.audited import AuditsPart
 from h123.analysis.verdicts.twins import TwinsPart
-from h123.report.text.words import percent
+from h123.report.text.words import level, percent
 
 
 def count_lines(verdicts: Verdicts) -> list[str]:
@@ -67,3 +68,12 @@ def _audits_passed(summary: Collection[AuditCount]) -> str:
     if silent := counts["nothing to check"]:
         told.append(f"{silent} had nothing to check (the report names them)")
     return "; ".join(told)
+
+
+def discarded_lines(verdicts: DiscardedPart) -> list[str]:
+    """A sentence for each server, for the summary."""
+    return [
+        f"files that were written in {row['trials']} {'trial' if row['trials'] == 1 else 'trials'} with "
+        f"{level(row['server'])} went with the lab, so that nothing changed on this machine: {row['files']}"
+        for row in verdicts.get("discarded", [])
+    ]

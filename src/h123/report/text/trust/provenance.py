@@ -1,0 +1,62 @@
+"""Where trials ran, in words: the machines of a campaign, and servers beyond the lab's link."""
+
+from collections.abc import Sequence
+
+from h123.analysis.provenance.places import PlacesPart
+from h123.analysis.provenance.remote_server import ElsewherePart, ElsewhereRow
+from h123.base.units import format_bytes, format_value
+from h123.documents.campaign_file import MachineFacts
+
+
+def machine(facts: MachineFacts) -> str:
+    """Processor and memory of a machine."""
+    cores = f"{facts.get('cpus_usable')} of {facts.get('cpus')} processors"
+    virtual = ", virtual" if facts.get("virtual") else ""
+    return f"{facts.get('cpu')}{virtual}; {cores}; {format_bytes(facts.get('memory_bytes') or 0)}"
+
+
+def place_lines(verdicts: PlacesPart) -> list[str]:
+    """What a reader must know where a campaign has more than one place."""
+    rows = verdicts.get("places", [])
+    if not rows:
+        return []
+    said = "; ".join(f"{row['name']}: {_blocks(row['blocks'])}" for row in rows)
+    return [f"trials ran in {len(rows)} places, each block whole in one ({said})"]
+
+
+def place_rows(verdicts: PlacesPart) -> list[tuple[str, str]]:
+    """What each place is."""
+    return [
+        (f"place {row['name']}", f"{_blocks(row['blocks'])}; {machine(row['machine'])}")
+        for row in verdicts.get("places", [])
+    ]
+
+
+def _blocks(numbers: Sequence[int]) -> str:
+    return f"block{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+
+
+def elsewhere_lines(verdicts: ElsewherePart) -> list[str]:
+    """Sentences for the summary."""
+    rows: Sequence[ElsewhereRow] = verdicts.get("elsewhere", [])
+    return [sentence for row in rows for sentence in (_way(row), _not_known(row))]
+
+
+def _way(row: ElsewhereRow) -> str:
+    added = f"{_time(row['tcp_ns'])} to a round trip over TCP and {_time(row['udp_ns'])} over UDP"
+    beyond = f"; from here a connection to it takes {_time(row['beyond_ns'])}" if row["beyond_ns"] is not None else ""
+    return (
+        f"{row['server']} ran elsewhere, at {row['address']}, behind a gateway, which adds {added}{beyond} (medians of "
+        f"{row['trials']} trials, measured before each)"
+    )
+
+
+def _not_known(row: ElsewhereRow) -> str:
+    return (
+        "TCP ends at the gateway: over HTTP/1.1 and HTTP/2 the link saw this machine's TCP, over HTTP/3 the QUIC of "
+        f"{row['server']} itself. It ran on from trial to trial, and its processor time is not known"
+    )
+
+
+def _time(ns: int) -> str:
+    return format_value(max(0, ns) / 1e9, "s")
