@@ -10,7 +10,7 @@ from warnings import warn
 import duckdb
 import pyarrow as pa
 
-from h123.analysis.comparisons.judged import JudgedComparison
+from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.sections import Verdicts, read_verdicts
 from h123.base.errors import UserError
 from h123.measures import whole

@@ -22,7 +22,7 @@ from analysis.spoiled import (
     report,
     summary,
 )
-from h123.analysis.audits import AUDITS, beside
+from h123.analysis.audits import AUDITS, peers
 from h123.analysis.audits.finding import Audit
 from h123.analysis.audits.path import capacity_bits, round_trip_floor_ns
 from h123.analysis.case import Case, gather
@@ -189,7 +189,7 @@ def test_saturated_machine_tells_what_the_services_waited(sound: Attempt) -> Non
 
 def test_every_audit_has_a_fault_and_an_explanation() -> None:
     assert {name for name, _ in FAULTS} == set(CHECKS)
-    for check in [*AUDITS, *beside.AUDITS]:
+    for check in [*AUDITS, *peers.AUDITS]:
         assert check.meaning.endswith("."), check.name
         assert check.failure.endswith("."), check.name
         assert check.failure[0].islower(), check.name
@@ -300,7 +300,7 @@ def _own_delay(attempts: list[Attempt], shares: dict[str, float], **changes: Any
 def test_the_clients_own_delay_is_named_where_it_moves_a_ratio(
     case: Case, attempts: list[Attempt], shares: dict[str, float], failed: set[str]
 ) -> None:
-    found = beside.client_delay(_own_delay(attempts, shares), case.plan)
+    found = peers.client_delay(_own_delay(attempts, shares), case.plan)
     assert len(found) == len(attempts)
     assert {attempt.cell["protocol"] for attempt, finding in found if not finding.passed} == failed
 
@@ -308,6 +308,6 @@ def test_the_clients_own_delay_is_named_where_it_moves_a_ratio(
 def test_a_client_that_does_not_tell_its_delay_or_takes_no_time_is_not_held_to_it(
     case: Case, attempts: list[Attempt]
 ) -> None:
-    assert beside.client_delay(attempts, case.plan) == []
+    assert peers.client_delay(attempts, case.plan) == []
     shares = {"h1": 0.0, "h2": 0.0, "h3": 0.9}
-    assert beside.client_delay(_own_delay(attempts, shares, clock="virtual"), case.plan) == []
+    assert peers.client_delay(_own_delay(attempts, shares, clock="virtual"), case.plan) == []

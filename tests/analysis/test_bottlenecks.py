@@ -8,7 +8,7 @@ import pytest
 
 from h123.analysis import Bottlenecks, bottlenecks, gather
 from h123.analysis.explanations.bottlenecks import CLIENT, SERVER, WAITING, TrialExplanations
-from h123.analysis.explanations.explained import Means
+from h123.analysis.explanations.means import Means
 from h123.base.errors import UserError
 from h123.causes import CAUSES
 from h123.report import limits_lines

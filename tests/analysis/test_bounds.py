@@ -4,7 +4,7 @@ import numpy as np
 
 from h123.analysis import blocks_to_part
 from h123.analysis.comparisons.comparison import Pair, PairedComparison
-from h123.analysis.comparisons.judged import JudgedComparison
+from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.statistics.families import Membership
 from h123.analysis.statistics.looks import Looks
 from h123.analysis.statistics.rule import Rule

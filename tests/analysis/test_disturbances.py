@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from h123.analysis import analyse
-from h123.analysis.audits.disturbed import disturbed_unlike
+from h123.analysis.audits.disturbances import disturbed_unlike
 from h123.analysis.case import gather
 from h123.study import PlannedTrial
 from synthetic import Scenario, make_campaign

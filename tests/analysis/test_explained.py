@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from h123.analysis import analyse
-from h123.analysis.explanations.explained import Kept, Means
+from h123.analysis.explanations.means import Kept, Means
 from h123.causes import CAUSES, ExplainedTrial
 from h123.store import CampaignFolder, Sample
 from h123.study.workload import OK
@@ -54,7 +54,7 @@ def test_another_seal_is_not_served() -> None:
 
 def test_another_code_is_not_served(monkeypatch: pytest.MonkeyPatch) -> None:
     _kept()
-    monkeypatch.setattr("h123.analysis.explanations.explained.code", lambda: "0" * 64)
+    monkeypatch.setattr("h123.analysis.explanations.means.code", lambda: "0" * 64)
     assert Kept("campaign").told(SEAL, lambda: _means(7.0)) == _means(7.0)
 
 
@@ -87,7 +87,7 @@ def test_a_cache_that_cannot_be_written_is_none(tmp_path: Path, monkeypatch: pyt
 
 
 def test_campaigns_that_were_kept_longest_ago_go(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("h123.analysis.explanations.explained._MOST", 2)
+    monkeypatch.setattr("h123.analysis.explanations.means._MOST", 2)
     for campaign in ("first", "second", "third"):
         kept = Kept(campaign)
         kept.told(SEAL, lambda: _means(0.1))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from h123.analysis import analyse
-from h123.analysis.comparisons.judged import headline
+from h123.analysis.comparisons.rows import headline
 from h123.report.text.sections import trust
 from synthetic import NETWORKS, Scenario, make_campaign
 

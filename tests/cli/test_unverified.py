@@ -15,7 +15,7 @@ from h123.cli.campaigns.verification_gate import verification_gate
 from h123.documents.campaign_file import Proof
 from h123.report import write_report
 from h123.report.text.sections import trust
-from h123.report.text.trust.unproved import failed_lines
+from h123.report.text.trust.unverified_subjects import failed_lines
 from h123.verification.record import keep_results
 from h123.verification.result import Result
 from hasty import NO_PICTURES

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from h123.analysis import analyse
-from h123.report.text.trust.disturbed import disturbed_lines
+from h123.report.text.trust.disturbances import disturbed_lines
 from h123.study import PlannedTrial
 from synthetic import Scenario, make_campaign
 

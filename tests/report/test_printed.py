@@ -12,7 +12,7 @@ from h123.base.errors import UserError
 from h123.report import write_report
 from h123.report.figures.averages import averages_figures
 from h123.report.figures.axes import log_ticks
-from h123.report.text.printed import PrintedSide, printed_side, printed_table, side_beside
+from h123.report.text.printed_values import PrintedSide, printed_side, printed_table, side_beside
 from h123.store import CampaignFolder
 from study.test_printed import PRINTED, write
 from synthetic import Scenario, make_campaign

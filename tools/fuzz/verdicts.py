@@ -15,9 +15,9 @@ from reader import Reader
 from h123 import notebook
 from h123.analysis import analyse, read_verdicts
 from h123.base.errors import UserError
-from h123.report.figures.printed import printed_figure
+from h123.report.figures.printed_values import printed_figure
 from h123.report.page.template import template
-from h123.report.text.printed import PrintedTable, printed_side, printed_table, side_beside
+from h123.report.text.printed_values import PrintedTable, printed_side, printed_table, side_beside
 from h123.store import CampaignFolder
 from study.test_printed import PRINTED, write
 from synthetic import Scenario, make_campaign

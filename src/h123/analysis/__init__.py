@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from h123.analysis.claims.decisions import decide
     from h123.analysis.comparisons.answers import answers_words
     from h123.analysis.comparisons.failed_attempts import failed_of, failed_words, fails_often, never_succeeds
-    from h123.analysis.comparisons.judged import headline
+    from h123.analysis.comparisons.rows import headline
     from h123.analysis.explanations.bottlenecks import Bottlenecks, bottlenecks
     from h123.analysis.explanations.causes import explained_phase
     from h123.analysis.provenance.looks import next_look

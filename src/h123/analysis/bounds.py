@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from h123.analysis.comparisons.judged import JudgedComparison
 from h123.analysis.comparisons.projection import FEWEST_PAIRS, Levels, pairs_needed
+from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.sections import Verdicts
 from h123.analysis.statistics.families import blocks_needed
 from h123.analysis.statistics.looks import WIDTH, Looks

@@ -19,21 +19,21 @@ from h123.analysis.comparisons import answers, capacity, confounding, failed_att
 from h123.analysis.explanations import causes, transport, windows
 from h123.analysis.provenance import (
     counts,
-    discarded,
+    discarded_files,
     gate,
     heading,
-    imported,
     looks,
+    origin,
     places,
     remote_server,
     seals,
-    unproved,
+    unverified_subjects,
     values,
 )
 from h123.analysis.respelled import respelled_verdicts
 from h123.analysis.section import Section
 from h123.analysis.verdicts import (
-    audited,
+    audits,
     decomposition,
     disturbances,
     judgement,
@@ -57,8 +57,8 @@ SECTIONS: Sequence[Section[Any]] = [
     failed_attempts.SECTION,
     answers.SECTION,
     places.SECTION,
-    unproved.SECTION,
-    discarded.SECTION,
+    unverified_subjects.SECTION,
+    discarded_files.SECTION,
     judgement.SECTION,
     failures.SECTION,
     outlook.SECTION,
@@ -77,8 +77,8 @@ SECTIONS: Sequence[Section[Any]] = [
     confounding.SECTION,
     tails.SECTION,
     twins.SECTION,
-    audited.SECTION,
-    imported.SECTION,
+    audits.SECTION,
+    origin.SECTION,
     values.SECTION,
 ]
 """All that a campaign is computed to. What became of its conditions is added by `record_gate`."""
@@ -94,8 +94,8 @@ class Verdicts(
     failed_attempts.FailedAttemptsPart,
     answers.AnswersPart,
     places.PlacesPart,
-    unproved.UnprovedPart,
-    discarded.DiscardedPart,
+    unverified_subjects.UnprovedPart,
+    discarded_files.DiscardedPart,
     gate.GatePart,
     judgement.QualifiedPart,
     failures.FailuresPart,
@@ -115,8 +115,8 @@ class Verdicts(
     confounding.ConfoundedPart,
     tails.TailsPart,
     twins.TwinsPart,
-    audited.AuditsPart,
-    imported.OriginPart,
+    audits.AuditsPart,
+    origin.OriginPart,
     values.ValuesPart,
     TypedDict,
 ):

@@ -14,7 +14,7 @@ from h123.analysis import (
     reliable,
 )
 from h123.analysis import answers_words as answers_words_of
-from h123.analysis.comparisons.judged import JudgedComparison
+from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.sections import Verdicts
 from h123.base.units import Unit, format_value
 from h123.diff import FEWEST, Diff, DiffRow

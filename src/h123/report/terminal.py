@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from h123.analysis import headline
-from h123.analysis.comparisons.judged import JudgedComparison
+from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.provenance.gate import GatePart
 from h123.analysis.sections import Verdicts
 from h123.base.paths import typed

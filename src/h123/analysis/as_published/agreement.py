@@ -10,7 +10,7 @@ from h123.analysis.as_published.procedure import (
     SLOWER,
 )
 from h123.analysis.as_published.rows import PublishedPair, SoundComparison, SoundRow, Tests
-from h123.analysis.comparisons.judged import JudgedComparison
+from h123.analysis.comparisons.rows import JudgedComparison
 from h123.base.units import figures
 from h123.study import PRINTED
 

@@ -10,7 +10,7 @@ from h123.analysis.as_published import procedure
 from h123.analysis.as_published.agreement import beside
 from h123.analysis.as_published.bounds import bounds_of_cell
 from h123.analysis.as_published.pooled import Floats, Pooled
-from h123.analysis.as_published.printed import beside_printed
+from h123.analysis.as_published.printed_values import beside_printed
 from h123.analysis.as_published.replications import replications
 from h123.analysis.as_published.rows import (
     Agreement,
@@ -25,7 +25,7 @@ from h123.analysis.as_published.rows import (
 )
 from h123.analysis.case import Case
 from h123.analysis.comparisons.comparison import other_cells
-from h123.analysis.comparisons.judged import JudgedComparison
+from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.section import Section
 from h123.analysis.verdicts.judgement import comparisons
 from h123.study import PRINTED, Plan, printed_values_of

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from h123.analysis.audits import beside, course, design, machine, physics, requests, round_trips
+from h123.analysis.audits import course, design, machine, peers, physics, requests, round_trips
 from h123.analysis.audits.files import files_changed
 from h123.analysis.audits.finding import Audit, AuditCount, AuditRow, CampaignAudit, Finding, PeerAudit
 from h123.analysis.audits.order import of_order
 from h123.analysis.case import Case, once
-from h123.analysis.comparisons.judged import JudgedComparison
+from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.statistics.rule import Rule
 from h123.analysis.trials import Treated, treated
 from h123.measures import Attempt
@@ -16,7 +16,7 @@ from h123.study import Plan
 
 AUDITS: list[Audit] = [*physics.AUDITS, *round_trips.AUDITS, *course.AUDITS, *requests.AUDITS, *machine.AUDITS]
 """Those of a trial. Another one is added to its module's list."""
-_ALL: list[Audit | PeerAudit] = [*AUDITS, *beside.AUDITS]
+_ALL: list[Audit | PeerAudit] = [*AUDITS, *peers.AUDITS]
 SPOILS = {check.name: check.spoils for check in _ALL}
 REMEDIES = {check.name: check.remedy for check in _ALL if check.remedy}
 """Of those that a clause mends."""

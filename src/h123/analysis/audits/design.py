@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from h123.analysis.audits.disturbed import DISTURBED_UNLIKE, disturbed_unlike
+from h123.analysis.audits.disturbances import DISTURBED_UNLIKE, disturbed_unlike
 from h123.analysis.audits.finding import CampaignAudit, Finding
-from h123.analysis.comparisons.judged import JudgedComparison
 from h123.analysis.comparisons.projection import BEYOND, LIMIT, blocks_for_question, of_question
+from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.statistics.power import can_find_one, power
 from h123.analysis.statistics.precision import FEWEST, spread
 from h123.analysis.statistics.rule import Rule

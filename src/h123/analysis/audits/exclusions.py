@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from h123.analysis.audits import REMEDIES, SPOILS, Failed, order_audits, trial_audits
-from h123.analysis.audits.disturbed import unlike_between
+from h123.analysis.audits.disturbances import unlike_between
 from h123.analysis.audits.finding import CampaignAudit
 from h123.analysis.case import Case, once
 from h123.analysis.comparisons.answers import Answers, answers, answers_words

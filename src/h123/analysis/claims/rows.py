@@ -5,7 +5,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from h123.analysis.comparisons.judged import Cell
+from h123.analysis.comparisons.rows import Cell
 
 
 class ClaimChecked(TypedDict):

@@ -7,7 +7,7 @@ __all__ = [
     "failed_attempts",
     "failures",
     "interactions",
-    "judged",
     "power_preview",
+    "rows",
     "tails",
 ]

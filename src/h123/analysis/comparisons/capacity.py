@@ -26,7 +26,7 @@ from typing import Literal, NotRequired
 from typing_extensions import TypedDict
 
 from h123.analysis.case import Case
-from h123.analysis.comparisons.judged import Cell
+from h123.analysis.comparisons.rows import Cell
 from h123.analysis.section import Section
 from h123.measures import Attempt, quantiles
 from h123.study import METRICS, Plan, split_pair

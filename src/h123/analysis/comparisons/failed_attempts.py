@@ -11,7 +11,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from h123.analysis.case import Case, once
-from h123.analysis.comparisons.judged import Cell
+from h123.analysis.comparisons.rows import Cell
 from h123.analysis.section import Section
 from h123.analysis.trials import ANSWERS, loss
 from h123.documents.events import Event, superseded

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import nctdtr, stdtrit
 from typing_extensions import TypedDict
 
-from h123.analysis.comparisons.judged import JudgedComparison, Projection, headline
+from h123.analysis.comparisons.rows import JudgedComparison, Projection, headline
 from h123.analysis.statistics.families import blocks_needed
 from h123.analysis.statistics.remedy import Remedy
 from h123.analysis.statistics.rule import Rule

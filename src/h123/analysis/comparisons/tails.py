@@ -13,7 +13,7 @@ import numpy as np
 from typing_extensions import TypedDict
 
 from h123.analysis.case import Case, Evidence
-from h123.analysis.comparisons.judged import Cell
+from h123.analysis.comparisons.rows import Cell
 from h123.analysis.section import Section
 from h123.measures import Attempt
 from h123.measures.quantiles import ranks

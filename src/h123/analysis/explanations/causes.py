@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from typing_extensions import TypedDict
 
 from h123.analysis.case import Case
-from h123.analysis.comparisons.judged import Cell, JudgedComparison, headline
-from h123.analysis.explanations.explained import Kept, Means
+from h123.analysis.comparisons.rows import Cell, JudgedComparison, headline
+from h123.analysis.explanations.means import Kept, Means
 from h123.analysis.section import Section
 from h123.analysis.statistics.signedrank import SignedRank
 from h123.analysis.verdicts.judgement import comparisons

@@ -2,14 +2,14 @@
 
 __all__ = [
     "counts",
-    "discarded",
+    "discarded_files",
     "gate",
     "heading",
-    "imported",
     "looks",
+    "origin",
     "places",
     "remote_server",
     "seals",
-    "unproved",
+    "unverified_subjects",
     "values",
 ]

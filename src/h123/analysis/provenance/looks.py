@@ -3,7 +3,7 @@
 from typing_extensions import TypedDict
 
 from h123.analysis.case import Case
-from h123.analysis.comparisons.judged import headline
+from h123.analysis.comparisons.rows import headline
 from h123.analysis.provenance.counts import BlocksPart
 from h123.analysis.section import Section
 from h123.analysis.statistics.looks import LooksTaken

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing_extensions import TypedDict
 
 from h123.analysis.case import Case
-from h123.analysis.comparisons.judged import Cell
+from h123.analysis.comparisons.rows import Cell
 from h123.analysis.section import Section
 from h123.measures import Attempt, shown
 

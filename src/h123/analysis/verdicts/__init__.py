@@ -1,7 +1,7 @@
 """Verdicts: comparisons that have been judged, and the views of a campaign that are made of judged comparisons."""
 
 __all__ = [
-    "audited",
+    "audits",
     "decomposition",
     "disturbances",
     "handshakes",

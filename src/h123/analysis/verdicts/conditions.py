@@ -22,7 +22,7 @@ from h123.analysis.comparisons.comparison import (
     other_cells,
     workload,
 )
-from h123.analysis.comparisons.judged import JudgedComparison
+from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.statistics.families import Membership
 from h123.analysis.statistics.signedrank import SignedRank
 from h123.analysis.statistics.symmetry import LEVEL, SignTest, symmetry

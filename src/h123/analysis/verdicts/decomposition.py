@@ -33,7 +33,7 @@ from h123.analysis.comparisons.comparison import (
     other_cells,
     workload,
 )
-from h123.analysis.comparisons.judged import ComparedLevels, EstimateRow, JudgedComparison, TestResult
+from h123.analysis.comparisons.rows import ComparedLevels, EstimateRow, JudgedComparison, TestResult
 from h123.analysis.section import Section
 from h123.analysis.statistics.families import Membership, membership
 from h123.analysis.statistics.rule import Rule

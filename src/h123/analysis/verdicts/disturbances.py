@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from h123.analysis.audits.exclusions import Exclusions, exclusions
 from h123.analysis.case import Case
 from h123.analysis.comparisons.comparison import compare
-from h123.analysis.comparisons.judged import JudgedComparison, VerdictRow
+from h123.analysis.comparisons.rows import JudgedComparison, VerdictRow
 from h123.analysis.section import Section
 from h123.analysis.statistics.rule import Rule
 from h123.analysis.trials import TrialSet

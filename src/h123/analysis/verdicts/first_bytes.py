@@ -9,7 +9,7 @@ from statistics import median
 from typing import Literal
 
 from h123.analysis.audits.round_trips import WAITED, beyond
-from h123.analysis.comparisons.judged import JudgedComparison, Later
+from h123.analysis.comparisons.rows import JudgedComparison, Later
 from h123.measures import Attempt
 from h123.study import METRICS
 

@@ -12,7 +12,7 @@ from typing import Any, NotRequired
 import numpy as np
 from typing_extensions import TypedDict
 
-from h123.analysis.comparisons.judged import Cell, JudgedComparison
+from h123.analysis.comparisons.rows import Cell, JudgedComparison
 from h123.measures import Attempt
 from h123.study import METRICS
 from h123.study.metrics.observed import ProcessorTime

@@ -7,8 +7,8 @@ from typing_extensions import TypedDict
 from h123.analysis.audits.exclusions import exclusions
 from h123.analysis.case import Case, once
 from h123.analysis.comparisons.comparison import compared
-from h123.analysis.comparisons.judged import JudgedComparison
 from h123.analysis.comparisons.projection import project
+from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.section import Section
 from h123.analysis.verdicts.first_bytes import with_reasons
 from h123.analysis.verdicts.handshakes import HandshakesPart, HandshakesRow, handshakes, noted

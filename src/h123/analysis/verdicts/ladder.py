@@ -17,7 +17,7 @@ from scipy.special import stdtrit
 from typing_extensions import TypedDict
 
 from h123.analysis.case import Case
-from h123.analysis.comparisons.judged import Cell, JudgedComparison
+from h123.analysis.comparisons.rows import Cell, JudgedComparison
 from h123.analysis.section import Section
 from h123.analysis.verdicts.judgement import comparisons
 from h123.study import rungs, split_pair

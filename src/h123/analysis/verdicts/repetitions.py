@@ -7,7 +7,7 @@ import numpy as np
 from typing_extensions import TypedDict
 
 from h123.analysis.case import Case
-from h123.analysis.comparisons.judged import Cell, JudgedComparison
+from h123.analysis.comparisons.rows import Cell, JudgedComparison
 from h123.analysis.section import Section
 from h123.analysis.verdicts.judgement import comparisons
 

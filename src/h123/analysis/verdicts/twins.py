@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 from h123.analysis.case import Case
 from h123.analysis.comparisons.comparison import PairedComparison, compared
-from h123.analysis.comparisons.judged import JudgedComparison
+from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.section import Section
 from h123.analysis.statistics.signedrank import Floats, cumulative, size
 from h123.analysis.verdicts.judgement import comparisons

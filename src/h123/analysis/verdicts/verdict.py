@@ -12,7 +12,7 @@ import numpy as np
 
 from h123.analysis.audits.exclusions import Exclusion, Exclusions, named
 from h123.analysis.comparisons.comparison import PairedComparison
-from h123.analysis.comparisons.judged import JudgedComparison
+from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.statistics.families import adjust, smallest_adjusted
 from h123.analysis.statistics.rule import Rule
 from h123.analysis.statistics.signedrank import CONFIDENCE, IntervalEstimate, SignedRank, attainable, ratio_of

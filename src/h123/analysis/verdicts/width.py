@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing_extensions import TypedDict
 
 from h123.analysis.case import Case
-from h123.analysis.comparisons.judged import JudgedComparison, headline
+from h123.analysis.comparisons.rows import JudgedComparison, headline
 from h123.analysis.section import Section
 from h123.analysis.statistics.precision import LIMIT, blocks_for, spread, width
 from h123.analysis.statistics.rule import Rule

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import altair as alt
 
-from h123.analysis.comparisons.judged import JudgedComparison
+from h123.analysis.comparisons.rows import JudgedComparison
 from h123.report.figures.axes import CHARACTER, LINE, RowNames, Scale, header, lines, log_scale, row_names
 from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, FigureRows, Mark
 from h123.report.text.words import cell_name, interval, level, percent, ratio, standing, verdict_word

@@ -14,7 +14,7 @@ from h123.report.page.parts import BODY, HEAD, page_parts
 from h123.report.page.sources import PageSources
 from h123.report.page.template import template, with_contents
 from h123.report.text.constant_factors import common, common_line, without
-from h123.report.text.printed import PrintedTable, nothing_printed, printed_side, printed_table, side_beside
+from h123.report.text.printed_values import PrintedTable, nothing_printed, printed_side, printed_table, side_beside
 from h123.store import CampaignFolder
 
 

@@ -19,7 +19,7 @@ from h123.report.figures.completion import completion_figure
 from h123.report.figures.decomposition import split_figure
 from h123.report.figures.distribution import distribution_figure
 from h123.report.figures.drawing import Figure
-from h123.report.figures.printed import printed_figure
+from h123.report.figures.printed_values import printed_figure
 from h123.report.figures.ratios import answer_figure, details_figure
 from h123.report.figures.spread import cpu_figure, requests_figure, treatments, trials_figure
 from h123.report.figures.waterfalls import waterfalls_figure

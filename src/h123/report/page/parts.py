@@ -16,7 +16,7 @@ from h123.analysis.comparisons import capacity, interactions, tails
 from h123.analysis.explanations import causes, transport, windows
 from h123.analysis.provenance import counts, heading, values
 from h123.analysis.section import Section
-from h123.analysis.verdicts import audited, decomposition, judgement, ladder, outlook, twins
+from h123.analysis.verdicts import audits, decomposition, judgement, ladder, outlook, twins
 from h123.report.figures.drawing import Figure, inline
 from h123.report.figures.ratios import by_ratio
 from h123.report.page.sources import PageSources
@@ -212,7 +212,7 @@ BODY: Sequence[PagePart] = [
     PagePart(published.SECTION, "printed", _printed),
     PagePart(twins.SECTION, "twins", _twins),
     PagePart(None, "links", _links),
-    PagePart(audited.SECTION, "audits", _audits),
+    PagePart(audits.SECTION, "audits", _audits),
     PagePart(None, "invalid", _invalid),
     PagePart(None, "order", _order),
     PagePart(heading.SECTION, "provenance", _provenance),

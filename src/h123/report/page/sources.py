@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
-from h123.analysis.comparisons.judged import JudgedComparison
+from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.provenance.values import ValueRow
 from h123.analysis.sections import Verdicts
 from h123.report.page.facts import PageFacts
 from h123.report.text.constant_factors import Cell
-from h123.report.text.printed import PrintedTable
+from h123.report.text.printed_values import PrintedTable
 
 InCell = TypeVar("InCell", bound=Mapping[str, object])
 

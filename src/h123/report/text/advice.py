@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from h123.analysis import Remedy, headline
-from h123.analysis.comparisons.judged import JudgedComparison
+from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.sections import Verdicts
 from h123.base.units import format_span
 from h123.report.text.words import cell_name, level, listed

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from h123.analysis import headline
-from h123.analysis.comparisons.judged import JudgedComparison
+from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.provenance.values import ValueRow
 from h123.analysis.sections import Verdicts
 from h123.report.text.difference import unfit

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from typing_extensions import ReadOnly, TypedDict
 
-from h123.analysis.comparisons.judged import VerdictRow, Withheld
+from h123.analysis.comparisons.rows import VerdictRow, Withheld
 from h123.report.text.words import (
     MEANINGFUL_CONFIDENCE,
     confidence_words,

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from h123.analysis.comparisons.judged import JudgedComparison
+from h123.analysis.comparisons.rows import JudgedComparison
 from h123.report.text.difference import by
 from h123.report.text.words import decided, level, listed, standing, verdict_word
 from h123.study import metric

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from h123.analysis.comparisons.judged import JudgedComparison
+from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.verdicts.ladder import Factor, LadderRow
 from h123.report.text.words import cell_name, level, percent, ratio
 from h123.study import metric

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from h123.analysis.comparisons.judged import JudgedComparison
+from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.provenance.gate import GatePart
 from h123.report.text.advice import remedy
 from h123.report.text.difference import sentence, unfit

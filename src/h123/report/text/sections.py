@@ -11,18 +11,18 @@ from h123.analysis.comparisons import answers, capacity, confounding, failed_att
 from h123.analysis.explanations import transport, windows
 from h123.analysis.provenance import (
     counts,
-    discarded,
-    imported,
+    discarded_files,
     looks,
+    origin,
     places,
     remote_server,
     seals,
-    unproved,
+    unverified_subjects,
 )
 from h123.analysis.section import Section
 from h123.analysis.sections import Verdicts
 from h123.analysis.verdicts import (
-    audited,
+    audits,
     decomposition,
     disturbances,
     judgement,
@@ -39,13 +39,13 @@ from h123.report.text.explanations import decomposition as decomposition_words
 from h123.report.text.explanations.reasons import reason_lines
 from h123.report.text.explanations.windows import window_lines
 from h123.report.text.trust import caveats, completeness
-from h123.report.text.trust.disturbed import disturbed_lines
+from h123.report.text.trust.disturbances import disturbed_lines
 from h123.report.text.trust.failed_attempts import failed_attempt_lines, often_failed_lines
 from h123.report.text.trust.failures import failure_lines
 from h123.report.text.trust.looks import look_lines, width_lines
 from h123.report.text.trust.other_answers import other_answers_lines
 from h123.report.text.trust.provenance import elsewhere_lines, place_lines
-from h123.report.text.trust.unproved import failed_lines, unproved_lines
+from h123.report.text.trust.unverified_subjects import failed_lines, unproved_lines
 
 
 class SectionLine(NamedTuple):
@@ -118,8 +118,8 @@ SAID: Sequence[SectionWords] = [
     SectionWords(seals.SECTION, trust=completeness.seal_lines),
     SectionWords(places.SECTION, trust=place_lines),
     SectionWords(remote_server.SECTION, trust=elsewhere_lines),
-    SectionWords(unproved.SECTION, first=failed_lines, trust=unproved_lines),
-    SectionWords(discarded.SECTION, trust=completeness.discarded_lines),
+    SectionWords(unverified_subjects.SECTION, first=failed_lines, trust=unproved_lines),
+    SectionWords(discarded_files.SECTION, trust=completeness.discarded_lines),
     SectionWords(repetitions.SECTION, trust=caveats.repeated_lines),
     SectionWords(confounding.SECTION, trust=caveats.confounded_lines),
     SectionWords(judgement.SECTION, below=_plain(reason_lines), trust=caveats.handshake_lines),
@@ -129,8 +129,8 @@ SAID: Sequence[SectionWords] = [
     SectionWords(failed_attempts.SECTION, first=often_failed_lines, trust=failed_attempt_lines),
     SectionWords(failures.SECTION, trust=failure_lines),
     SectionWords(disturbances.SECTION, trust=disturbed_lines),
-    SectionWords(imported.SECTION, trust=completeness.import_lines),
-    SectionWords(audited.SECTION, trust=completeness.audit_lines),
+    SectionWords(origin.SECTION, trust=completeness.import_lines),
+    SectionWords(audits.SECTION, trust=completeness.audit_lines),
     SectionWords(windows.SECTION, below=_plain(window_lines)),
     SectionWords(transport.SECTION, below=_transport),
     SectionWords(outlook.SECTION, below=_advice),

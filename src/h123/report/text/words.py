@@ -8,7 +8,7 @@ from typing import Any
 
 from typing_extensions import ReadOnly, TypedDict
 
-from h123.analysis.comparisons.judged import VerdictRow
+from h123.analysis.comparisons.rows import VerdictRow
 from h123.base.units import figures
 from h123.study import metric
 

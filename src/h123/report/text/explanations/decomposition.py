@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from h123.analysis.comparisons.judged import JudgedComparison
+from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.verdicts.decomposition import CostRow, PartsOfTime, PartsRow
 from h123.report.text.difference import unfit
 from h123.report.text.words import cell_name, interval, level, ratio

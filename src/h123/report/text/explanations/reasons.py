@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from h123.analysis import CONFIDENCE, headline
-from h123.analysis.comparisons.judged import JudgedComparison, Later
+from h123.analysis.comparisons.rows import JudgedComparison, Later
 from h123.analysis.explanations.causes import CausesRow
 from h123.analysis.sections import Verdicts
 from h123.report.text.difference import unfit

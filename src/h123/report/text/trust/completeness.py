@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Collection
 
 from h123.analysis.audits.finding import AuditCount
-from h123.analysis.provenance.discarded import DiscardedPart
-from h123.analysis.provenance.imported import OriginPart
+from h123.analysis.provenance.discarded_files import DiscardedPart
+from h123.analysis.provenance.origin import OriginPart
 from h123.analysis.provenance.seals import UnsealedPart
 from h123.analysis.sections import Verdicts
-from h123.analysis.verdicts.audited import AuditsPart
+from h123.analysis.verdicts.audits import AuditsPart
 from h123.analysis.verdicts.twins import TwinsPart
 from h123.report.text.words import level, percent
 

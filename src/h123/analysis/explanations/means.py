@@ -35,7 +35,7 @@ _EXPLAINING = (
     "store",
     "study",
     "analysis/explanations/causes.py",
-    "analysis/explanations/explained.py",
+    "analysis/explanations/means.py",
 )
 """The code that what is kept depends on, below the package."""
 

@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 from h123.analysis.case import Case
 from h123.analysis.comparisons.failures import shares
-from h123.analysis.comparisons.judged import JudgedComparison
+from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.section import Section
 from h123.analysis.statistics.families import blocks_needed
 from h123.analysis.verdicts.judgement import comparisons

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from h123.analysis.provenance.unproved import UnprovedPart, UnprovedRow
+from h123.analysis.provenance.unverified_subjects import UnprovedPart, UnprovedRow
 from h123.report.text.words import listed
 
 _NAMED = 3
