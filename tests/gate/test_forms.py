@@ -10,7 +10,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from gate.test_gate import ratio
 from h123.analysis import analyse, gather
-from h123.gate import GateCondition, GateFigures, judge, write_gate
+from h123.gate import ConditionOutcome, GateFigures, judge, write_gate
 from h123.study import Condition
 from synthetic import Scenario, make_campaign
 
@@ -18,7 +18,7 @@ WIDE = "latency new/base <= 1.05"
 CONDITIONS = (WIDE, "latency new/base <= 1.2", "goodput new/base >= 0.9")
 
 
-def passages() -> list[GateCondition]:
+def outcomes() -> list[ConditionOutcome]:
     """Several conditions about several ratios: decided, undecided, unknown, without bound, better the more."""
     cells = {"network": "lan"}, {"network": 'po"or\\', "protocol": "h3"}
     ratios = [
@@ -33,7 +33,7 @@ def passages() -> list[GateCondition]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    write_gate(tmp_path, "c", passages())
+    write_gate(tmp_path, "c", outcomes())
     return tmp_path
 
 

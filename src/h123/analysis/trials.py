@@ -59,11 +59,11 @@ def _failed(events: Iterable[Event], plan: Plan) -> frozenset[Treated]:
     return frozenset(treated(trial) for trial in plan.trials() if _has_failed(tried.get(trial.id, [])))
 
 
-def _has_failed(tried: Sequence[TrialEvent]) -> bool:
+def _has_failed(events: Sequence[TrialEvent]) -> bool:
     """None counts, and the machine had no part in the last one that failed."""
-    if not tried or any(event["valid"] for event in tried):
+    if not events or any(event["valid"] for event in events):
         return False
-    return loss(tried[-1]) is not None
+    return loss(events[-1]) is not None
 
 
 def loss(event: TrialEvent) -> Reason | None:

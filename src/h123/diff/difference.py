@@ -29,7 +29,7 @@ class _DiffCampaign:
 
     @cached_property
     def treatments(self) -> Mapping[tuple[tuple[str, str], ...], Treatment]:
-        return {tuple(sorted(one.cell.items())): one for one in treatments(self.case)}
+        return {tuple(sorted(treatment.cell.items())): treatment for treatment in treatments(self.case)}
 
     @property
     def damage(self) -> str | None:
@@ -92,7 +92,7 @@ def _measured(folder: CampaignFolder) -> set[str]:
     """Its executions, each of which happened once: a copy has the same, whatever its folder is called. Imported
     samples are known by their files."""
     if folder.imported:
-        return {one["sha256"] for one in folder.imported["files"]}
+        return {file["sha256"] for file in folder.imported["files"]}
     return {
         json.dumps([event["trial"], event["attempt"], event["time"], event.get("seal")])
         for event in folder.events()

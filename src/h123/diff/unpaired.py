@@ -63,7 +63,7 @@ def _power(gap: float, variances: Sequence[float], blocks: int) -> float:
     total = sum(variances)
     if total == 0:
         return 1.0 if gap else 0.0
-    freedom = (blocks - 1) * total**2 / sum(one**2 for one in variances)
+    freedom = (blocks - 1) * total**2 / sum(variance**2 for variance in variances)
     from scipy import stats
 
     wanted = stats.t.ppf((1 + CONFIDENCE) / 2, freedom)

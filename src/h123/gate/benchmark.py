@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from h123.base.terminal.visible import visible
 from h123.gate.figure import GateFigure
-from h123.gate.outcome import GateCell, GateCondition
+from h123.gate.outcome import ConditionOutcome, GateCell
 from h123.study import METRICS
 
 
@@ -25,14 +25,14 @@ class Entry(TypedDict):
     extra: str
 
 
-def benchmark(passages: Sequence[GateCondition]) -> str:
+def benchmark(outcomes: Sequence[ConditionOutcome]) -> str:
     """A result for each ratio that there is, whatever asks for it; several conditions may ask for one."""
     entries: dict[str, Entry] = {}
-    for one in passages:
-        for cell in one.cells:
+    for outcome in outcomes:
+        for cell in outcome.cells:
             if entry := _entry(cell):
                 told = entries.setdefault(entry["name"], entry)
-                told["extra"] += f"\nrequired {one.condition}: {cell.word}"
+                told["extra"] += f"\nrequired {outcome.condition}: {cell.word}"
     return visible(json.dumps(list(entries.values()), indent=1, ensure_ascii=False)) + "\n"
 
 
@@ -56,13 +56,13 @@ def _entry(cell: GateCell) -> Entry | None:
     return entry
 
 
-def _smaller_is_better(held: GateFigure, value: float) -> tuple[str, float, float | None, float | None]:
+def _smaller_is_better(figure: GateFigure, value: float) -> tuple[str, float, float | None, float | None]:
     """Of what is better the more there is of it, the ratio is turned round; a value is what it is."""
-    if METRICS[held.metric].better == "lower" or held.unit is not None:
-        return held.subject, value, held.low, held.high
-    a, b = held.subject.split("/")
-    return f"{b}/{a}", 1 / value, 1 / held.high if held.high else None, 1 / held.low if held.low else None
+    if METRICS[figure.metric].better == "lower" or figure.unit is not None:
+        return figure.subject, value, figure.low, figure.high
+    a, b = figure.subject.split("/")
+    return f"{b}/{a}", 1 / value, 1 / figure.high if figure.high else None, 1 / figure.low if figure.low else None
 
 
-def _number(value: float | None, held: GateFigure) -> str:
-    return f"{value:.4f}" if held.unit is None else f"{value:.4g}"
+def _number(value: float | None, figure: GateFigure) -> str:
+    return f"{value:.4f}" if figure.unit is None else f"{value:.4g}"

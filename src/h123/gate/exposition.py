@@ -6,13 +6,13 @@ from prometheus_client import CollectorRegistry, Enum, Gauge, Info
 from prometheus_client.openmetrics.exposition import generate_latest
 
 from h123.base.terminal.visible import in_one_line
-from h123.gate.outcome import STATUS, GateCondition
+from h123.gate.outcome import STATUS, ConditionOutcome
 
 _LABELS = ["metric", "pair", "cell"]
 _WORDS = list(STATUS)
 
 
-def exposition(campaign: str, passages: Sequence[GateCondition]) -> str:
+def exposition(campaign: str, outcomes: Sequence[ConditionOutcome]) -> str:
     """All of it. What is not known has no sample."""
     own = CollectorRegistry()
     Info("h123_gate_campaign", "What was held.", registry=own).info({"name": in_one_line(campaign)})
@@ -34,10 +34,10 @@ def exposition(campaign: str, passages: Sequence[GateCondition]) -> str:
     verdict = Enum(
         "h123_gate_verdict", "What became of a condition.", ["condition", "cell"], states=_WORDS, registry=own
     )
-    for one in passages:
-        condition = in_one_line(str(one.condition))
-        bound.labels(condition).set(one.condition.bound)
-        for cell in one.cells:
+    for outcome in outcomes:
+        condition = in_one_line(str(outcome.condition))
+        bound.labels(condition).set(outcome.condition.bound)
+        for cell in outcome.cells:
             held, where = cell.held, in_one_line(" ".join(cell.held.cell.values()))
             labels = (held.metric, in_one_line(held.subject), where)
             verdict.labels(condition, where).state(cell.word)

@@ -91,25 +91,25 @@ class GateFigures:
         a, b = condition.levels
         asked = (condition.metric, a, b)
         mine = [
-            one
-            for one in self.verdicts["comparisons"]
-            if (one["metric"], one["a"], one["b"]) == asked and not one["twin"]
+            comparison
+            for comparison in self.verdicts["comparisons"]
+            if (comparison["metric"], comparison["a"], comparison["b"]) == asked and not comparison["twin"]
         ]
         return mine or ratios_asked(self._case, *asked)
 
-    def _ratio(self, one: JudgedComparison) -> GateFigure:
+    def _ratio(self, comparison: JudgedComparison) -> GateFigure:
         return GateFigure(
-            metric=one["metric"],
-            subject=f"{one['a']}/{one['b']}",
-            cell=one["cell"],
-            value=one["ratio"],
-            low=one["low"],
-            high=one["high"],
-            confidence=one["confidence"],
-            reliable=reliable(one["confidence"], self.verdicts),
-            blocks=one["blocks"],
-            withheld=one["withheld"]["why"] if one["withheld"] else None,
-            needed=lambda bound: blocks_to_part(one, bound, self.verdicts),
+            metric=comparison["metric"],
+            subject=f"{comparison['a']}/{comparison['b']}",
+            cell=comparison["cell"],
+            value=comparison["ratio"],
+            low=comparison["low"],
+            high=comparison["high"],
+            confidence=comparison["confidence"],
+            reliable=reliable(comparison["confidence"], self.verdicts),
+            blocks=comparison["blocks"],
+            withheld=comparison["withheld"]["why"] if comparison["withheld"] else None,
+            needed=lambda bound: blocks_to_part(comparison, bound, self.verdicts),
         )
 
     def _value(self, one: Level, condition: Condition) -> GateFigure:
@@ -165,4 +165,4 @@ def _unpaired(row: DiffRow) -> GateFigure:
 
 def spoiled(figures: Sequence[GateFigure], why: str | None) -> list[GateFigure]:
     """The same of a campaign of which nothing may be decided."""
-    return [replace(one, withheld=why) if why else one for one in figures]
+    return [replace(figure, withheld=why) if why else figure for figure in figures]

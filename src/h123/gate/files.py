@@ -15,7 +15,7 @@ from h123.gate.benchmark import benchmark
 from h123.gate.document import CellRow, ConditionRow, Gate, Word
 from h123.gate.exposition import exposition
 from h123.gate.figure import GateFigure
-from h123.gate.outcome import GateCell, GateCondition, worst
+from h123.gate.outcome import ConditionOutcome, GateCell, worst
 
 
 class _Measured(TypedDict):
@@ -28,28 +28,38 @@ GATE_FILES = ("gate.json", "gate.xml", "gate.md", "gate-benchmark.json", "gate.p
 _TITLES: dict[Word, str] = {"passed": "passed", "failed": "FAILED", "undecided": "undecided"}
 
 
-def write_gate(folder: Path, campaign: str, passages: Sequence[GateCondition]) -> list[Path]:
+def write_gate(folder: Path, campaign: str, outcomes: Sequence[ConditionOutcome]) -> list[Path]:
     """Writes them all; their paths. Raises OSError."""
     texts = (
-        json.dumps(_document(campaign, passages), indent=1) + "\n",
-        _junit(passages),
-        _markdown(passages),
-        benchmark(passages),
-        exposition(campaign, passages),
+        json.dumps(_document(campaign, outcomes), indent=1) + "\n",
+        _junit(outcomes),
+        _markdown(outcomes),
+        benchmark(outcomes),
+        exposition(campaign, outcomes),
     )
     for name, text in zip(GATE_FILES, texts, strict=True):
         write_atomically(folder / name, text)
     return [folder / name for name in GATE_FILES]
 
 
-def _document(campaign: str, passages: Sequence[GateCondition]) -> Gate:
-    verdict = worst([one.word for one in passages])
-    return {"h123": "gate/1", "campaign": campaign, "verdict": verdict, "conditions": [_row(one) for one in passages]}
+def _document(campaign: str, outcomes: Sequence[ConditionOutcome]) -> Gate:
+    verdict = worst([outcome.word for outcome in outcomes])
+    return {
+        "h123": "gate/1",
+        "campaign": campaign,
+        "verdict": verdict,
+        "conditions": [_row(outcome) for outcome in outcomes],
+    }
 
 
-def _row(one: GateCondition) -> ConditionRow:
-    cells = [_cell(cell) for cell in one.cells]
-    return {"condition": one.condition.holds, "by": one.condition.by, "verdict": one.word, "cells": cells}
+def _row(outcome: ConditionOutcome) -> ConditionRow:
+    cells = [_cell(cell) for cell in outcome.cells]
+    return {
+        "condition": outcome.condition.holds,
+        "by": outcome.condition.by,
+        "verdict": outcome.word,
+        "cells": cells,
+    }
 
 
 def _cell(cell: GateCell) -> CellRow:
@@ -67,15 +77,15 @@ def _cell(cell: GateCell) -> CellRow:
     }
 
 
-def _measured(held: GateFigure) -> _Measured:
+def _measured(figure: GateFigure) -> _Measured:
     """A ratio, or a value and its unit."""
-    if held.unit is None:
-        return {"ratio": held.value}
-    return {"ratio": None, "value": held.value, "unit": held.unit}
+    if figure.unit is None:
+        return {"ratio": figure.value}
+    return {"ratio": None, "value": figure.value, "unit": figure.unit}
 
 
-def _junit(passages: Sequence[GateCondition]) -> str:
-    cells = [(one, cell) for one in passages for cell in one.cells]
+def _junit(outcomes: Sequence[ConditionOutcome]) -> str:
+    cells = [(outcome, cell) for outcome in outcomes for cell in outcome.cells]
     count = {word: str(sum(cell.word == word for _, cell in cells)) for word in _TITLES}
     suite = Element(
         "testsuite", name="h123", tests=str(len(cells)), failures=count["failed"], skipped=count["undecided"]
@@ -91,15 +101,15 @@ def _junit(passages: Sequence[GateCondition]) -> str:
     return tostring(suite, encoding="unicode", xml_declaration=True)
 
 
-def _markdown(passages: Sequence[GateCondition]) -> str:
+def _markdown(outcomes: Sequence[ConditionOutcome]) -> str:
     lines = ["| required | where | ratio or value (interval) | verdict |", "|---|---|---|---|"]
-    for one in passages:
+    for outcome in outcomes:
         lines += [
-            f"| {plain(str(one.condition))} | {plain(cell.place or 'all')} | {cell.figures} | "
+            f"| {plain(str(outcome.condition))} | {plain(cell.place or 'all')} | {cell.figures} | "
             f"{_TITLES[cell.word]}{plain(_more(cell))} |"
-            for cell in one.cells
+            for cell in outcome.cells
         ]
-    return "\n".join([f"**h123: {_TITLES[worst([one.word for one in passages])]}**", "", *lines, ""])
+    return "\n".join([f"**h123: {_TITLES[worst([outcome.word for outcome in outcomes])]}**", "", *lines, ""])
 
 
 def _more(cell: GateCell) -> str:

@@ -41,7 +41,7 @@ class GateCell:
 
 
 @dataclass(frozen=True)
-class GateCondition:
+class ConditionOutcome:
     """What became of one condition."""
 
     condition: Condition
@@ -64,44 +64,48 @@ def worst(words: Sequence[Word]) -> Word:
     return next(word for word in order if word in words)
 
 
-def judge(condition: Condition, figures: Sequence[GateFigure], *, unfinished: str | None = None) -> GateCondition:
+def judge(condition: Condition, figures: Sequence[GateFigure], *, unfinished: str | None = None) -> ConditionOutcome:
     """`unfinished`: why no figure of the campaign can pass yet. Raises UserError where there is no such figure."""
     if not figures:
         raise UserError(
             f"{condition.holds!r}: the campaign has no trial with such a value",
             remedy="docs/contracts/metrics.md says what each metric needs; `h123 export DIR` writes what there is",
         )
-    return GateCondition(condition, [_cell(condition, one, unfinished) for one in figures])
+    return ConditionOutcome(condition, [_cell(condition, figure, unfinished) for figure in figures])
 
 
-def _cell(condition: Condition, one: GateFigure, unfinished: str | None) -> GateCell:
-    found = _judged(condition, one)
+def _cell(condition: Condition, figure: GateFigure, unfinished: str | None) -> GateCell:
+    found = _judged(condition, figure)
     return replace(found, word="undecided", why=unfinished) if unfinished and found.word == "passed" else found
 
 
-def _judged(condition: Condition, one: GateFigure) -> GateCell:
-    if one.withheld:
-        return GateCell(one, "undecided", f"not judged: {one.withheld}")
-    if one.value is None:
-        sides = "no block has a value" if one.unit is not None else "no block has a value for both sides"
-        return GateCell(one, "undecided", sides)
+def _judged(condition: Condition, figure: GateFigure) -> GateCell:
+    if figure.withheld:
+        return GateCell(figure, "undecided", f"not judged: {figure.withheld}")
+    if figure.value is None:
+        sides = "no block has a value" if figure.unit is not None else "no block has a value for both sides"
+        return GateCell(figure, "undecided", sides)
     if condition.by == "estimate":
-        within = condition.allows(one.value)
-        return GateCell(one, "passed" if within else "failed", f"the estimate is {'within' if within else 'beyond'} it")
-    return _by_interval(condition, one)
+        within = condition.allows(figure.value)
+        return GateCell(
+            figure, "passed" if within else "failed", f"the estimate is {'within' if within else 'beyond'} it"
+        )
+    return _by_interval(condition, figure)
 
 
-def _by_interval(condition: Condition, one: GateFigure) -> GateCell:
-    needed = one.needed(condition.bound)
-    if not one.reliable:
-        had = f"{one.confidence or 0:.0%} confidence from {one.blocks} block{'s' * (one.blocks != 1)}"
-        return GateCell(one, "undecided", f"an interval has only {had}: {_cure(one.blocks, needed)}", needed)
-    near, far = (one.low, one.high) if condition.upper else (one.high, one.low)
+def _by_interval(condition: Condition, figure: GateFigure) -> GateCell:
+    needed = figure.needed(condition.bound)
+    if not figure.reliable:
+        had = f"{figure.confidence or 0:.0%} confidence from {figure.blocks} block{'s' * (figure.blocks != 1)}"
+        return GateCell(figure, "undecided", f"an interval has only {had}: {_cure(figure.blocks, needed)}", needed)
+    near, far = (figure.low, figure.high) if condition.upper else (figure.high, figure.low)
     if near is not None and not condition.allows(near):
-        return GateCell(one, "failed", "the whole interval is beyond it")
+        return GateCell(figure, "failed", "the whole interval is beyond it")
     if far is not None and condition.allows(far):
-        return GateCell(one, "passed", "the whole interval is within it")
-    return GateCell(one, "undecided", f"the interval lies on both sides of it: {_cure(one.blocks, needed)}", needed)
+        return GateCell(figure, "passed", "the whole interval is within it")
+    return GateCell(
+        figure, "undecided", f"the interval lies on both sides of it: {_cure(figure.blocks, needed)}", needed
+    )
 
 
 def _cure(have: int, needed: int | None) -> str:
@@ -114,16 +118,16 @@ _SHOWN = 8
 """Cells of a condition that are said one by one, the worst first."""
 
 
-def gate_row(passages: Sequence[GateCondition]) -> GateRow:
+def gate_row(outcomes: Sequence[ConditionOutcome]) -> GateRow:
     """For verdicts.json, the terminal and the page, which say the same."""
-    word = worst([one.word for one in passages])
-    return {"verdict": word, "lines": [f"Gate: {word}", *(line for one in passages for line in _lines(one))]}
+    word = worst([outcome.word for outcome in outcomes])
+    return {"verdict": word, "lines": [f"Gate: {word}", *(line for outcome in outcomes for line in _lines(outcome))]}
 
 
-def _lines(one: GateCondition) -> Iterator[str]:
-    yield f"Required, {one.condition}: {one.word}"
+def _lines(outcome: ConditionOutcome) -> Iterator[str]:
+    yield f"Required, {outcome.condition}: {outcome.word}"
     order = list(STATUS)[::-1]
-    cells = sorted(one.cells, key=lambda cell: order.index(cell.word))
+    cells = sorted(outcome.cells, key=lambda cell: order.index(cell.word))
     for cell in cells[:_SHOWN]:
         yield f"{cell.place or 'all'}: {cell.figures}, {cell.word}: {cell.why}"
     if more := cells[_SHOWN:]:

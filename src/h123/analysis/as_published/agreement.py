@@ -47,22 +47,22 @@ def _finding(verdict: str) -> str | None:
     return verdict if verdict in FINDINGS else None
 
 
-def _reason(published: Tests, shown: SoundRow, sound: JudgedComparison, margin: float, alpha: float) -> str:
+def _reason(published: Tests, row: SoundRow, sound: JudgedComparison, margin: float, alpha: float) -> str:
     """Why the two differ, in plain words."""
-    if shown["verdict"] in FINDINGS:
-        return _against(published) if published["verdict"] in FINDINGS else _missed(published, shown)
-    if shown["verdict"] == "equivalent":
+    if row["verdict"] in FINDINGS:
+        return _against(published) if published["verdict"] in FINDINGS else _missed(published, row)
+    if row["verdict"] == "equivalent":
         return (
-            f"paired by block the ratio is {figures(shown['ratio'])}, within the margin of {100 * margin:.3g} %; "
+            f"paired by block the ratio is {figures(row['ratio'])}, within the margin of {100 * margin:.3g} %; "
             f"the pooled medians differ by {100 * published['median_difference']:+.1f} % because runs differ"
         )
-    return f"{_pooling(published, shown)}; {_doubt(shown, sound, alpha)}"
+    return f"{_pooling(published, row)}; {_doubt(row, sound, alpha)}"
 
 
-def _pooling(published: Tests, shown: SoundRow) -> str:
+def _pooling(published: Tests, row: SoundRow) -> str:
     """What the pooled test believes to have."""
     total = published["a_side"]["n"] + published["b_side"]["n"]
-    text = f"pooling counts {total} requests as independent where there are {shown['blocks']} blocks"
+    text = f"pooling counts {total} requests as independent where there are {row['blocks']} blocks"
     sides = published["a_side"], published["b_side"]
     worth = [known for side in sides if (known := side["independent"]) is not None]
     if len(worth) == len(sides) and sum(worth) < 0.9 * total:
@@ -70,12 +70,12 @@ def _pooling(published: Tests, shown: SoundRow) -> str:
     return text
 
 
-def _doubt(shown: SoundRow, sound: JudgedComparison, alpha: float) -> str:
+def _doubt(row: SoundRow, sound: JudgedComparison, alpha: float) -> str:
     if sound["p_attainable"] > alpha:
         return f"with so few blocks no p can fall below {sound['p_attainable']:.2g}"
-    if (shown["low"] or 0) <= 1 <= (shown["high"] or math.inf):
-        return f"from block to block the ratio varies too much: its interval {_interval(shown)} holds 1"
-    return f"corrected for the number of comparisons p is {shown['p_adjusted']:.2g}, above {alpha:g}"
+    if (row["low"] or 0) <= 1 <= (row["high"] or math.inf):
+        return f"from block to block the ratio varies too much: its interval {_interval(row)} holds 1"
+    return f"corrected for the number of comparisons p is {row['p_adjusted']:.2g}, above {alpha:g}"
 
 
 def _against(published: Tests) -> str:
@@ -85,8 +85,8 @@ def _against(published: Tests) -> str:
     )
 
 
-def _missed(published: Tests, shown: SoundRow) -> str:
-    found = f"paired by block the ratio is {figures(shown['ratio'])}, {_interval(shown)}"
+def _missed(published: Tests, row: SoundRow) -> str:
+    found = f"paired by block the ratio is {figures(row['ratio'])}, {_interval(row)}"
     if published["verdict"] != NOT_PRACTICAL:
         return (
             f"{found}: pairing removes what the runs of a block share, which hides the difference among pooled requests"
@@ -99,6 +99,6 @@ def _missed(published: Tests, shown: SoundRow) -> str:
     return f"{found}: established, but below what the published rule calls practical ({' and '.join(short)})"
 
 
-def _interval(shown: SoundRow) -> str:
-    low, high = ("no bound" if end is None else figures(end) for end in (shown["low"], shown["high"]))
+def _interval(row: SoundRow) -> str:
+    low, high = ("no bound" if end is None else figures(end) for end in (row["low"], row["high"]))
     return f"{low} – {high}"

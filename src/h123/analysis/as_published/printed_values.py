@@ -134,8 +134,8 @@ def _link(printed: PrintedValues, value: PrintedValue) -> PrintedLink | None:
     if not known or len(limits) < len(known):
         return None
     return {
-        "alone": _bound([one["alone"] for one in limits], metric, value),
-        "share": _bound([one["share"] for one in limits], metric, value),
+        "alone": _bound([limit["alone"] for limit in limits], metric, value),
+        "share": _bound([limit["share"] for limit in limits], metric, value),
     }
 
 

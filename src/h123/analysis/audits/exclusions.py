@@ -69,8 +69,8 @@ class Exclusions:
         self._campaign, self._networks = campaign, networks or {}
         self._answers = answers if plan.study.compare.answers == "alike" else None
         self._audits: dict[Treated, list[str]] = defaultdict(list)
-        for one in audits:
-            self._audits[one.trial].append(one.audit)
+        for audit in audits:
+            self._audits[audit.trial].append(audit.audit)
 
     def against(self, comparison: PairedComparison) -> Exclusion | None:
         """The weightiest; None where there is none."""
@@ -198,7 +198,7 @@ class Exclusions:
     def _trials(self, c: PairedComparison) -> list[list[Attempt]]:
         """Of both sides."""
         cells = [{**c.cell, self._factor: level}.items() for level in (c.a, c.b)]
-        return [[one for one in self._attempts if cell <= one.cell.items()] for cell in cells]
+        return [[attempt for attempt in self._attempts if cell <= attempt.cell.items()] for cell in cells]
 
 
 @once

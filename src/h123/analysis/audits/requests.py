@@ -29,8 +29,8 @@ def size_wrong(attempt: Attempt) -> Finding | None:
     return min(found, key=lambda finding: finding.passed, default=None)
 
 
-def _sizes(bodies: Bodies, asked: Exchange) -> Iterator[Finding]:
-    for (low, high), size in ((bodies.up, asked.up), (bodies.down, asked.down)):
+def _sizes(bodies: Bodies, exchange: Exchange) -> Iterator[Finding]:
+    for (low, high), size in ((bodies.up, exchange.up), (bodies.down, exchange.down)):
         if low is not None and high is not None and size is not None:
             furthest = low if abs(low - size) > abs(high - size) else high
             yield Finding(low == high == size, furthest, size, f"bodies of {low} to {high} bytes, {size} asked")

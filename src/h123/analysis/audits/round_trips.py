@@ -53,22 +53,26 @@ def beyond(attempt: Attempt) -> list[tuple[int, str]]:
     if handshake is None or uploads:
         return []
     refused = attempt.workload.early and any(not kind.early for kind in attempt.tls)
-    return [(one.round_trips - handshake - 1, _reason(one, handshake + 1, refused=refused)) for one in attempt.openings]
+    return [
+        (opening.round_trips - handshake - 1, _reason(opening, handshake + 1, refused=refused))
+        for opening in attempt.openings
+    ]
 
 
-def _reason(one: Opening, expected: int, *, refused: bool) -> str:
+def _reason(opening: Opening, expected: int, *, refused: bool) -> str:
     """Why there were more, as far as it is known."""
-    known = one.asked is not None and expected <= one.asked  # else its time is not that of the send
-    later = known and one.asked == expected
+    known = opening.asked is not None and expected <= opening.asked  # else its time is not that of the send
+    later = known and opening.asked == expected
     reasons = {
-        "the answer had begun, and its first TLS record did not fit what the server sends at once": later and one.begun,
-        WAITED: later and not one.begun,
-        "packets were lost": one.lost,
-        "a Retry": one.retried,
-        "QUIC's anti-amplification limit: the certificates are longer than three times what had come": one.limited,
+        "the answer had begun, and its first TLS record did not fit what the server sends at once": later
+        and opening.begun,
+        WAITED: later and not opening.begun,
+        "packets were lost": opening.lost,
+        "a Retry": opening.retried,
+        "QUIC's anti-amplification limit: the certificates are longer than three times what had come": opening.limited,
         "early data was refused": refused,
     }
-    return " and ".join(why for why, there in reasons.items() if there) if one.round_trips > expected else ""
+    return " and ".join(why for why, there in reasons.items() if there) if opening.round_trips > expected else ""
 
 
 def request_below_round_trip(attempt: Attempt) -> Finding | None:

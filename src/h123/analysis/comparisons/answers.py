@@ -136,7 +136,7 @@ def _open(attempts: Sequence[Attempt]) -> Iterable[int]:
 
 
 def _sent(attempts: Sequence[Attempt], resource: int) -> Sent | None:
-    had = [one.down for attempt in attempts for one in attempt.summary.bodies if one.resource == resource]
+    had = [body.down for attempt in attempts for body in attempt.summary.bodies if body.resource == resource]
     sizes = [size for ends in had for size in ends if size is not None]
     means = [
         attempt.summary.warm_bytes_down / attempt.summary.warm_ok

@@ -244,11 +244,11 @@ def _steps(found: _CapacityBlocks, rates: Mapping[str, float | None]) -> Iterato
                 "level": name,
                 "rate": rate,
                 "blocks": len(trials),
-                "achieved": _median(_value(one, RATE) for one in trials),
-                "latency": _median(_value(one, MEDIAN) for one in trials),
-                "tail": _median(_value(one, TAIL) for one in trials),
-                "sent_tail": _median(_value(one, SENT_TAIL) for one in trials),
-                "client": _median(_busy(one) for one in trials),
+                "achieved": _median(_value(trial, RATE) for trial in trials),
+                "latency": _median(_value(trial, MEDIAN) for trial in trials),
+                "tail": _median(_value(trial, TAIL) for trial in trials),
+                "sent_tail": _median(_value(trial, SENT_TAIL) for trial in trials),
+                "client": _median(_busy(trial) for trial in trials),
             }
 
 

@@ -130,10 +130,10 @@ def _row(one: _Compared, p_adjusted: float, verdict: str) -> FailuresRow:
     }
 
 
-def _verdict(found: IntervalEstimate, p: float, alpha: float, tolerated: float) -> str:
+def _verdict(estimate: IntervalEstimate, p: float, alpha: float, tolerated: float) -> str:
     if p <= alpha:
-        return MORE if found.centre > 0 else LESS
-    return ALIKE if -tolerated <= found.low and found.high <= tolerated else UNKNOWN
+        return MORE if estimate.centre > 0 else LESS
+    return ALIKE if -tolerated <= estimate.low and estimate.high <= tolerated else UNKNOWN
 
 
 def mean_difference(pairs: Sequence[tuple[float, float]]) -> float:

@@ -55,7 +55,7 @@ def foresee(plan: Plan, *, effect: float, stated: float | None, known: Sequence[
         _family(
             name,
             members[0].family.correction,
-            [_expected(one, plan, stated, known) for one in members],
+            [_expected(member, plan, stated, known) for member in members],
             blocks=blocks,
             level=level,
             effect=effect,
@@ -67,7 +67,9 @@ def foresee(plan: Plan, *, effect: float, stated: float | None, known: Sequence[
 def headline(families: Sequence[Foreseen]) -> list[Expected]:
     """The comparisons that answer the study's question: those of its first family."""
     first = families[0].name.partition("/")[0]
-    return [one for family in families if family.name.partition("/")[0] == first for one in family.comparisons]
+    return [
+        comparison for family in families if family.name.partition("/")[0] == first for comparison in family.comparisons
+    ]
 
 
 def blocks_to_be(wanted: float, comparisons: Iterable[Expected], plan: Plan) -> dict[str, int | None]:
@@ -75,9 +77,9 @@ def blocks_to_be(wanted: float, comparisons: Iterable[Expected], plan: Plan) -> 
     None: more than is practical."""
     needed: dict[str, list[int | None]] = {}
     level = Looks([len(plan.blocks)], by_width=True).level(plan.study.compare.alpha)
-    for one in comparisons:
-        if one.spread is not None:
-            needed.setdefault(one.where, []).append(blocks_for(wanted, one.spread, level))
+    for comparison in comparisons:
+        if comparison.spread is not None:
+            needed.setdefault(comparison.where, []).append(blocks_for(wanted, comparison.spread, level))
     return {where: max(found, key=lambda n: n or float("inf")) for where, found in needed.items()}
 
 
@@ -89,7 +91,7 @@ def _level(plan: Plan) -> float:
 def _family(
     name: str, correction: str, members: list[Expected], *, blocks: int, level: float, effect: float
 ) -> Foreseen:
-    size, spreads = len(members), [one.spread for one in members if one.spread is not None]
+    size, spreads = len(members), [member.spread for member in members if member.spread is not None]
     found = power(spreads, blocks, effect, correction=correction, level=level) if len(spreads) == size else None
     return Foreseen(name, members, can_find_one(blocks, size, level), fewest_blocks(size, level), found)
 

@@ -76,7 +76,7 @@ def _planned(counts: Mapping[Treated, int]) -> int | None:
     most, arms = max(counts.values()), defaultdict[tuple[tuple[str, str], ...], list[int]](list)
     for place, count in counts.items():
         arms[place.cell].append(count)
-    return most if any(2 * found.count(most) > len(found) for found in arms.values()) else None
+    return most if any(2 * arm.count(most) > len(arm) for arm in arms.values()) else None
 
 
 def _all(counts: Mapping[Treated, int]) -> list[Treated]:

@@ -71,9 +71,9 @@ def bottlenecks(case: Case) -> list[Bottlenecks]:
     return rows
 
 
-def _by_packets(told: TrialExplanations, attempts: Sequence[Attempt]) -> Bottlenecks | None:
+def _by_packets(explanations: TrialExplanations, attempts: Sequence[Attempt]) -> Bottlenecks | None:
     """Of the warm requests; None where the link recorded no packets."""
-    seconds = [means[_WARM].seconds for attempt in attempts if _WARM in (means := told.of(attempt))]
+    seconds = [means[_WARM].seconds for attempt in attempts if _WARM in (means := explanations.of(attempt))]
     if not seconds:
         return None
     mean, waits = np.mean(seconds, axis=0), _no_work(attempts[0])

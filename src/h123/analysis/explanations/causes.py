@@ -199,13 +199,13 @@ def means(told: ExplainedTrial) -> dict[str, Means]:
     return found | {name: _mean(of, told) for name, of in stretches.items() if of}
 
 
-def _mean(of: Sequence[Stretch], told: ExplainedTrial) -> Means:
+def _mean(of: Sequence[Stretch], trial: ExplainedTrial) -> Means:
     return Means(
         seconds=tuple(np.mean([one.seconds for one in of], axis=0).tolist()),
         sums_up=float(np.mean([one.sums_up for one in of])),
         held=float(np.mean([one.held for one in of])),
-        sizes=dict(told.sizes),
-        round_trip=told.round_trip,
+        sizes=dict(trial.sizes),
+        round_trip=trial.round_trip,
     )
 
 
@@ -213,10 +213,13 @@ def _place(block: int, cell: Cell) -> tuple[int, tuple[tuple[str, str], ...]]:
     return block, tuple(sorted(cell.items()))
 
 
-def _row(c: JudgedComparison, factor: str, told: TrialExplanations) -> CausesRow | None:
+def _row(c: JudgedComparison, factor: str, explanations: TrialExplanations) -> CausesRow | None:
     phase = explained_phase(c["metric"])
     assert phase
-    sides = ([told.mean(block, {**c["cell"], factor: c[side]}, phase) for block in told.blocks()] for side in _SIDES)
+    sides = (
+        [explanations.mean(block, {**c["cell"], factor: c[side]}, phase) for block in explanations.blocks()]
+        for side in _SIDES
+    )
     pairs = [(a, b) for a, b in zip(*sides, strict=True) if a is not None and b is not None]
     if not pairs:
         return None

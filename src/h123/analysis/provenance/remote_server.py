@@ -36,13 +36,13 @@ def remote_servers(case: Case) -> list[ElsewhereRow]:
 
 
 def _row(server: str, facts: Sequence[GatewayFacts]) -> ElsewhereRow:
-    beyond = [one.beyond_ns for one in facts if one.beyond_ns is not None]
+    beyond = [fact.beyond_ns for fact in facts if fact.beyond_ns is not None]
     return {
         "server": server,
         "address": facts[0].to,
         "trials": len(facts),
-        "tcp_ns": round(median(one.tcp.ns for one in facts)),
-        "udp_ns": round(median(one.udp.ns for one in facts)),
+        "tcp_ns": round(median(fact.tcp.ns for fact in facts)),
+        "udp_ns": round(median(fact.udp.ns for fact in facts)),
         "beyond_ns": round(median(beyond)) if beyond else None,
     }
 

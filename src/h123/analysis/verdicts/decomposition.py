@@ -155,16 +155,16 @@ def _under(clock: str, row: PairedComparison, found: Clocks, values: Values, pla
     return {pair.block: pair for pair in filled.pairs}
 
 
-def _row(judged: Sequence[JudgedComparison]) -> PartsRow:
+def _row(comparisons: Sequence[JudgedComparison]) -> PartsRow:
     """What its parts have in common, and each part's own."""
-    total, protocol, processing = (_own(part, TestResult) for part in judged)
-    return {**_own(judged[0], ComparedLevels), "total": total, "protocol": protocol, "processing": processing}
+    total, protocol, processing = (_own(part, TestResult) for part in comparisons)
+    return {**_own(comparisons[0], ComparedLevels), "total": total, "protocol": protocol, "processing": processing}
 
 
-def _own(judged: JudgedComparison, row: type[Own]) -> Own:
+def _own(comparison: JudgedComparison, row: type[Own]) -> Own:
     """What such a row has of a comparison."""
     names = get_type_hints(row)
-    return cast(Own, {name: value for name, value in judged.items() if name in names})
+    return cast(Own, {name: value for name, value in comparison.items() if name in names})
 
 
 class PartsPart(TypedDict):

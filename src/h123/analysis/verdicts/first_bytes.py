@@ -45,5 +45,5 @@ def _later(c: JudgedComparison, attempts: Sequence[Attempt], factor: str) -> Lat
 
 def _beyond(attempts: Sequence[Attempt], cell: Mapping[str, str]) -> list[tuple[int, str]]:
     """Of each connection of a treatment."""
-    mine = [one for one in attempts if not one.twin and cell.items() <= one.cell.items()]
+    mine = [attempt for attempt in attempts if not attempt.twin and cell.items() <= attempt.cell.items()]
     return [found for one in mine for found in beyond(one)]

@@ -114,21 +114,21 @@ def _adjusted(family: Sequence[ComparisonTest]) -> list[ComparisonTest]:
     ]
 
 
-def _observed(one: ComparisonTest) -> tuple[Any, ...]:
+def _observed(test: ComparisonTest) -> tuple[Any, ...]:
     """What a comparison and the one that repeats it have in common."""
-    c = one.comparison
+    c = test.comparison
     return (tuple(c.cell.items()), c.repeats or c.metric, c.a, c.b, c.twin)
 
 
-def _no_surer(one: ComparisonTest, original: ComparisonTest) -> ComparisonTest:
+def _no_surer(test: ComparisonTest, original: ComparisonTest) -> ComparisonTest:
     p, p_equivalent = (
         max(mine or 0.0, other or 0.0)
         for mine, other in (
-            (one.p_adjusted, original.p_adjusted),
-            (one.p_equivalent_adjusted, original.p_equivalent_adjusted),
+            (test.p_adjusted, original.p_adjusted),
+            (test.p_equivalent_adjusted, original.p_equivalent_adjusted),
         )
     )
-    return replace(one, p_adjusted=p, p_equivalent_adjusted=p_equivalent)
+    return replace(test, p_adjusted=p, p_equivalent_adjusted=p_equivalent)
 
 
 def _verdict(tested: ComparisonTest, rule: Rule) -> str:

@@ -44,7 +44,9 @@ def print_power_preview(
 def _source(families: Sequence[Foreseen], stated: float | None) -> str:
     if stated is not None:
         return f"if ratios vary by {format_share(stated)} from block to block"
-    campaigns = {one.campaign: None for family in families for one in family.comparisons if one.campaign}
+    campaigns = {
+        comparison.campaign: None for family in families for comparison in family.comparisons if comparison.campaign
+    }
     if not campaigns:
         return "as far as that is known: no published campaign has such trials (--spread states how ratios vary)"
     return f"if ratios vary from block to block as in the published {', '.join(campaigns)} (docs/results)"
@@ -53,8 +55,8 @@ def _source(families: Sequence[Foreseen], stated: float | None) -> str:
 def _by_place(comparisons: Iterable[Expected]) -> list[str]:
     """`about ±4 % on medium`; a range where trials over one network differ; last what is not known."""
     places: dict[str, list[float | None]] = {}
-    for one in comparisons:
-        places.setdefault(one.where, []).append(one.width)
+    for comparison in comparisons:
+        places.setdefault(comparison.where, []).append(comparison.width)
     known = {where: sorted(w for w in widths if w is not None) for where, widths in places.items()}
     said = [f"about ±{_range(widths)} on {where}" for where, widths in known.items() if widths]
     unknown = [where for where, widths in known.items() if not widths]
@@ -88,7 +90,7 @@ def _table(families: Sequence[Foreseen]) -> Table:
 
 def _row(places: Sequence[Foreseen]) -> list[str]:
     sizes = sorted({len(family.comparisons) for family in places})
-    expected = [one.width for family in places for one in family.comparisons]
+    expected = [comparison.width for family in places for comparison in family.comparisons]
     widths = sorted(width for width in expected if width is not None)
     known = f"±{_range(widths)}{_where_known(len(widths) < len(expected))}" if widths else _UNKNOWN
     return [" to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1])))), known, *_chances(places)]

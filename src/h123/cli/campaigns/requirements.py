@@ -10,7 +10,7 @@ from h123.analysis.sections import Verdicts
 from h123.base.errors import UserError
 from h123.base.terminal.console import out_console, write
 from h123.documents import read_content
-from h123.gate import STATUS, GateCondition, GateFigures, gate_row, judge, spoiled, worst, write_gate
+from h123.gate import STATUS, ConditionOutcome, GateFigures, gate_row, judge, spoiled, worst, write_gate
 from h123.store import CampaignFolder, loss
 from h123.study import Basis, Condition, Study
 
@@ -33,11 +33,11 @@ class GateResult:
 
     def __init__(self, folder: CampaignFolder, conditions: Sequence[Condition]) -> None:
         verdicts, self.files, self.status = analyse(folder), list[Path](), 0
-        passages = _passages(folder, verdicts, conditions)
-        self.verdicts = record_gate(folder, verdicts, gate_row(passages) if passages else None)
-        if passages:
-            self.files = write_gate(folder.path, folder.name, passages)
-            self.status = STATUS[worst([one.word for one in passages])]
+        outcomes = _outcomes(folder, verdicts, conditions)
+        self.verdicts = record_gate(folder, verdicts, gate_row(outcomes) if outcomes else None)
+        if outcomes:
+            self.files = write_gate(folder.path, folder.name, outcomes)
+            self.status = STATUS[worst([outcome.word for outcome in outcomes])]
 
 
 def standing(folder: CampaignFolder) -> list[Condition]:
@@ -56,12 +56,12 @@ def written(files: Sequence[Path]) -> None:
         out_console.print(f"Gate: {', '.join(map(str, files))}", soft_wrap=True)
 
 
-def tell(where: Path, name: str, passages: Sequence[GateCondition]) -> int:
+def tell(where: Path, name: str, outcomes: Sequence[ConditionOutcome]) -> int:
     """Print and write what became of conditions that are held against no single campaign; the exit status."""
-    for line in gate_row(passages)["lines"]:
+    for line in gate_row(outcomes)["lines"]:
         write(out_console, line)
-    written(write_gate(where, name, passages))
-    return STATUS[worst([one.word for one in passages])]
+    written(write_gate(where, name, outcomes))
+    return STATUS[worst([outcome.word for outcome in outcomes])]
 
 
 def later_look(folder: CampaignFolder) -> int | None:
@@ -70,13 +70,13 @@ def later_look(folder: CampaignFolder) -> int | None:
     verdicts, conditions = analyse(folder), required(folder)
     if not conditions:
         return next_look(verdicts)
-    return next_look(verdicts, undecided=any(one.open for one in _passages(folder, verdicts, conditions)))
+    return next_look(verdicts, undecided=any(outcome.open for outcome in _outcomes(folder, verdicts, conditions)))
 
 
-def _passages(folder: CampaignFolder, verdicts: Verdicts, conditions: Sequence[Condition]) -> list[GateCondition]:
+def _outcomes(folder: CampaignFolder, verdicts: Verdicts, conditions: Sequence[Condition]) -> list[ConditionOutcome]:
     figures, damage = GateFigures(verdicts, lambda: gather(folder)), _damage(folder)
     unfinished = _unfinished(verdicts)
-    return [judge(one, spoiled(figures.of(one), damage), unfinished=unfinished) for one in conditions]
+    return [judge(condition, spoiled(figures.of(condition), damage), unfinished=unfinished) for condition in conditions]
 
 
 def _damage(folder: CampaignFolder) -> str | None:

@@ -198,23 +198,25 @@ def _ended(folder: "CampaignFolder", status: int, complaint: UserError | None) -
     return status
 
 
-def _resume(asked: RunArguments, folder: "CampaignFolder") -> "Campaign":
+def _resume(arguments: RunArguments, folder: "CampaignFolder") -> "Campaign":
     from h123.campaign import extend_campaign
     from h123.cli.campaigns.trust import require_trust
     from h123.study import find_study, load_study
 
     out, begun = folder.path, folder.study.get("scale", 1.0)
-    require_trust(folder.study.get("servers", {}), out, own=False, given=asked.trust)
+    require_trust(folder.study.get("servers", {}), out, own=False, given=arguments.trust)
     settled = {name: folder.study["settings"].get(name) for name in ("clock", "transport")}
-    written = None if asked.study is None else load_study(find_study(asked.study)).scaled(begun).settled(**settled)
+    written = (
+        None if arguments.study is None else load_study(find_study(arguments.study)).scaled(begun).settled(**settled)
+    )
     if written and written.resolved() != folder.study:
         raise of_another_study(out)
     kept = (
-        ("--seed", asked.seed, folder.seed),
-        ("--filter", asked.level_filter or None, folder.level_filter),
-        ("--scale", asked.scale, begun),
-        ("--clock", asked.clock, settled["clock"] or "wall"),
-        ("--transport", asked.transport, settled["transport"] or "deployed"),
+        ("--seed", arguments.seed, folder.seed),
+        ("--filter", arguments.level_filter or None, folder.level_filter),
+        ("--scale", arguments.scale, begun),
+        ("--clock", arguments.clock, settled["clock"] or "wall"),
+        ("--transport", arguments.transport, settled["transport"] or "deployed"),
     )
     for option, given, had in kept:
         if given is not None and given != had:
@@ -222,53 +224,57 @@ def _resume(asked: RunArguments, folder: "CampaignFolder") -> "Campaign":
                 f"{option} cannot change: the campaign in {out} was started with another value",
                 remedy=f"leave {option} out to resume it, or choose another folder with --out",
             )
-    return extend_campaign(out, blocks=asked.blocks, report=say, networks=written.networks if written else None)
+    return extend_campaign(out, blocks=arguments.blocks, report=say, networks=written.networks if written else None)
 
 
-def _begin(asked: RunArguments) -> "Campaign":
+def _begin(arguments: RunArguments) -> "Campaign":
     from h123.campaign import start_campaign
     from h123.cli.campaigns.trust import is_own, require_trust
     from h123.cli.campaigns.verification_gate import verification_gate
     from h123.study import find_study, load_study
 
-    if asked.study is None:
-        there = "" if asked.out is None else f", and there is no campaign in {asked.out} to resume"
+    if arguments.study is None:
+        there = "" if arguments.out is None else f", and there is no campaign in {arguments.out} to resume"
         raise UserError(
             f"no study given{there}",
             remedy="`h123 run quick` runs the study quick; `h123 list studies` lists all studies",
         )
-    path = find_study(asked.study)
+    path = find_study(arguments.study)
     servers = load_study(path).resolved().get("servers", {})
-    require_trust(servers, path, own=is_own(path), given=asked.trust)
-    looks, width, blocks = _rule(asked)
+    require_trust(servers, path, own=is_own(path), given=arguments.trust)
+    looks, width, blocks = _rule(arguments)
     return start_campaign(
         path,
-        asked.out or Path("campaigns") / f"{path.stem}-{dt.datetime.now():%Y%m%d-%H%M%S}",
+        arguments.out or Path("campaigns") / f"{path.stem}-{dt.datetime.now():%Y%m%d-%H%M%S}",
         blocks=blocks,
-        seed=asked.seed,
-        level_filter=asked.level_filter,
-        scale=1.0 if asked.scale is None else asked.scale,
-        clock=asked.clock,
-        transport=asked.transport,
-        vouch=verification_gate(allow_unverified=asked.allow_unverified),
+        seed=arguments.seed,
+        level_filter=arguments.level_filter,
+        scale=1.0 if arguments.scale is None else arguments.scale,
+        clock=arguments.clock,
+        transport=arguments.transport,
+        vouch=verification_gate(allow_unverified=arguments.allow_unverified),
         looks=looks,
         precision=width,
         report=say,
     )
 
 
-def _rule(asked: RunArguments) -> "tuple[list[int], Precision | None, int | None]":
+def _rule(arguments: RunArguments) -> "tuple[list[int], Precision | None, int | None]":
     """The looks that a new campaign is planned with, the width that it is to have, and its first blocks."""
-    if asked.until_decided:
+    if arguments.until_decided:
         from h123.analysis import plan_looks
 
-        looks = plan_looks(asked.max_blocks)
+        looks = plan_looks(arguments.max_blocks)
         return looks, None, looks[0]
-    if asked.precision is not None:
+    if arguments.precision is not None:
         from h123.analysis.verdicts.width import FIRST
 
-        return [], {"wanted": asked.precision, "at_most": asked.max_blocks}, min(FIRST, asked.max_blocks or FIRST)
-    return [], None, asked.blocks
+        return (
+            [],
+            {"wanted": arguments.precision, "at_most": arguments.max_blocks},
+            min(FIRST, arguments.max_blocks or FIRST),
+        )
+    return [], None, arguments.blocks
 
 
 def _exposition(address: str | None) -> "Exposition | None":
@@ -293,7 +299,9 @@ def _watched(campaign: "Campaign", exposition: "Exposition | None") -> "Iterator
         yield lambda: exposition.beside(display_for(err_console))
 
 
-def _run_to_its_end(campaign: "Campaign", asked: RunArguments, display: "Callable[[], Display]") -> UserError | None:
+def _run_to_its_end(
+    campaign: "Campaign", arguments: RunArguments, display: "Callable[[], Display]"
+) -> UserError | None:
     """Run what is planned, and go on as long as the campaign's rule says so; what is to be said of trials that have no
     valid result."""
     from h123.campaign import Hopeless, extend_campaign, run_campaign
@@ -302,11 +310,11 @@ def _run_to_its_end(campaign: "Campaign", asked: RunArguments, display: "Callabl
     while True:
         pool = LocalPool(campaign.folder.arrivals, campaign.folder.tls)
         try:
-            outcome = run_campaign(campaign, pool, display(), asked.jobs, retry=asked.retry)
+            outcome = run_campaign(campaign, pool, display(), arguments.jobs, retry=arguments.retry)
         except Hopeless as stopped:
             return stopped
         # Whoever names the blocks has said when it ends.
-        if outcome.failed or asked.blocks is not None or (blocks := _more(campaign.folder)) is None:
+        if outcome.failed or arguments.blocks is not None or (blocks := _more(campaign.folder)) is None:
             return _holes(outcome, campaign.folder)
         campaign = extend_campaign(campaign.folder.path, blocks=blocks, report=say)
 

@@ -44,35 +44,39 @@ def check(asked: RunArguments) -> "CampaignFolder | None":
     return there
 
 
-def _check(asked: RunArguments, there: "CampaignFolder | None") -> None:
+def _check(arguments: RunArguments, there: "CampaignFolder | None") -> None:
     """Refuse what contradicts itself, or the campaign that is there."""
-    if asked.retry and there is None:
+    if arguments.retry and there is None:
         raise UserError("--retry tries trials of a campaign again", remedy="name the campaign's folder with --out")
-    rules = ["--until-decided"] * asked.until_decided + ["--precision"] * (asked.precision is not None)
+    rules = ["--until-decided"] * arguments.until_decided + ["--precision"] * (arguments.precision is not None)
     if len(rules) > 1:
         raise UserError("--until-decided and --precision exclude each other: each says when the campaign ends")
     if not rules:
-        if asked.max_blocks is not None:
+        if arguments.max_blocks is not None:
             raise UserError(
                 "--max-blocks goes with --until-decided or --precision",
                 remedy="use --blocks to run a fixed number of blocks",
             )
         return
     (rule,) = rules
-    if asked.blocks is not None:
+    if arguments.blocks is not None:
         raise UserError(f"--blocks and {rule} exclude each other", remedy="--max-blocks N limits the blocks")
-    if there and not _began_so(asked, there):
+    if there and not _began_so(arguments, there):
         raise UserError(
-            f"{rule} must be there from the start: {asked.out} was begun without it, or with another value",
+            f"{rule} must be there from the start: {arguments.out} was begun without it, or with another value",
             remedy="choose another folder with --out; or add blocks with --blocks, for which a stricter rule holds",
         )
 
 
-def _began_so(asked: RunArguments, folder: "CampaignFolder") -> bool:
-    if asked.until_decided:
+def _began_so(arguments: RunArguments, folder: "CampaignFolder") -> bool:
+    if arguments.until_decided:
         return bool(folder.looks)
     limits = (None, folder.precision["at_most"]) if folder.precision else ()
-    return folder.precision is not None and folder.precision["wanted"] == asked.precision and asked.max_blocks in limits
+    return (
+        folder.precision is not None
+        and folder.precision["wanted"] == arguments.precision
+        and arguments.max_blocks in limits
+    )
 
 
 def begun_in(out: Path | None) -> "CampaignFolder | None":

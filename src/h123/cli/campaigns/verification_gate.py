@@ -31,8 +31,8 @@ def verification_gate(*, allow_unverified: bool) -> Callable[[Cast], Proofs]:
     return vouch
 
 
-def _refuse_failed(found: Proofs) -> None:
-    for name, role, known in _each(found):
+def _refuse_failed(proofs: Proofs) -> None:
+    for name, role, known in _each(proofs):
         if known["outcome"] == "failed":
             raise UserError(
                 f"{name} failed its verification as a {role}: {_checks(known)}. What it would serve or ask for may "

@@ -128,10 +128,10 @@ def _worth_measuring(networks: dict[str, Network], answers: Sequence[Sequence[An
     return {name: network for name, network in networks.items() if name not in idle}
 
 
-def _recorded(asked: CompareArguments) -> RecordedPage | None:
-    if asked.har is not None:
-        return recorded_page(asked.har, page=asked.page, every_host=asked.every_host)
-    if asked.page is not None or asked.every_host:
+def _recorded(arguments: CompareArguments) -> RecordedPage | None:
+    if arguments.har is not None:
+        return recorded_page(arguments.har, page=arguments.page, every_host=arguments.every_host)
+    if arguments.page is not None or arguments.every_host:
         raise UserError("--page and --hosts choose what to load of a recording", remedy="name it: --har FILE")
     return None
 
@@ -169,14 +169,14 @@ def _check_client(name: str) -> None:
         raise UserError(f"--client {name}: {choose(name, able)}")
 
 
-def _check_protocols(asked: CompareArguments) -> None:
+def _check_protocols(arguments: CompareArguments) -> None:
     """Refuse those that nobody speaks, and a single one where protocols are what is compared."""
-    for protocol in asked.protocols or ():
+    for protocol in arguments.protocols or ():
         if protocol not in PROTOCOLS:
             raise UserError(f"--protocols {protocol}: {choose(protocol, PROTOCOLS)}")
-    if asked.protocols and len(set(asked.protocols)) == 1 and len(asked.servers) < 2:
+    if arguments.protocols and len(set(arguments.protocols)) == 1 and len(arguments.servers) < 2:
         raise UserError(
-            f"--protocols {asked.protocols[0]}: a single one is compared with nothing",
+            f"--protocols {arguments.protocols[0]}: a single one is compared with nothing",
             remedy="name two or more, or compare two builds over it: --server base='...' --server new='...'",
         )
 
@@ -194,10 +194,10 @@ def _check_visits(conditions: Sequence[Condition]) -> None:
             raise UserError(f"--fail-if: {condition.metric} is of visits of a page", remedy="record one: --har FILE")
 
 
-def _planned(asked: CompareArguments, servers: Mapping[str, OwnServer]) -> RunArguments:
+def _planned(arguments: CompareArguments, servers: Mapping[str, OwnServer]) -> RunArguments:
     """What `h123 run` does with the study, once that is known. Raises UserError where the folder takes no such
     campaign: before any server is started."""
-    out = asked.out or Path("campaigns") / f"compare-{dt.datetime.now():%Y%m%d-%H%M%S}"
+    out = arguments.out or Path("campaigns") / f"compare-{dt.datetime.now():%Y%m%d-%H%M%S}"
     commands = {name: shlex.join(shlex.split(server.command or "")) for name, server in servers.items()}
     if there := begun_in(out):
         begun = {name: server.get("command") or "" for name, server in there.study.get("servers", {}).items()}
@@ -205,10 +205,10 @@ def _planned(asked: CompareArguments, servers: Mapping[str, OwnServer]) -> RunAr
             raise of_another_study(out)
     planned = RunArguments(
         out=out,
-        until_decided=asked.precision is None,
-        precision=asked.precision,
-        max_blocks=asked.max_blocks or (MOST_BLOCKS if asked.precision is None else None),
-        jobs=asked.jobs,
+        until_decided=arguments.precision is None,
+        precision=arguments.precision,
+        max_blocks=arguments.max_blocks or (MOST_BLOCKS if arguments.precision is None else None),
+        jobs=arguments.jobs,
     )
     check(planned)
     return planned
@@ -233,11 +233,11 @@ def _visits(page: RecordedPage, inquiry: Inquiry, answers: Sequence[Sequence[Ans
     return Visits(site, load)
 
 
-def _find_out(name: str, server: OwnServer, inquiry: Inquiry, asked: CompareArguments) -> Known:
+def _find_out(name: str, server: OwnServer, inquiry: Inquiry, arguments: CompareArguments) -> Known:
     say(f"Finding out what {'the server' if name == ONE else name} speaks and answers ...")
     with scratch() as folder:
         inquired = survey(server, inquiry, folder)
-    known = judge(inquired, inquiry, asked.protocols)
+    known = judge(inquired, inquiry, arguments.protocols)
     for line in found_words(known, inquiry):
         say(f"  {line}")
     return known

@@ -88,44 +88,44 @@ def _diff(before: Path, after: Path, conditions: "Sequence[Condition]", out: Pat
     return status
 
 
-def _held(found: "Diff", conditions: "Sequence[Condition]", where: Path) -> int:
+def _held(diff: "Diff", conditions: "Sequence[Condition]", where: Path) -> int:
     """Hold the diff against them; the exit status."""
     from h123.cli.campaigns.requirements import tell
     from h123.gate import judge, unpaired_figures
 
-    unfinished = "; ".join(found.get("unfinished", [])) or None
-    passages = [judge(one, unpaired_figures(found, one), unfinished=unfinished) for one in conditions]
-    return tell(where, f"{found['before']['campaign']} and {found['after']['campaign']}", passages)
+    unfinished = "; ".join(diff.get("unfinished", [])) or None
+    outcomes = [judge(condition, unpaired_figures(diff, condition), unfinished=unfinished) for condition in conditions]
+    return tell(where, f"{diff['before']['campaign']} and {diff['after']['campaign']}", outcomes)
 
 
-def _print(found: "Diff") -> None:
+def _print(diff: "Diff") -> None:
     for word in ("before", "after"):
-        side = found[word]
+        side = diff[word]
         began = f"{side['study']}, begun {side['created']}, {side['blocks']} blocks"
         write(out_console, f"{side['campaign']}: {began}", lead=f"{word}: ")
-    for line in found.get("unfinished", []):
+    for line in diff.get("unfinished", []):
         write(out_console, line, lead="Note: ")
-    for line in _cost(found):
+    for line in _cost(diff):
         write(out_console, line)
-    write(out_console, "\nWhat differs:" if found["changes"] else "\nThe folders tell of nothing that differs.")
-    for change in found["changes"]:
+    write(out_console, "\nWhat differs:" if diff["changes"] else "\nThe folders tell of nothing that differs.")
+    for change in diff["changes"]:
         write(out_console, f"{change['what']}: {change['before'] or 'none'} -> {change['after'] or 'none'}", lead="  ")
-    for one in found["left_out"][:_NAMED]:
+    for one in diff["left_out"][:_NAMED]:
         write(out_console, f"Left out, {' '.join(one['cell'].values())}: {one['why']}")
-    if more := found["left_out"][_NAMED:]:
+    if more := diff["left_out"][_NAMED:]:
         write(out_console, f"Left out: {len(more)} more, in diff.json")
     out_console.print()
-    out_console.print(_table(found["rows"]))
-    for line in _trust(found["rows"]):
+    out_console.print(_table(diff["rows"]))
+    for line in _trust(diff["rows"]):
         write(out_console, line)
 
 
-def _cost(found: "Diff") -> Iterator[str]:
+def _cost(diff: "Diff") -> Iterator[str]:
     yield (
         "Not paired: the two were measured at other times, so whatever else changed (the machine, its load, the day) "
         "is in these ratios, and no interval tells it apart from the build."
     )
-    if (wider := found["wider"]) and wider > 1:
+    if (wider := diff["wider"]) and wider > 1:
         yield (
             f"Pairs within one campaign would have intervals {wider:.1f} times as narrow, and nothing of that in them: "
             "`h123 compare --server before=... --server after=...`"

@@ -50,29 +50,29 @@ def inquiry_of(asked: CompareArguments, page: RecordedPage | None) -> Inquiry:
     )
 
 
-def _place(asked: CompareArguments, page: RecordedPage | None) -> Site:
+def _place(arguments: CompareArguments, page: RecordedPage | None) -> Site:
     """The server, and what it is asked for."""
     if page is None:
-        return site_of(asked.urls)
-    if len(asked.urls) > 1:
+        return site_of(arguments.urls)
+    if len(arguments.urls) > 1:
         raise UserError("with --har one --url names the server, and the recording what it is asked for")
-    if not asked.urls and not page.address.startswith("https://"):
+    if not arguments.urls and not page.address.startswith("https://"):
         raise UserError(
             f"--har: the page was recorded from {page.address[:100]}",
             remedy="name your server: --url https://localhost:8443/",
         )
-    site = site_of(asked.urls or [page.address])
-    if asked.urls and site.paths != ("/",):
+    site = site_of(arguments.urls or [page.address])
+    if arguments.urls and site.paths != ("/",):
         raise UserError(
-            f"--url {hidden(asked.urls[0])}: with --har it names the server alone, the recording what to ask it for",
+            f"--url {hidden(arguments.urls[0])}: with --har it names the server alone; the recording says what to ask",
             remedy="leave out its path",
         )
     return dataclasses.replace(site, paths=page.paths)
 
 
-def _trusted_here(asked: CompareArguments) -> Path | None:
+def _trusted_here(arguments: CompareArguments) -> Path | None:
     """The machine's own authorities, for a server that runs elsewhere: nobody else says who it is."""
-    if asked.servers or asked.insecure:
+    if arguments.servers or arguments.insecure:
         return None
     known = ssl.get_default_verify_paths().cafile
     if known is None:
@@ -114,6 +114,6 @@ def load_of(asked: CompareArguments, conditions: Sequence[Condition], page: bool
         int(found[1]),
         int(found[2]) if found[2] else None,
         rate=asked.rate,
-        least=max((METRICS[one.metric].needs.requests for one in conditions), default=0),
+        least=max((METRICS[condition.metric].needs.requests for condition in conditions), default=0),
         virtual=asked.clock == "virtual",
     )

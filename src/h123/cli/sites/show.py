@@ -47,7 +47,7 @@ def _summary(page: "site.Site") -> Iterator[str]:
     run = f"; what runs one after another takes {format_seconds(longest / 1e9)}" if longest else ""
     yield f"{amount(page)}, {max(page.depth())} deep{run}"
     for label in [None, *page.hosts] if page.hosts else []:
-        own = [one for one in page.resources if one.host == label]
+        own = [resource for resource in page.resources if resource.host == label]
         count, size = sum(one.count for one in own), sum(one.size * one.count for one in own)
         name = "the page's own host" if label is None else f"the host {label}"
         yield f"  of {name}: {count} {'request' if count == 1 else 'requests'}, {format_bytes(size)}"
@@ -79,8 +79,8 @@ def _resources(page: "site.Site") -> "Table":
     from h123.base.units import format_bytes, format_seconds
 
     more = {
-        "host": [one.host or "" for one in page.resources],
-        "cacheable": ["yes" if one.cacheable else "" for one in page.resources],
+        "host": [resource.host or "" for resource in page.resources],
+        "cacheable": ["yes" if resource.cacheable else "" for resource in page.resources],
     }
     shown = {name: values for name, values in more.items() if any(values)}
     table = _table("resource", "type", "count", "size", "urgency", "asked for by", "runs", "depth", *shown)

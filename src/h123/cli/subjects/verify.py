@@ -186,13 +186,13 @@ def print_repetition(trial: str, found: "Repetition", console: "Console") -> Non
         console.print(line, soft_wrap=True)
 
 
-def _links_line(found: "Repetition") -> str:
-    packets = f"{len(found.packets)} differ" if found.packets else "identical"
-    sizes = f"{len(found.bytes)} differ" if found.bytes else "identical"
+def _links_line(repetition: "Repetition") -> str:
+    packets = f"{len(repetition.packets)} differ" if repetition.packets else "identical"
+    sizes = f"{len(repetition.bytes)} differ" if repetition.bytes else "identical"
     return f"  links: counts of packets and drop sets {packets}; counts of bytes {sizes}"
 
 
-def _times(found: "Repetition") -> str:
-    if not found.moved:
+def _times(repetition: "Repetition") -> str:
+    if not repetition.moved:
         return "all times identical"
-    return f"times of {found.moved} differ, by at most {format_seconds(found.furthest_ns * 1e-9)}"
+    return f"times of {repetition.moved} differ, by at most {format_seconds(repetition.furthest_ns * 1e-9)}"

@@ -193,20 +193,20 @@ def _tls(results: Sequence[Result]) -> str:
     return "; ".join(told) or NOTHING
 
 
-def _verified(subject: Subject, told: PublicRecord | None, role: VerifiedRole) -> str:
-    if told is None or not (results := told.record.of_role(role)):
+def _verified(subject: Subject, record: PublicRecord | None, role: VerifiedRole) -> str:
+    if record is None or not (results := record.record.of_role(role)):
         return "no"
-    if not told.holds_for(subject):
-        return f"changed since {told.record.time[:10]}"
+    if not record.holds_for(subject):
+        return f"changed since {record.record.time[:10]}"
     counts = Counter(result.verdict for result in results)
     passed, total = counts["passed"], len(results)
     shares = [f"all {total}" if passed == total else f"{passed} of {total}"]
     shares += [f"{counts[verdict]} {words}" for verdict, words in _SHORT.items() if counts[verdict]]
-    return f"{told.record.time[:10]}: {', '.join(shares)}"
+    return f"{record.record.time[:10]}: {', '.join(shares)}"
 
 
-def _passed(subject: Subject, told: PublicRecord | None, role: VerifiedRole) -> bool:
-    results = told.record.of_role(role) if told and told.holds_for(subject) else []
+def _passed(subject: Subject, record: PublicRecord | None, role: VerifiedRole) -> bool:
+    results = record.record.of_role(role) if record and record.holds_for(subject) else []
     return bool(results) and all(result.verdict != "failed" for result in results)
 
 
@@ -271,8 +271,8 @@ def _with(subject: Subject) -> str:
     return f", one with {subject.install.part_of}" if subject.install.part_of else ""
 
 
-def _machine(told: PublicRecord) -> str:
-    machine = told.record.machine
+def _machine(record: PublicRecord) -> str:
+    machine = record.record.machine
     system = f"{machine.get('distribution')}, Linux {machine.get('kernel')}"
     return f"{machine.get('cpus_usable')} processors ({machine.get('cpu')}), {system}"
 

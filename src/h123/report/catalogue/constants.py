@@ -68,13 +68,15 @@ def held(
     ]
 
 
-def _comparisons(said: DeclaredConstants, subject: Subject | None, told: PublicRecord | None) -> list[Comparison]:
-    if subject is None or told is None or not told.holds_for(subject):
+def _comparisons(
+    constants: DeclaredConstants, subject: Subject | None, record: PublicRecord | None
+) -> list[Comparison]:
+    if subject is None or record is None or not record.holds_for(subject):
         return []
-    wanted = ("server", said.protocol, said.congestion)
-    for seen in told.record.constants or []:
+    wanted = ("server", constants.protocol, constants.congestion)
+    for seen in record.record.constants or []:
         if (seen.role, seen.protocol, seen.congestion) == wanted:
-            return compared(said, seen)
+            return compared(constants, seen)
     return []
 
 
@@ -85,7 +87,7 @@ def constants_page(every: Sequence[DeclarationCheck]) -> str:
 
 
 def _summary(every: Sequence[DeclarationCheck]) -> str:
-    all_of_them = [one for held in every for one in held.comparisons]
+    all_of_them = [comparison for held in every for comparison in held.comparisons]
     same = sum(one.agrees for one in all_of_them)
     servers = len({held.said.subject for held in every if held.comparisons})
     differ = len(all_of_them) - same
@@ -97,16 +99,16 @@ def _table(every: Sequence[DeclarationCheck]) -> list[str]:
     rows = []
     for held in every:
         said = held.said
-        for one in held.comparisons:
+        for comparison in held.comparisons:
             rows.append(
                 {
                     "server": held.server,
                     "over": held.over,
-                    "constant": one.constant,
-                    "its source says": one.says,
-                    "where": f"{said.source} {said.version}: " + ", ".join(f"`{line}`" for line in one.where),
-                    "packets show": one.shows or NOTHING,
-                    "the same": "yes" if one.agrees else "**no**",
+                    "constant": comparison.constant,
+                    "its source says": comparison.says,
+                    "where": f"{said.source} {said.version}: " + ", ".join(f"`{line}`" for line in comparison.where),
+                    "packets show": comparison.shows or NOTHING,
+                    "the same": "yes" if comparison.agrees else "**no**",
                 }
             )
         if not held.comparisons:
@@ -117,10 +119,10 @@ def _table(every: Sequence[DeclarationCheck]) -> list[str]:
 
 def _differences(every: Sequence[DeclarationCheck]) -> list[str]:
     lines = [
-        f"* **{held.server}**, {held.over}, {one.constant}: {one.differs or 'nobody has said why yet.'}"
+        f"* **{held.server}**, {held.over}, {comparison.constant}: {comparison.differs or 'nobody has said why yet.'}"
         for held in every
-        for one in held.comparisons
-        if not one.agrees
+        for comparison in held.comparisons
+        if not comparison.agrees
     ]
     return ["## Differences", "", *lines] if lines else []
 

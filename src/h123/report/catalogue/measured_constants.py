@@ -106,11 +106,13 @@ def _declared(limits: Reach) -> str:
     return ", ".join([*streams, *(f"windows of at most {format_bytes(most)}" for most in limits.windows.values())])
 
 
-def _receiving(one: Constants) -> dict[str, str]:
+def _receiving(constants: Constants) -> dict[str, str]:
     """Of downloads."""
     return {
-        "downloads under way": words.in_flight(one.received) if one.received else NOTHING,
-        "acknowledges": words.acknowledgements(one.acknowledgements) if one.acknowledgements is not None else NOTHING,
+        "downloads under way": words.in_flight(constants.received) if constants.received else NOTHING,
+        "acknowledges": words.acknowledgements(constants.acknowledgements)
+        if constants.acknowledgements is not None
+        else NOTHING,
     }
 
 
@@ -148,30 +150,30 @@ def _kernel(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) 
     return ["## Constants of the kernel's TCP", "", where, "", *table(rows)] if rows else []
 
 
-def _measured(subject: Subject, told: PublicRecord | None, role: VerifiedRole = "server") -> list[Constants]:
-    there = told.record.constants if told and told.holds_for(subject) else None
+def _measured(subject: Subject, record: PublicRecord | None, role: VerifiedRole = "server") -> list[Constants]:
+    there = record.record.constants if record and record.holds_for(subject) else None
     return [one for one in there or [] if one.role == role]
 
 
-def _constants_row(one: Constants) -> dict[str, str]:
-    flight, start, loss = one.first_flight, one.slow_start, one.decrease
+def _constants_row(constants: Constants) -> dict[str, str]:
+    flight, start, loss = constants.first_flight, constants.slow_start, constants.decrease
     return {
         "first flight": words.first_flight(flight) if flight else NOTHING,
         "growth": f"x{start.growth:g}" if start else NOTHING,
         "slow start ends": _ending(start) if start else NOTHING,
         "a loss leaves": _kept(loss) if loss else NOTHING,
-        "a lost tail is sent again": words.tail(one.tail_near) if one.tail_near else NOTHING,
-        "payloads": words.datagrams(one.datagrams) if one.datagrams else NOTHING,
-        "handshake": words.handshake(one.handshake) if one.handshake else NOTHING,
+        "a lost tail is sent again": words.tail(constants.tail_near) if constants.tail_near else NOTHING,
+        "payloads": words.datagrams(constants.datagrams) if constants.datagrams else NOTHING,
+        "handshake": words.handshake(constants.handshake) if constants.handshake else NOTHING,
     }
 
 
-def _taking(one: Constants, told: PublicRecord) -> dict[str, str]:
+def _taking(constants: Constants, record: PublicRecord) -> dict[str, str]:
     """Of uploads."""
-    windows = receive_windows(told.record.results)
+    windows = receive_windows(record.record.results)
     return {
-        "receive windows": windows.get(one.protocol, NOTHING),
-        "uploads under way": words.in_flight(one.received) if one.received else NOTHING,
+        "receive windows": windows.get(constants.protocol, NOTHING),
+        "uploads under way": words.in_flight(constants.received) if constants.received else NOTHING,
     }
 
 

@@ -50,8 +50,8 @@ def _missing(role: VerifiedRole, subjects: Mapping[str, Subject], rows: Sequence
     return ["", f"No profile of theirs has been published: {', '.join(names)}."] if names else []
 
 
-def _rows(subject: Subject, role: VerifiedRole, told: PublicRecord | None) -> Iterator[dict[str, str]]:
-    there = told.record.profile if told and told.holds_for(subject) else None
+def _rows(subject: Subject, role: VerifiedRole, record: PublicRecord | None) -> Iterator[dict[str, str]]:
+    there = record.record.profile if record and record.holds_for(subject) else None
     mine = [held for held in there or [] if held.role == role]
     for protocol in dict.fromkeys(held.protocol for held in mine):
         cells = {held.situation: _cell(held) for held in mine if held.protocol == protocol}

@@ -59,10 +59,10 @@ def _rendered(sources: PageSources, figures: Mapping[type, Sequence[Figure]]) ->
     return with_contents(text)
 
 
-def _printed(folder: CampaignFolder, verdicts: Verdicts, beside: Path | None) -> PrintedTable | None:
+def _printed(folder: CampaignFolder, verdicts: Verdicts, path: Path | None) -> PrintedTable | None:
     side = printed_side(folder.study, folder.name, verdicts)
     if side is None:
-        if beside is not None:
+        if path is not None:
             raise nothing_printed(folder)
         return None
-    return printed_table(side, side_beside(folder, beside) if beside is not None else None)
+    return printed_table(side, side_beside(folder, path) if path is not None else None)

@@ -96,7 +96,7 @@ def _doubts(of: PageSources, _: Sequence[Figure]) -> Content | None:
 
 
 def _answer_figure(_: PageSources, figures: Sequence[Figure]) -> Content:
-    return {"figures": [one for one in figures if one.name == ANSWER]}
+    return {"figures": [figure for figure in figures if figure.name == ANSWER]}
 
 
 def _causes(of: PageSources, figures: Sequence[Figure]) -> Content | None:
@@ -123,7 +123,7 @@ def _decomposition(_: PageSources, figures: Sequence[Figure]) -> Content | None:
 
 
 def _other_figures(_: PageSources, figures: Sequence[Figure]) -> Content:
-    return {"figures": [one for one in figures if one.name != ANSWER]}
+    return {"figures": [figure for figure in figures if figure.name != ANSWER]}
 
 
 def _left_out(of: PageSources, _: Sequence[Figure]) -> Content | None:
@@ -147,12 +147,16 @@ def _interactions(of: PageSources, _: Sequence[Figure]) -> Content | None:
 
 
 def _as_published(of: PageSources, figures: Sequence[Figure]) -> Content | None:
-    others = [one for one in figures if one.name != PRINTED]
+    others = [figure for figure in figures if figure.name != PRINTED]
     return {"as_published": as_published, "figures": others} if of.verdicts["as_published"] else None
 
 
 def _printed(of: PageSources, figures: Sequence[Figure]) -> Content | None:
-    return {"printed": of.printed, "figures": [one for one in figures if one.name == PRINTED]} if of.printed else None
+    return (
+        {"printed": of.printed, "figures": [figure for figure in figures if figure.name == PRINTED]}
+        if of.printed
+        else None
+    )
 
 
 def _twins(of: PageSources, _: Sequence[Figure]) -> Content | None:

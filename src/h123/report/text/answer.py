@@ -232,9 +232,9 @@ def best(levels: Sequence[str], compared: Sequence[JudgedComparison], unanswered
     return Best((), [name for name in levels if name in rivals] if 0 < len(rivals) < len(levels) else ())
 
 
-def _against(name: str, judged: Sequence[JudgedComparison], verdict: str) -> set[str]:
+def _against(name: str, comparisons: Sequence[JudgedComparison], verdict: str) -> set[str]:
     """The other sides of the level's comparisons that have this verdict."""
-    pairs = [(c["a"], c["b"]) for c in judged if c["verdict"] == verdict and name in (c["a"], c["b"])]
+    pairs = [(c["a"], c["b"]) for c in comparisons if c["verdict"] == verdict and name in (c["a"], c["b"])]
     return {b if a == name else a for a, b in pairs}
 
 

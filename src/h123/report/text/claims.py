@@ -44,7 +44,9 @@ class OtherLedgers:
 
     def lines(self, title: str, claim: str) -> list[str]:
         """Of one claim: `matched: refuted; -3.1 % (95 %: ...), from 8 blocks...`."""
-        rows = [row for one in self.ledgers if one["title"] == title for row in one["claims"] if row["id"] == claim]
+        rows = [
+            row for ledger in self.ledgers if ledger["title"] == title for row in ledger["claims"] if row["id"] == claim
+        ]
         return [line for row in rows for line in self._lines(row)]
 
     def _lines(self, claim: "ClaimRow") -> list[str]:

@@ -48,15 +48,15 @@ def _predicate(word: str, about: Sequence[JudgedComparison]) -> str:
     return f"{word} in {len(held)} of {len(about)}{span}{_where(held, about)}"
 
 
-def _where(held: Sequence[JudgedComparison], about: Sequence[JudgedComparison]) -> str:
+def _where(comparisons: Sequence[JudgedComparison], about: Sequence[JudgedComparison]) -> str:
     """The factors of which not all levels are among those of `held`; and whether it holds at all that have them."""
     named: dict[str, list[str]] = {}
     for factor in about[0]["cell"]:
-        levels = list(dict.fromkeys(a["cell"][factor] for a in held))
+        levels = list(dict.fromkeys(a["cell"][factor] for a in comparisons))
         if len(levels) < len({a["cell"][factor] for a in about}):
             named[factor] = levels
     if not named:
         return ""
     alike = [a for a in about if all(a["cell"][factor] in levels for factor, levels in named.items())]
     words = ", ".join(f"{factor} {' or '.join(map(level, levels))}" for factor, levels in named.items())
-    return f": {'all' if len(alike) == len(held) else 'some'} with {words}"
+    return f": {'all' if len(alike) == len(comparisons) else 'some'} with {words}"

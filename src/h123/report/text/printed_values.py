@@ -203,14 +203,14 @@ def _differences(rows: Sequence[Row]) -> list[Row]:
     return list(found.values())
 
 
-def _ours(found: Sequence[Row], show: Callable[[float], str]) -> tuple[str, str]:
+def _ours(rows: Sequence[Row], show: Callable[[float], str]) -> tuple[str, str]:
     """A campaign's value, and beneath it the interval or how many treatments it stands for; dashes without data."""
-    if not found:
+    if not rows:
         return "–", ""
-    if len(found) > 1:
-        values = [one["value"] for one in found]
-        return f"{show(min(values))} – {show(max(values))}", f"{len(found)} treatments"
-    (one,) = found
+    if len(rows) > 1:
+        values = [one["value"] for one in rows]
+        return f"{show(min(values))} – {show(max(values))}", f"{len(rows)} treatments"
+    (one,) = rows
     if (one["confidence"] or 0) < _MEANINGFUL_CONFIDENCE:
         return show(one["value"]), "" if one["low"] is None else f"{one['trials']} trial{'s' * (one['trials'] > 1)}"
     return show(one["value"]), f"{show(one['low'])} – {show(one['high'])}"

@@ -96,7 +96,7 @@ class Arm:
     @property
     def quic(self) -> bool:
         """Whether all its connections were QUIC's."""
-        return bool(self.connections) and all(one.quic for one in self.connections)
+        return bool(self.connections) and all(connection.quic for connection in self.connections)
 
     @cached_property
     def account(self) -> pa.Table | None:

@@ -32,7 +32,9 @@ def rows(arms: Sequence[Arm]) -> list[Row]:
         ("packets up", lambda arm: _packets(arm, UP)),
         (
             "connections",
-            lambda arm: str(sum(not one.continues for one in arm.connections)) if arm.packets is not None else "–",
+            lambda arm: (
+                str(sum(not connection.continues for connection in arm.connections)) if arm.packets is not None else "–"
+            ),
         ),
         ("processor of the server", lambda arm: ends.processor(arm, "server")),
         ("processor of the client", lambda arm: ends.processor(arm, "client")),

@@ -253,8 +253,8 @@ def _without_account(arms: Sequence[Arm], known: Mapping[int, Series], what: str
             yield f"TCP's account has too few looks, or none, for the {what} of {arm.name}."
 
 
-def _same(one: Series, other: Series) -> bool:
-    return np.array_equal(one.times, other.times) and np.array_equal(one.values, other.values)
+def _same(series: Series, other: Series) -> bool:
+    return np.array_equal(series.times, other.times) and np.array_equal(series.values, other.values)
 
 
 def shifted(arm: Arm, way: int) -> Packets:

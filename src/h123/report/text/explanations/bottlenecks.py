@@ -43,7 +43,8 @@ def _rows(rows: Sequence[Bottlenecks], study: Study) -> list[dict[str, str]]:
     for row in sorted(rows, key=lambda row: [places[factor].index(row.cell[factor]) for factor in others]):
         of_cell.setdefault(tuple(row.cell[factor] for factor in others), {})[row.cell[compared]] = _told(row)
     return [
-        dict(zip(others, map(level, cell), strict=True)) | {level(one): told.get(one, NOTHING) for one in columns}
+        dict(zip(others, map(level, cell), strict=True))
+        | {level(column): told.get(column, NOTHING) for column in columns}
         for cell, told in of_cell.items()
     ]
 

@@ -33,10 +33,10 @@ def later_lines(comparisons: Sequence[JudgedComparison]) -> list[str]:
     return [_later(c, later) for c in comparisons if (later := c.get("later")) and decided(c) and not c["twin"]]
 
 
-def _later(c: JudgedComparison, found: Later) -> str:
-    slow, quick = map(level, (c["a"], c["b"]) if found["side"] == "a" else (c["b"], c["a"]))
-    trips = "one more round trip" if found["round_trips"] == 1 else f"{found['round_trips']} more round trips"
-    return unbroken(opened(place(c["cell"]), f"{slow} takes {trips} than {quick} to its first byte: {found['why']}."))
+def _later(c: JudgedComparison, later: Later) -> str:
+    slow, quick = map(level, (c["a"], c["b"]) if later["side"] == "a" else (c["b"], c["a"]))
+    trips = "one more round trip" if later["round_trips"] == 1 else f"{later['round_trips']} more round trips"
+    return unbroken(opened(place(c["cell"]), f"{slow} takes {trips} than {quick} to its first byte: {later['why']}."))
 
 
 def _reasons(
@@ -57,26 +57,26 @@ def _reasons(
             yield row
 
 
-def _short(rows: Sequence[CausesRow], asked: Sequence[JudgedComparison]) -> Iterator[str]:
+def _short(rows: Sequence[CausesRow], comparisons: Sequence[JudgedComparison]) -> Iterator[str]:
     for row in rows:
-        differs = (answer := _answered(row, asked)) and decided(answer)
+        differs = (answer := _answered(row, comparisons)) and decided(answer)
         parts = causes.told(row) if row.get("told", True) else []
         if differs and parts and row["difference"]["confidence"] >= CONFIDENCE:
             whole, most = row["difference"]["seconds"], parts[0]
             said = f"{level(row['a'])} takes {causes.amount(whole)} than {level(row['b'])} in the mean, "
             said += f"{causes.amount(most['difference']['seconds'])} for {most['words']}."
-            yield _beside(unbroken(opened(place(row["cell"]), said)), row, asked)
+            yield _beside(unbroken(opened(place(row["cell"]), said)), row, comparisons)
 
 
-def _beside(said: str, row: CausesRow, asked: Sequence[JudgedComparison]) -> str:
+def _beside(said: str, row: CausesRow, comparisons: Sequence[JudgedComparison]) -> str:
     """A mean may differ the other way than the median that the answer is of."""
-    answer, found = _answered(row, asked), row["difference"]
+    answer, found = _answered(row, comparisons), row["difference"]
     if not answer or not decided(answer) or found["low"] * found["high"] <= 0:
         return said
     return f"{said} {_OTHERWISE}" if (standing(answer) == "better") != (found["seconds"] < 0) else said
 
 
-def _answered(row: CausesRow, asked: Sequence[JudgedComparison]) -> JudgedComparison | None:
+def _answered(row: CausesRow, comparisons: Sequence[JudgedComparison]) -> JudgedComparison | None:
     """The comparison that the reason belongs to."""
     same = row["cell"], row["metric"], row["a"], row["b"]
-    return next((c for c in asked if (c["cell"], c["metric"], c["a"], c["b"]) == same), None)
+    return next((c for c in comparisons if (c["cell"], c["metric"], c["a"], c["b"]) == same), None)
