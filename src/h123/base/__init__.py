@@ -2,6 +2,7 @@
 
 __all__ = [
     "complaints",
+    "distributions",
     "errors",
     "files",
     "garbage",

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from h123.causes.assignment import assigned
 from h123.causes.connections.connection import NEVER, Connection
 from h123.causes.request import Request
 
@@ -41,14 +42,8 @@ def _assigned(
     """Of each the connection that is its own, so that all together are as little `unlike` as can be; ns."""
     if not groups or not connections:
         return [None] * len(groups)
-    from scipy.optimize import linear_sum_assignment  # only now: campaigns without packets need not wait for it
-
     costs = np.array([[unlike(of, connection) for connection in connections] for of in groups])
-    assigned: list[Connection | None] = [None] * len(groups)
-    for row, column in zip(*linear_sum_assignment(costs), strict=True):
-        if costs[row, column] < _UNLIKELY_NS:
-            assigned[int(row)] = connections[int(column)]
-    return assigned
+    return [None if place is None else connections[place] for place in assigned(costs, _UNLIKELY_NS)]
 
 
 def _unlike(requests: Sequence[Request], connection: Connection) -> float:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from h123.analysis import ratio_of
+from h123.base.distributions import noncentral_student_cdf, student_quantile
 
 CONFIDENCE = 0.95
 POWER = 0.8
@@ -39,10 +40,12 @@ def interval(before: Sequence[float], after: Sequence[float]) -> Interval | None
     centre = float(np.mean(after) - np.mean(before))
     if np.ptp(before) == np.ptp(after) == 0:  # as they are under the virtual clock where nothing is random
         return Interval(math.exp(centre), math.exp(centre), math.exp(centre))
-    from scipy import stats  # only now: it takes long to load, and most commands need none of it
-
-    found = stats.ttest_ind(after, before, equal_var=False).confidence_interval(CONFIDENCE)
-    return Interval(math.exp(centre), ratio_of(float(found.low)), ratio_of(float(found.high)))
+    squares = [float(np.var(side, ddof=1)) / len(side) for side in (before, after)]
+    freedom = sum(squares) ** 2 / sum(
+        one**2 / (len(side) - 1) for one, side in zip(squares, (before, after), strict=True)
+    )
+    reach = student_quantile(freedom, (1 + CONFIDENCE) / 2) * math.sqrt(sum(squares))
+    return Interval(math.exp(centre), ratio_of(centre - reach), ratio_of(centre + reach))
 
 
 def blocks_to_part(before: Sequence[float], after: Sequence[float], bound: float) -> int | None:
@@ -64,7 +67,5 @@ def _power(gap: float, variances: Sequence[float], blocks: int) -> float:
     if total == 0:
         return 1.0 if gap else 0.0
     freedom = (blocks - 1) * total**2 / sum(variance**2 for variance in variances)
-    from scipy import stats
-
-    wanted = stats.t.ppf((1 + CONFIDENCE) / 2, freedom)
-    return float(stats.nct.sf(wanted, freedom, min(37.0, gap / math.sqrt(total / blocks))))
+    wanted = student_quantile(freedom, (1 + CONFIDENCE) / 2)
+    return 1 - noncentral_student_cdf(freedom, min(37.0, gap / math.sqrt(total / blocks)), wanted)

@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from scipy.special import bdtr
 
+from h123.base.distributions import binomial_cdf
 from h123.measures.attempts import Attempt
 from h123.store.folder import CampaignFolder
 from h123.store.samples import succeeded_sql
@@ -42,7 +42,7 @@ class Ranks:
 def ranks(n: int, share: float, confidence: float = CONFIDENCE) -> Ranks | None:
     """Equal tails where n allows; else up to the largest value, with all of the error below. None where even from the
     smallest to the largest is not enough: 0.95 needs 59 values, 0.99 299."""
-    below = bdtr(np.arange(n + 1), n, share)
+    below = binomial_cdf(n, share)
     error = 1 - confidence
     high = min(n, int(np.searchsorted(below, 1 - error / 2)) + 1)
     remainder = error / 2 if 1 - below[high - 1] <= error / 2 else error - (1 - below[high - 1])

@@ -1,11 +1,8 @@
 """Audits of the apparatus: the link lost what it should, the machine kept up, the settings were in force."""
 
-import math
-
-from scipy.special import bdtr, bdtrik
-
 from h123.analysis.audits.finding import ALL, Audit, Finding, none_of
 from h123.analysis.audits.path import direction
+from h123.base.distributions import binomial_quantile
 from h123.catalogue import DEFAULT_CONGESTION, kernel_controller
 from h123.documents.lab_report import FinishedDirection, FinishedReport
 from h123.measures import SHARES_TELL_NS, Attempt, longest_waiting
@@ -80,13 +77,7 @@ def _expected(packets: int, share: float) -> tuple[int, int]:
     if packets <= 0 or share in (0, 1):
         return (0, 0) if packets <= 0 or share == 0 else (packets, packets)
     tail = (1 - LOSS_CONFIDENCE) / 2
-    return _quantile(tail, packets, share), _quantile(1 - tail, packets, share)
-
-
-def _quantile(level: float, packets: int, share: float) -> int:
-    """The smallest number that no fewer of all are at most."""
-    near = max(1, math.ceil(bdtrik(level, packets, share)))
-    return near - 1 if bdtr(near - 1, packets, share) >= level else near
+    return binomial_quantile(tail, packets, share), binomial_quantile(1 - tail, packets, share)
 
 
 def packets_unaccounted(attempt: Attempt) -> Finding | None:

@@ -9,11 +9,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
-from scipy.special import bdtr
-
 from h123.analysis.audits.finding import CampaignAudit, Finding
 from h123.analysis.comparisons.comparison import Cell, other_cells
 from h123.analysis.statistics.families import adjust
+from h123.base.distributions import binomial_cdf
 from h123.base.units import format_span
 from h123.measures import Attempt
 from h123.study import Plan, split_pair
@@ -115,7 +114,7 @@ def order_confounded(attempts: Sequence[Attempt], plan: Plan) -> dict[tuple[str,
 
 
 def _sign_test(first: int, orders: int) -> float:
-    return min(1.0, 2 * float(bdtr(min(first, orders - first), orders, 0.5)))
+    return min(1.0, 2 * float(binomial_cdf(orders, 0.5)[min(first, orders - first)]))
 
 
 def _one_sided(pair: tuple[str, str], before: Sequence[bool], p: float, pairs: int) -> Finding:

@@ -19,7 +19,6 @@ from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
 from typing_extensions import TypedDict
 
 from h123.analysis.case import Case
@@ -27,6 +26,7 @@ from h123.analysis.comparisons.repeats import repeated
 from h123.analysis.section import Section
 from h123.analysis.statistics.families import adjust
 from h123.analysis.statistics.signedrank import ratio_of
+from h123.base.distributions import student_cdf, student_quantile
 from h123.measures import Attempt
 from h123.study import Plan
 
@@ -144,7 +144,7 @@ def _fit(
     """Estimates and p of all terms out of one model; a metric whose values never vary has none."""
     blocks, cells = table.shape
     longer = math.sqrt((table.size - 1) / (table.size - cells))
-    reach = -stdtrit(blocks - 1, alpha / 2)
+    reach = -student_quantile(blocks - 1, alpha / 2)
     rows: list[Interaction] = []
     for term in terms:
         contrasts = table @ term.weights(factor, levels)
@@ -162,7 +162,7 @@ def _fit(
                 "low": ratio_of(float(effect - reach * error)),
                 "high": ratio_of(float(effect + reach * error)),
                 "confidence": 1 - alpha,
-                "p": float(2 * stdtr(blocks - 1, -abs(effect / error))),
+                "p": 2 * student_cdf(blocks - 1, -abs(float(effect / error))),
             }
         )
     return rows

@@ -15,7 +15,6 @@ from functools import cache
 from typing import Literal
 
 import numpy as np
-from scipy.special import nctdtr, stdtrit
 from typing_extensions import TypedDict
 
 from h123.analysis.comparisons.rows import JudgedComparison, Projection, headline
@@ -23,6 +22,7 @@ from h123.analysis.statistics.families import blocks_needed
 from h123.analysis.statistics.remedy import Remedy
 from h123.analysis.statistics.rule import Rule
 from h123.analysis.statistics.signedrank import size
+from h123.base.distributions import noncentral_student_cdf, student_quantile
 
 
 class Outlook(TypedDict):
@@ -150,17 +150,16 @@ def _power(mean: float, spread: float, blocks: int, margin: float, levels: Level
     scale = math.sqrt(blocks) / max(spread, 1e-9)
     bound, freedom = math.log1p(margin), blocks - 1
     wanted = _critical(blocks, levels.difference, 2)
-    different = 1 - float(nctdtr(freedom, _clipped(mean * scale), wanted))
+    different = 1 - noncentral_student_cdf(freedom, _clipped(mean * scale), wanted)
     wanted = _critical(blocks, levels.equivalence, 1)
-    same = float(
-        nctdtr(freedom, _clipped((mean - bound) * scale), -wanted)
-        - nctdtr(freedom, _clipped((mean + bound) * scale), wanted)
+    same = noncentral_student_cdf(freedom, _clipped((mean - bound) * scale), -wanted) - noncentral_student_cdf(
+        freedom, _clipped((mean + bound) * scale), wanted
     )
     return max(different, same)
 
 
 def _clipped(noncentrality: float) -> float:
-    """SciPy's distribution ends where the power is 1 for long."""
+    """To where the power is 1 for long, and is still quick to compute."""
     return max(-_FURTHEST, min(_FURTHEST, noncentrality))
 
 
@@ -168,4 +167,4 @@ def _clipped(noncentrality: float) -> float:
 def _critical(blocks: int, level: float, sides: int) -> float:
     """Student's t for the largest p of the test not above `level`; infinite if there is none."""
     p = size(blocks, level, sides)
-    return -float(stdtrit(blocks - 1, p / sides)) if p > 0 else math.inf
+    return -student_quantile(blocks - 1, p / sides) if p > 0 else math.inf

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import bdtr, ndtr
 
 from h123.analysis.statistics.signedrank import ROUNDING, Floats, IntervalEstimate
+from h123.base.distributions import binomial_cdf, normal_cdf
 
 FEWEST = 8
 """Differences below which the triples test says nothing."""
@@ -40,7 +40,7 @@ def symmetry(differences: Sequence[float] | Floats) -> float | None:
         + n * (n - 1) * (n - 2) / 6
         - (1 - (n - 3) * (n - 4) * (n - 5) / (n * (n - 1) * (n - 2))) * total**2
     )
-    return float(2 * ndtr(-abs(total) / math.sqrt(variance))) if variance > 0 else None
+    return 2 * normal_cdf(-abs(total) / math.sqrt(variance)) if variance > 0 else None
 
 
 def _leaning(d: Floats) -> Floats:
@@ -78,7 +78,7 @@ class SignTest:
 
     def __init__(self, differences: Sequence[float] | Floats) -> None:
         self._d = np.sort(np.asarray(differences, dtype=np.float64))
-        self._reached = bdtr(np.arange(len(self._d) + 1), len(self._d), 0.5)
+        self._reached = binomial_cdf(len(self._d), 0.5)
 
     def estimate(self, confidence: float) -> IntervalEstimate:
         """The median, and the exact interval from the k-th value from below to the k-th from above.

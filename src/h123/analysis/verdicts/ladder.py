@@ -13,13 +13,13 @@ from typing import NotRequired
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 from typing_extensions import TypedDict
 
 from h123.analysis.case import Case
 from h123.analysis.comparisons.rows import Cell, JudgedComparison
 from h123.analysis.section import Section
 from h123.analysis.verdicts.judgement import comparisons
+from h123.base.distributions import student_quantile
 from h123.study import rungs, split_pair
 
 
@@ -112,7 +112,7 @@ def _mean(logs: Floats) -> tuple[float | None, float | None, float | None]:
     middle = float(logs.mean())
     if logs.size == 1:
         return math.exp(middle), None, None
-    half = float(stdtrit(logs.size - 1, (1 + CONFIDENCE) / 2) * logs.std(ddof=1) / math.sqrt(logs.size))
+    half = float(student_quantile(logs.size - 1, (1 + CONFIDENCE) / 2) * logs.std(ddof=1) / math.sqrt(logs.size))
     return math.exp(middle), math.exp(middle - half), math.exp(middle + half)
 
 

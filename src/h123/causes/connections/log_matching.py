@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from h123.causes.assignment import assigned
 from h123.causes.connections.connection import Connection
 from h123.causes.spans import Times
 from h123.packets.capture import RETRY
@@ -25,12 +26,10 @@ def match_logs(logs: Sequence[StackLog], connections: Sequence[Connection]) -> l
     quic = [place for place, connection in enumerate(connections) if connection.quic and len(_sent(connection))]
     if not logs or not quic:
         return log_of
-    from scipy.optimize import linear_sum_assignment  # only now: campaigns without logs need not wait for it
-
     costs = np.array([[_unlike(log, _sent(connections[place])) for log in logs] for place in quic])
-    for row, column in zip(*linear_sum_assignment(costs), strict=True):
-        if costs[row, column] < _UNLIKELY:
-            log, place = logs[int(column)], quic[int(row)]
+    for place, column in zip(quic, assigned(costs, _UNLIKELY), strict=True):
+        if column is not None:
+            log = logs[column]
             log_of[place] = log.later(int(_sent(connections[place])[0]) - int(log.sent[0]))
     return log_of
 

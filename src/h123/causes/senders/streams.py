@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
+from h123.causes.assignment import assigned
 from h123.causes.cause import CONNECTION_LIMIT, STREAM_LIMIT
 from h123.causes.connections.connection import NEVER
 from h123.causes.spans import Limits, Spans
@@ -96,17 +97,11 @@ class Streams:
         """For requests, when each was sent and ended as its client says, the stream that was read when it ended."""
         if not requests or not self.whole:
             return [None] * len(requests)
-        from scipy.optimize import linear_sum_assignment  # only now: it takes long to load
-
         request_times, ends = np.array(requests, np.int64).T
         opened, read = (np.array([getattr(stream, name) for stream in self.whole]) for name in ("opened", "read"))
         apart = np.abs(ends[:, None] - read[None, :]) + np.abs(request_times[:, None] - opened[None, :]) * 1e-3
         apart[opened[None, :] > ends[:, None]] = _UNLIKELY_NS
-        stream_of: list[Stream | None] = [None] * len(requests)
-        for row, column in zip(*linear_sum_assignment(apart), strict=True):
-            if apart[row, column] < _UNLIKELY_NS:
-                stream_of[int(row)] = self.whole[int(column)]
-        return stream_of
+        return [None if place is None else self.whole[place] for place in assigned(apart, _UNLIKELY_NS)]
 
     def _setting(self, way: int, number: int) -> int | None:
         settings = self.frames[(self.frames["kind"] == FrameKind.SETTING) & (self.frames["way"] == way)]

@@ -1,0 +1,177 @@
+"""The distributions that tests and intervals need: binomial, normal, Student's t and the noncentral t.
+
+SciPy has them all, and takes more room than the rest of h123 does. tests/base/test_distributions.py holds these against
+SciPy's.
+"""
+
+import math
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+_NOTHING = 745
+"""exp(-_NOTHING) is too small for a float."""
+_NEGLIGIBLE = 40
+"""The same of what changes no digit of a float."""
+_LARGE = 32.0
+"""From where the series of `_half_step` is exact to the last digit."""
+_TINY = 1e-300
+_STEPS = 10_000
+
+
+def binomial_cdf(n: int, share: float) -> Floats:
+    """P(B <= k) for k from 0 to n, B binomial (n, share), 0 < share < 1."""
+    low, some = _binomial(n, share)
+    whole = np.ones(n + 1)
+    whole[:low] = 0.0
+    whole[low : low + len(some)] = some
+    return whole
+
+
+def binomial_quantile(level: float, n: int, share: float) -> int:
+    """The smallest k with P(B <= k) >= level."""
+    low, some = _binomial(n, share)
+    return low + int(np.searchsorted(some, level))
+
+
+def _binomial(n: int, share: float) -> tuple[int, Floats]:
+    """P(B <= k) for k around the mode, and the lowest such k.
+
+    From the mode on each probability is the neighbour's times a ratio of whole numbers and the odds (Johnson, Kemp,
+    Kotz, Univariate Discrete Distributions (2005), section 3.4). All of them together are 1, so the mode's need not be
+    known.
+    """
+    mode, odds = min(n, int((n + 1) * share)), share / (1 - share)
+    # Bernstein's inequality: less probability is beyond than a float can say.
+    reach = math.ceil(_NOTHING / 3 + math.sqrt((_NOTHING / 3) ** 2 + 2 * _NOTHING * n * share * (1 - share)))
+    low, high = max(0, mode - reach), min(n, mode + reach)
+    up, down = np.arange(mode, high, dtype=np.float64), np.arange(mode, low, -1, dtype=np.float64)
+    above = np.cumprod((n - up) / (up + 1) * odds)
+    below = np.cumprod(down / (n - down + 1) / odds)
+    reached = np.cumsum(np.concatenate([below[::-1], [1.0], above]))
+    return low, reached / reached[-1]
+
+
+def normal_cdf(z: float) -> float:
+    """P(Z <= z), Z standard normal."""
+    return math.erfc(-z / math.sqrt(2)) / 2
+
+
+def student_cdf(freedom: float, t: float) -> float:
+    """P(T <= t), T Student's t with so many degrees of freedom, > 0.
+
+    By the incomplete beta function. Reference: Johnson, Kotz, Balakrishnan, Continuous Univariate Distributions 2
+    (1995), section 28.2.
+    """
+    tail = _student_tail(freedom, abs(t))
+    return tail if t < 0 else 1 - tail
+
+
+def student_quantile(freedom: float, p: float) -> float:
+    """The t with P(T <= t) = p, 0 < p < 1.
+
+    By Newton's method for the logarithm of the tail as a function of that of t: that falls ever faster, so that the
+    second step and all further ones come from above.
+    """
+    if p == 0.5:
+        return 0.0
+    tail = min(p, 1 - p)
+    # The normal distribution's, which is nearer to 0.
+    log = math.log(-NormalDist().inv_cdf(tail))
+    for _ in range(_STEPS):
+        t = math.exp(log)
+        reached = _student_tail(freedom, t)
+        step = (math.log(reached) - math.log(tail)) * reached / (t * _student_density(freedom, t))
+        log += step
+        if abs(step) < 1e-9:  # what is left is the square of it
+            break
+    return math.copysign(math.exp(log), p - 0.5)
+
+
+def noncentral_student_cdf(freedom: float, noncentrality: float, t: float) -> float:
+    """P(T <= t), T = (Z + noncentrality) / S, S the root of a chi-squared over its degrees of freedom: the mean of
+    P(Z <= t s - noncentrality) over s.
+
+    By the trapezoid rule over log s. For functions like these, which are analytic and end on both sides, its error
+    falls exponentially (Trefethen, Weideman, SIAM Review 56, 2014, section 5). Absolute error below 1e-13.
+    """
+    width = 1 / math.sqrt(2 * freedom + noncentrality**2 + 25)
+    step = width / 2
+    # Log s has the density exp(freedom * (u - exp(2 u) / 2)), times a constant, which is highest at 0.
+    low = -1.0
+    while _spread(freedom, low) > -_NEGLIGIBLE:
+        low *= 1.25
+    high = 0.25
+    while _spread(freedom, high) > -_NEGLIGIBLE:
+        high *= 1.25
+    places = np.arange(math.floor(low / step), math.ceil(high / step) + 1) * step
+    weights = np.exp(freedom * (places - np.expm1(2 * places) / 2))
+    reached = [normal_cdf(t * s - noncentrality) for s in np.exp(places).tolist()]
+    return min(1.0, float(weights @ reached) / float(weights.sum()))
+
+
+def _spread(freedom: float, place: float) -> float:
+    return freedom * (place - math.expm1(2 * place) / 2)
+
+
+def _student_density(freedom: float, t: float) -> float:
+    height = _half_step(freedom / 2) / math.sqrt(freedom * math.pi)
+    return height * math.exp(-(freedom + 1) / 2 * math.log1p(t * t / freedom))
+
+
+def _student_tail(freedom: float, t: float) -> float:
+    """P(T > t), t >= 0."""
+    if t == 0:
+        return 0.5
+    ratio = t * t / freedom
+    x, rest = 1 / (1 + ratio), ratio / (1 + ratio)
+    # x ** a * rest ** b / B(a, b), with a = freedom / 2, b = 1/2; the gamma function of 1/2 is the root of pi.
+    front = _half_step(freedom / 2) * math.sqrt(rest / math.pi) * math.exp(-freedom / 2 * math.log1p(ratio))
+    if x < (freedom + 2) / (freedom + 5):
+        return front / freedom * _beta_fraction(freedom / 2, 0.5, x)
+    return 0.5 - front * _beta_fraction(0.5, freedom / 2, rest)
+
+
+def _beta_fraction(a: float, b: float, x: float) -> float:
+    """The regularized incomplete beta function I_x(a, b) times a B(a, b) / (x ** a * (1 - x) ** b); quick for
+    x < (a + 1) / (a + b + 2).
+
+    By its continued fraction: NIST Digital Library of Mathematical Functions, 8.17.22, with Lentz's method (ibid.,
+    3.10(iii)).
+    """
+    c, d = 1.0, 1 / _kept(1 - (a + b) * x / (a + 1))
+    fraction = d
+    for m in range(1, _STEPS):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        for term in (even, odd):
+            d, c = 1 / _kept(1 + term * d), _kept(1 + term / c)
+            fraction *= c * d
+        if abs(c * d - 1) < 1e-15:
+            break
+    return fraction
+
+
+def _kept(value: float) -> float:
+    """Off zero."""
+    return value if abs(value) > _TINY else _TINY
+
+
+def _half_step(a: float) -> float:
+    """Gamma(a + 1/2) / Gamma(a), for a > 0.
+
+    For large a by the asymptotic series (NIST Digital Library of Mathematical Functions, 5.11.13); Gamma(a + 1) =
+    a Gamma(a) leads there.
+    """
+    product = 1.0
+    while a < _LARGE:
+        product *= a / (a + 0.5)
+        a += 1
+    by = 1 / a
+    series = 1 + by * (-1 / 8 + by * (1 / 128 + by * (5 / 1024 + by * (-21 / 32768 + by * (-399 / 262144)))))
+    # The next terms are too small from _LARGE on but for two.
+    series += by**6 * (869 / 4194304 + by * 39325 / 33554432)
+    return product * math.sqrt(a) * series

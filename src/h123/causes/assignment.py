@@ -1,0 +1,65 @@
+"""Which of some things belongs to which of others, so that all together fit best: the linear assignment problem."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+
+def assigned(costs: Floats, beyond: float) -> list[int | None]:
+    """For each row of `costs` the column that is its own: all chosen costs together are as small as they can be.
+
+    None where there is none, because there are more rows than columns, or none that costs less than `beyond`.
+    """
+    rows, columns = costs.shape
+    if rows <= columns:
+        pairs = list(enumerate(_columns(costs).tolist()))
+    else:
+        pairs = [(row, column) for column, row in enumerate(_columns(costs.T).tolist())]
+    chosen: list[int | None] = [None] * rows
+    for row, column in pairs:
+        if costs[row, column] < beyond:
+            chosen[row] = column
+    return chosen
+
+
+def _columns(costs: Floats) -> Places:
+    """Of each row its column, where there are no fewer columns than rows.
+
+    Each row takes the shortest augmenting path to a free column, by costs less the prices of rows and columns, which
+    are never negative. Reference: Crouse, IEEE Transactions on Aerospace and Electronic Systems 52 (2016), which makes
+    Jonker's and Volgenant's algorithm (Computing 38, 1987) fit for rectangular matrices.
+    """
+    rows, columns = costs.shape
+    row_prices, column_prices = np.zeros(rows), np.zeros(columns)
+    column_of, row_of = np.full(rows, -1), np.full(columns, -1)
+    for begun in range(rows):
+        lengths, came_from = np.full(columns, np.inf), np.full(columns, -1)
+        ahead = np.arange(columns)[::-1].copy()
+        row, length, passed = begun, 0.0, list[int]()
+        while True:
+            through = length + costs[row, ahead] - row_prices[row] - column_prices[ahead]
+            shorter = through < lengths[ahead]
+            lengths[ahead[shorter]], came_from[ahead[shorter]] = through[shorter], row
+            length = lengths[ahead].min()
+            nearest = np.flatnonzero(lengths[ahead] == length)
+            free = nearest[row_of[ahead[nearest]] < 0]
+            place = free[-1] if len(free) else nearest[0]
+            column = int(ahead[place])
+            if len(free):
+                break
+            passed.append(column)
+            ahead[place] = ahead[-1]
+            ahead = ahead[:-1]
+            row = int(row_of[column])
+        row_prices[begun] += length
+        row_prices[row_of[passed]] += length - lengths[passed]
+        column_prices[passed] -= length - lengths[passed]
+        while True:  # the path, from its end on
+            row = int(came_from[column])
+            row_of[column] = row
+            column_of[row], column = column, int(column_of[row])
+            if row == begun:
+                break
+    return column_of
