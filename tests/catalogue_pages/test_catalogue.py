@@ -10,17 +10,17 @@ from h123.base.paths import project_root
 from h123.catalogue import Subject, catalogue, read_subject
 from h123.catalogue.registry import RejectedSubject, rejected
 from h123.report.catalogue.catalogue import catalogue_page
-from h123.verification.constants.found import (
+from h123.verification.constants.findings import (
     Constants,
     Datagrams,
-    Decrease,
     Flight,
-    Handshake,
+    HandshakeSize,
     InFlight,
+    LossResponse,
     SlowStart,
     Tail,
 )
-from h123.verification.migration import Moved
+from h123.verification.migration import MoveResult
 from h123.verification.public_record import PublicRecord, public_records
 from h123.verification.record import Record, fingerprint
 from h123.verification.result import Result, Verdict
@@ -80,8 +80,8 @@ def test_what_a_server_makes_of_clients_that_move(subject: Subject) -> None:
     told = _told(subject, *GOOD)
     assert "When the client moves" not in catalogue_page({"small": subject}, told, [])
     moves = [
-        Moved(clock="virtual", new="address"),
-        Moved(clock="virtual", new="port", survived=True, answered=0.0002, flowed=0.0612),
+        MoveResult(clock="virtual", new="address"),
+        MoveResult(clock="virtual", new="port", survived=True, answered=0.0002, flowed=0.0612),
     ]
     moved = told["small"].model_copy(update={"record": told["small"].record.model_copy(update={"moves": moves})})
     page = catalogue_page({"small": subject}, {"small": moved}, [])
@@ -138,10 +138,10 @@ def test_constants_of_servers_and_of_the_kernel(subject: Subject) -> None:
         role="server",
         protocol="h3",
         congestion="cubic",
-        handshake=Handshake(round_trips=1, bytes_up=1300, bytes_down=3400),
+        handshake=HandshakeSize(round_trips=1, bytes_up=1300, bytes_down=3400),
         first_flight=Flight(packets=32, full=31, bytes=40_000, spread=0.5),
         slow_start=SlowStart(rounds=[1, 2, 2], growth=2, spread=1, ends=2_000_000, why="a fixed limit"),
-        decrease=Decrease(keeps=0.7, each=[0.55, 0.7, 0.71], regrown={10: 1.1}),
+        decrease=LossResponse(keeps=0.7, each=[0.55, 0.7, 0.71], regrown={10: 1.1}),
         datagrams=Datagrams(first=1252, common=1452, largest=1452, grew=3),
         tail_near=Tail(round_trip_ms=2, first_ms=28, second_ms=84),
         received=InFlight(early=6_000_000, late=14_000_000, held=True),

@@ -7,7 +7,7 @@ import pytest
 from h123.base.paths import project_root
 from h123.catalogue import catalogue, declared
 from h123.report.catalogue.constants import DeclarationCheck, constants_page, held
-from h123.verification.constants import Comparison
+from h123.verification.constants import DeclaredComparison
 from h123.verification.public_record import public_records
 
 SERVERS = 12
@@ -48,7 +48,7 @@ def test_enough_servers_are_held_against_their_sources(every: Sequence[Declarati
 
 def test_what_differs_and_what_nobody_measured_stands_there(every: Sequence[DeclarationCheck]) -> None:
     said = next(one.said for one in every if one.said.subject == "quinn")
-    wrong = Comparison("initial window", "10 packets", ("a.rs:1",), "", False, "")
+    wrong = DeclaredComparison("initial window", "10 packets", ("a.rs:1",), "", False, "")
     page = constants_page(
         [DeclarationCheck(said, [wrong]), DeclarationCheck(said.model_copy(update={"subject": "other"}), [])]
     )

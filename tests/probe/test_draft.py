@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from h123.catalogue import OwnServer
-from h123.probe import Answer, Draft, Inquiry, Load, Requests, Site, Visits
+from h123.probe import Answer, Draft, DraftedRequests, DraftedVisits, Inquiry, OfferedLoad, ProbedSite
 from h123.study import METRICS, Condition, load_network, load_study, make_plan
 from h123.study.sites.site import Site as Page
 from h123.study.workload import Target
@@ -14,7 +14,7 @@ GOOD = Answer(
     status=200, bytes=20_000, sha256="", endless=False, error="", ns=1_000_000, location="", encoding="",
     authenticate="", alt_svc="",
 )  # fmt: skip
-SITE = Site("localhost", 8443, ("/a", "/b?c=1"))
+SITE = ProbedSite("localhost", 8443, ("/a", "/b?c=1"))
 INQUIRY = Inquiry(SITE)
 SERVER = OwnServer(command="./my-server --port 8443", host="localhost", protocols=["h1", "h2", "h3"])
 
@@ -25,10 +25,10 @@ def draft(**changes: object) -> Draft:
     return Draft(**{**values, "asked": requests(), "networks": networks, **changes})  # type: ignore[arg-type]
 
 
-def requests(*sizes: int, load: Load | None = None) -> Requests:
+def requests(*sizes: int, load: OfferedLoad | None = None) -> DraftedRequests:
     """Two paths, with these answers to the first."""
     first = [GOOD.model_copy(update={"bytes": size}) for size in sizes] or [GOOD]
-    return Requests(INQUIRY, [first, [GOOD]], load or Load())
+    return DraftedRequests(INQUIRY, [first, [GOOD]], load or OfferedLoad())
 
 
 def test_protocols_of_one_server(tmp_path: Path) -> None:
@@ -83,29 +83,31 @@ def test_a_trial_takes_a_second_or_two(size: int, most: int) -> None:
     asked = requests(size)
     assert 5 <= asked.times(cellular) <= most
     assert asked.times(lan) >= asked.times(cellular)
-    assert requests(size, load=Load(2, 7)).times(cellular) == 7
+    assert requests(size, load=OfferedLoad(2, 7)).times(cellular) == 7
 
 
 def test_one_quick_answer_makes_no_long_trial() -> None:
     """As of an application whose answers wait for late acknowledgements, but for the first."""
     slow, quick = (GOOD.model_copy(update={"ns": ns}) for ns in (44_000_000, 1_000_000))
-    asked = Requests(INQUIRY, [[quick, slow, slow], [quick, slow, slow]])
+    asked = DraftedRequests(INQUIRY, [[quick, slow, slow], [quick, slow, slow]])
     assert asked.times(load_network("lan")) == 75  # as many as the 99th percentile needs, in some 3 s
-    assert 30 < Requests(INQUIRY, asked.answers, Load(1)).times(load_network("lan")) <= 1.5 / 0.044
+    assert 30 < DraftedRequests(INQUIRY, asked.answers, OfferedLoad(1)).times(load_network("lan")) <= 1.5 / 0.044
 
 
-@pytest.mark.parametrize(("ns", "load", "seconds"), [(1, Load(), 30), (1, Load(4, 20), 30), (3 * 10**9, Load(), 75)])
-def test_a_server_that_is_stuck_costs_half_a_minute(tmp_path: Path, ns: int, load: Load, seconds: int) -> None:
+@pytest.mark.parametrize(
+    ("ns", "load", "seconds"), [(1, OfferedLoad(), 30), (1, OfferedLoad(4, 20), 30), (3 * 10**9, OfferedLoad(), 75)]
+)
+def test_a_server_that_is_stuck_costs_half_a_minute(tmp_path: Path, ns: int, load: OfferedLoad, seconds: int) -> None:
     """Whoever chose the load. A slow one has more time, and so has a long trial."""
     path = tmp_path / "study.yaml"
-    path.write_text(draft(asked=Requests(INQUIRY, [[GOOD.model_copy(update={"ns": ns})]] * 2, load)).text())
+    path.write_text(draft(asked=DraftedRequests(INQUIRY, [[GOOD.model_copy(update={"ns": ns})]] * 2, load)).text())
     timeout = make_plan(load_study(path)).blocks[0][0].parameters.trial_timeout
     assert 30 * 10**9 <= timeout <= seconds * 10**9
 
 
 def test_a_long_trial_has_time_enough(tmp_path: Path) -> None:
     path = tmp_path / "study.yaml"
-    asked = requests(100_000, load=Load(4, 500))
+    asked = requests(100_000, load=OfferedLoad(4, 500))
     path.write_text(draft(asked=asked).text())
     trial = make_plan(load_study(path)).blocks[0][0].parameters
     assert trial.trial_timeout / 1e9 >= 4 * 500 * asked.seconds(load_network("cellular"))
@@ -114,7 +116,7 @@ def test_a_long_trial_has_time_enough(tmp_path: Path) -> None:
 @pytest.mark.parametrize("metric", ["latency_p95", "latency_p99", "sent_latency_p99"])
 def test_a_condition_on_a_tail_makes_trials_long_enough(tmp_path: Path, metric: str) -> None:
     condition = Condition.forbidding(f"{metric} new/base > 1.1")
-    asked = requests(1_000_000, load=Load(3, least=METRICS[metric].needs.requests))
+    asked = requests(1_000_000, load=OfferedLoad(3, least=METRICS[metric].needs.requests))
     path = tmp_path / "study.yaml"
     servers = {"base": SERVER, "new": SERVER}
     path.write_text(draft(asked=asked, servers=servers, protocols=["h2"], require=[condition]).text())
@@ -130,8 +132,8 @@ def test_the_99th_percentile_is_asked_wherever_it_can_be_known(tmp_path: Path) -
     for asked, expected in (
         (requests(2000), {"lan"}),
         (requests(1_000_000), {"lan"}),
-        (requests(1_000_000, load=Load(virtual=True)), {"lan", "cellular"}),
-        (requests(2000, load=Load(2, 10)), set[str]()),
+        (requests(1_000_000, load=OfferedLoad(virtual=True)), {"lan", "cellular"}),
+        (requests(2000, load=OfferedLoad(2, 10)), set[str]()),
     ):
         path.write_text(draft(asked=asked).text())
         study = load_study(path)
@@ -151,7 +153,7 @@ def test_a_network_of_a_file_a_rate_and_a_transport(tmp_path: Path) -> None:
     given = draft(
         networks={"wan40": mine},
         files={"wan40": str(tmp_path / "mine.yaml")},
-        asked=requests(load=Load(4, rate=150.0)),
+        asked=requests(load=OfferedLoad(4, rate=150.0)),
         transport="matched",
         answers="any",
     )
@@ -173,7 +175,7 @@ both: {delay: 20ms, rate: 100Mbit/s, queue: 500kB}
 """
 
 
-def page(count: int = 1) -> Visits:
+def page(count: int = 1) -> DraftedVisits:
     """A document, a style sheet of varying length, and images that it asks for."""
     parts = [
         {"name": "/", "type": "document", "size": 9000, "path": "/?a=1", "run": "3ms"},
@@ -183,7 +185,7 @@ def page(count: int = 1) -> Visits:
             for n in range(count)
         ),
     ]
-    return Visits(Page.model_validate({"name": "page", "resources": parts}))
+    return DraftedVisits(Page.model_validate({"name": "page", "resources": parts}))
 
 
 def test_a_page(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from h123.base.errors import UserError
-from h123.probe import Answer, Found, Inquiry, Site, found_words, judge
-from h123.probe.inquiry import Inquired
+from h123.probe import Answer, Inquiry, ProbedSite, ProbeFindings, found_words, judge
+from h123.probe.inquiry import InquiryResult
 
-INQUIRY = Inquiry(Site("localhost", 8443, ("/orders",)))
+INQUIRY = Inquiry(ProbedSite("localhost", 8443, ("/orders",)))
 GOOD: dict[str, Any] = {"status": 200, "bytes": 5000, "sha256": "", "endless": False, "error": "", "ns": 1_000_000}
 GOOD |= {"location": "", "encoding": "", "authenticate": "", "alt_svc": ""}
 DAY = 86_400
@@ -23,12 +23,12 @@ def spoken(protocol: str, unable: str = "", **answer: Any) -> dict[str, Any]:
     return {"protocol": protocol, "error": unable, **flaws, "answers": answers}
 
 
-def inquired(*protocols: dict[str, Any], **certificate: Any) -> Inquired:
+def inquired(*protocols: dict[str, Any], **certificate: Any) -> InquiryResult:
     now = int(time.time())
     described = {"subject": "CN=localhost", "issuer": "CN=localhost", "self_signed": True, "names": ["localhost"]}
     described |= {"fits": True, "not_before_unix": now - DAY, "not_after_unix": now + DAY, **certificate}
     found = {"h123": "found/1", "protocols": list(protocols), "certificate": described}
-    return Inquired(Found.model_validate(found, strict=True), [])
+    return InquiryResult(ProbeFindings.model_validate(found, strict=True), [])
 
 
 def test_a_good_server_is_described() -> None:
@@ -124,7 +124,7 @@ def test_a_certificate_that_is_checked() -> None:
 def test_a_server_that_could_not_be_asked(detail: str, said: str, remedy: str) -> None:
     """What the lab says of it is told in plain words, and its output once."""
     with pytest.raises(UserError) as caught:
-        judge(Inquired(None, [{"code": "not-ready", "detail": detail}], ["no such file"]), INQUIRY)
+        judge(InquiryResult(None, [{"code": "not-ready", "detail": detail}], ["no such file"]), INQUIRY)
     told = str(caught.value)
     assert said in told
     assert told.count("no such file") == 1
@@ -134,20 +134,21 @@ def test_a_server_that_could_not_be_asked(detail: str, said: str, remedy: str) -
 
 def test_a_survey_without_a_result() -> None:
     with pytest.raises(UserError, match=r"without a result\. It printed nothing"):
-        judge(Inquired(None, []), INQUIRY)
+        judge(InquiryResult(None, []), INQUIRY)
 
 
 def test_what_a_server_printed_is_told_beside_a_bad_answer() -> None:
     answered = inquired(spoken("h1", status=500))
     with pytest.raises(UserError, match=r"with 500\. Its output ends with:\n  \| no database"):
-        judge(Inquired(answered.found, [], ["no database"]), INQUIRY)
+        judge(InquiryResult(answered.found, [], ["no database"]), INQUIRY)
 
 
 def test_what_a_server_printed_stays_out_where_the_answer_says_what_is_wrong() -> None:
     for status in (302, 401, 404, 421, 429):
         with pytest.raises(UserError) as caught:
             judge(
-                Inquired(inquired(spoken("h1", status=status)).found, [], ["ssl: SSLV3_ALERT_BAD_CERTIFICATE"]), INQUIRY
+                InquiryResult(inquired(spoken("h1", status=status)).found, [], ["ssl: SSLV3_ALERT_BAD_CERTIFICATE"]),
+                INQUIRY,
             )
         assert "ALERT" not in str(caught.value)
 
@@ -163,18 +164,18 @@ def test_what_a_server_printed_stays_out_where_the_answer_says_what_is_wrong() -
 )
 def test_complaints_about_handshakes_are_said_to_be_of_the_survey(line: str, *, ours: bool) -> None:
     with pytest.raises(UserError) as caught:
-        judge(Inquired(inquired(spoken("h1", status=500), spoken("h2", "no ALPN")).found, [], [line]), INQUIRY)
+        judge(InquiryResult(inquired(spoken("h1", status=500), spoken("h2", "no ALPN")).found, [], [line]), INQUIRY)
     assert line in str(caught.value)
     assert ("complaints about TLS come of that" in str(caught.value)) is ours
 
 
 @pytest.mark.parametrize("host", ["localhost", "::1"])
 def test_a_server_elsewhere_that_nobody_has_started(host: str) -> None:
-    inquiry = Inquiry(Site(host, 8443, ("/orders",)))
+    inquiry = Inquiry(ProbedSite(host, 8443, ("/orders",)))
     line = "h123-lab: nobody listens at 127.0.0.1:8443, for TCP or for UDP"
     reason = {"code": "not-ready", "detail": f"role gateway ended with exit status 2; its last output: {line}"}
     with pytest.raises(UserError) as caught:
-        judge(Inquired(None, [reason], [line]), inquiry)  # type: ignore[list-item]
+        judge(InquiryResult(None, [reason], [line]), inquiry)  # type: ignore[list-item]
     place = "[::1]:8443" if ":" in host else "localhost:8443"
     assert str(caught.value) == (
         f"the server at {place} cannot be reached: nobody listens at 127.0.0.1:8443, for TCP or for UDP"
@@ -248,7 +249,7 @@ def test_http3_that_is_announced(header: str, announced: tuple[str, int] | None,
 
 def test_http3_at_the_announced_port_is_taken() -> None:
     found = inquired(spoken("h1", alt_svc='h3=":8444"'), spoken("h3"))
-    known = judge(Inquired(found.found, [], http3_port=8444), INQUIRY)
+    known = judge(InquiryResult(found.found, [], http3_port=8444), INQUIRY)
     assert known.http3_port == 8444
     assert "UDP port 8444" in known.remarks[0]
 
@@ -275,7 +276,7 @@ def test_a_server_that_misses_its_database(line: str) -> None:
     """Whether it ends, or answers with an error."""
     ended: Any = [{"code": "server-exited", "detail": "role server ended with exit status 1 after 0.2 s"}]
     good = inquired(spoken("h2", status=500))
-    for known in (Inquired(None, ended, ["starting", line]), Inquired(good.found, [], [line])):
+    for known in (InquiryResult(None, ended, ["starting", line]), InquiryResult(good.found, [], [line])):
         with pytest.raises(UserError) as caught:
             judge(known, INQUIRY)
         assert "in the lab a server reaches nothing outside" in (caught.value.remedy or "")
@@ -285,5 +286,5 @@ def test_a_server_that_misses_its_database(line: str) -> None:
 def test_a_server_that_listens_for_ipv6_alone() -> None:
     detail = "role server was not ready after 4.1 s: waiting for TCP port 8443 over IPv4; it listens on TCP [::]:8443"
     with pytest.raises(UserError, match="waiting for TCP port 8443 over IPv4") as caught:
-        judge(Inquired(None, [{"code": "server-not-ready", "detail": detail}]), INQUIRY)
+        judge(InquiryResult(None, [{"code": "server-not-ready", "detail": detail}]), INQUIRY)
     assert "it listens for IPv6 alone" in (caught.value.remedy or "")

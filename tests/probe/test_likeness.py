@@ -5,17 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from h123.base.errors import UserError
-from h123.probe import Inquiry, Known, Site, check_answers
-from h123.probe.findings import Spoken
+from h123.probe import Inquiry, ProbedSite, ServerAbilities, check_answers
+from h123.probe.findings import ProtocolFindings
 from probe.test_draft import GOOD
 
-ONE = Inquiry(Site("localhost", 8443, ("/x",)))
+ONE = Inquiry(ProbedSite("localhost", 8443, ("/x",)))
 
 
-def spoken(protocol: str, *answers: tuple[int, int]) -> Spoken:
+def spoken(protocol: str, *answers: tuple[int, int]) -> ProtocolFindings:
     """Over one protocol, answers of these statuses and sizes to /x."""
     had = [GOOD.model_copy(update={"status": status, "bytes": size}) for status, size in answers]
-    return Spoken(
+    return ProtocolFindings(
         protocol=protocol,  # type: ignore[arg-type]
         error="",
         no_tls=False,
@@ -27,8 +27,8 @@ def spoken(protocol: str, *answers: tuple[int, int]) -> Spoken:
     )
 
 
-def known(*each: Spoken) -> Known:
-    return Known(each, [], [one.protocol for one in each])
+def known(*each: ProtocolFindings) -> ServerAbilities:
+    return ServerAbilities(each, [], [one.protocol for one in each])
 
 
 @pytest.mark.parametrize(

@@ -14,14 +14,16 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from h123.base.errors import UserError
-from h123.progress import Ended, Estimate, Standing, listener
+from h123.progress import AttemptOutcome, InterimEstimate, Standing, listener
 from h123.progress.exposition import Exposition, Listening
 from h123.progress.listener import MOST
 
 ROOT = Path(__file__).resolve().parents[2]
 DASHBOARDS, FETCH = ROOT / "dashboards", ROOT / "subjects" / "debian" / "fetch"
-STANDING = Standing(["b02-t01"], 7, 24, 12.5, 1, 3, [Estimate("h3/h2", "latency", "poor 1kB", 0.76)], late_s=0.0001)
-FAILED: Ended = {
+STANDING = Standing(
+    ["b02-t01"], 7, 24, 12.5, 1, 3, [InterimEstimate("h3/h2", "latency", "poor 1kB", 0.76)], late_s=0.0001
+)
+FAILED: AttemptOutcome = {
     "trial": "b01-t02",
     "attempt": 1,
     "reasons": [{"code": "client-timeout", "detail": "after 60 s"}],
@@ -44,7 +46,7 @@ class Silent:
     def show(self, _: Standing) -> None:
         self.told.append("show")
 
-    def end(self, _: Ended, __: Standing) -> None:
+    def end(self, _: AttemptOutcome, __: Standing) -> None:
         self.told.append("end")
 
     def say(self, text: str, _: Standing) -> None:

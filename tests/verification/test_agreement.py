@@ -3,8 +3,8 @@
 import pytest
 
 from h123.catalogue import DeclaredConstants
-from h123.verification.constants import Comparison, Constants, compared
-from h123.verification.constants.found import Datagrams, Decrease, Flight, Tail
+from h123.verification.constants import Constants, DeclaredComparison, compared
+from h123.verification.constants.findings import Datagrams, Flight, LossResponse, Tail
 
 QUIC = DeclaredConstants.model_validate(
     {
@@ -25,13 +25,13 @@ SEEN = Constants(
     congestion="cubic",
     first_flight=Flight(packets=12, full=10, bytes=12_300, spread=0),
     datagrams=Datagrams(first=1200, common=1452, largest=1452, grew=3),
-    decrease=Decrease(keeps=0.74, each=[0.74], regrown={}),
+    decrease=LossResponse(keeps=0.74, each=[0.74], regrown={}),
     tail_near=Tail(round_trip_ms=2, first_ms=30.1, second_ms=59),
 )
 WINDOW, LOSS, TAIL = range(3)
 
 
-def _one(which: int, said: DeclaredConstants = QUIC, **seen: object) -> Comparison:
+def _one(which: int, said: DeclaredConstants = QUIC, **seen: object) -> DeclaredComparison:
     return compared(said, SEEN.model_copy(update=seen))[which]
 
 
@@ -77,7 +77,7 @@ def test_tcp_counts_packets_of_any_size(packets: int, agrees: bool) -> None:
 
 @pytest.mark.parametrize(("keeps", "agrees"), [(0.66, False), (0.67, True), (0.78, True), (0.79, False), (1.0, False)])
 def test_a_factor_is_seen_when_the_window_has_grown_again(keeps: float, agrees: bool) -> None:
-    assert _one(LOSS, decrease=Decrease(keeps=keeps, each=[keeps], regrown={})).agrees is agrees
+    assert _one(LOSS, decrease=LossResponse(keeps=keeps, each=[keeps], regrown={})).agrees is agrees
 
 
 @pytest.mark.parametrize(("first", "agrees"), [(27.9, False), (28, True), (32.5, True), (32.6, False), (200, False)])

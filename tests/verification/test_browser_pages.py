@@ -12,7 +12,7 @@ from h123.documents.trial_files import ClientFile
 from h123.execution import LocalPool, campaign_certificate
 from h123.execution.files import SERVER_ADDRESS
 from h123.verification.client_cases import FIRST_VISIT, INFORMED_VISIT, REPEAT_VISIT, assignments
-from h123.verification.clients.client import Carried, carry_out, judge
+from h123.verification.clients.client import ClientTrial, carry_out, judge
 from h123.verification.trial import Trials
 
 pytestmark = pytest.mark.heavy
@@ -55,7 +55,7 @@ def test_what_a_server_announces_is_found(server: str, tmp_path: Path) -> None:
     _carried_out("chromium", REPEAT_VISIT, "h3", tmp_path, server=server)
 
 
-def _carried_out(name: str, check: str, protocol: str, folder: Path, server: str = "go") -> Carried:
+def _carried_out(name: str, check: str, protocol: str, folder: Path, server: str = "go") -> ClientTrial:
     """What comes of a check that the browser passes."""
     browser = catalogue()[name]
     for subject in (browser, catalogue()[server], catalogue()["go"]):

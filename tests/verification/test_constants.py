@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 
 from h123.packets.capture import UDP
 from h123.verification.constants import growth, recovery, words
-from h123.verification.constants.found import Datagrams, Decrease, Flight, Handshake, Silence, Tail, Untold
+from h123.verification.constants.findings import (
+    Datagrams,
+    Flight,
+    HandshakeSize,
+    LossResponse,
+    NotMeasurable,
+    Silence,
+    Tail,
+)
 from h123.verification.constants.transfer import Transfer, download, upload
 from verification.packet_tables import MS, SIZE, TRIP, Table, doubling, of_flights
 
@@ -18,7 +26,7 @@ def down(table: Table) -> Transfer:
 
 def test_the_handshake_ends_where_the_request_begins() -> None:
     seen = growth.handshake(download(of_flights([10, 20]), TRIP))
-    assert seen == Handshake(round_trips=2.0, bytes_up=2 * 52 + 352, bytes_down=52 + 952)
+    assert seen == HandshakeSize(round_trips=2.0, bytes_up=2 * 52 + 352, bytes_down=52 + 952)
 
 
 @given(
@@ -104,7 +112,7 @@ def test_limits_early_and_late() -> None:
     windows = [*doubling(100, 5), *[1600] * 4, *[3200] * 5, 20]
     seen = growth.in_flight(download(of_flights(windows), TRIP))
     assert (seen.early, seen.late, seen.held) == (1600 * SIZE, 3200 * SIZE, True)
-    with pytest.raises(Untold, match="10 MB"):
+    with pytest.raises(NotMeasurable, match="10 MB"):
         growth.in_flight(download(of_flights(windows[:6]), TRIP))
 
 
@@ -134,15 +142,15 @@ def test_what_a_loss_leaves_of_the_window(keeps: float) -> None:
 
 
 def test_several_losses_are_told_by_their_median() -> None:
-    def seen(keeps: float, after: float) -> Decrease:
-        return Decrease(keeps=keeps, each=[keeps], regrown={1: after})
+    def seen(keeps: float, after: float) -> LossResponse:
+        return LossResponse(keeps=keeps, each=[keeps], regrown={1: after})
 
     of_three = recovery.typical([seen(0.71, 0.8), seen(0.31, 0.4), seen(0.7, 0.9)])
-    assert of_three == Decrease(keeps=0.7, each=[0.31, 0.7, 0.71], regrown={1: 0.8})
+    assert of_three == LossResponse(keeps=0.7, each=[0.31, 0.7, 0.71], regrown={1: 0.8})
     assert words.decrease(of_three) == "keeps 0.7 (0.31, 0.7, 0.71); of the window before, 0.8 after 1 s"
-    without = Untold("the body ended too soon after the loss")
+    without = NotMeasurable("the body ended too soon after the loss")
     assert recovery.typical([without, seen(0.7, 0.9), seen(0.72, 0.9)]).each == [0.7, 0.72]
-    with pytest.raises(Untold, match="too soon"):
+    with pytest.raises(NotMeasurable, match="too soon"):
         recovery.typical([without, seen(0.7, 0.9), without])
 
 
@@ -154,9 +162,9 @@ def test_a_window_that_was_not_steady_is_not_judged() -> None:
     table.flights([80, 120], 5.61)
     table.data(7.9 * TRIP, lost=True)
     table.flights([80] * 9, 8)
-    with pytest.raises(Untold, match="not steady"):
+    with pytest.raises(NotMeasurable, match="not steady"):
         recovery.decrease(down(table))
-    with pytest.raises(Untold, match="0 packets"):
+    with pytest.raises(NotMeasurable, match="0 packets"):
         recovery.decrease(download(of_flights([10, 20]), TRIP))
 
 
@@ -175,9 +183,9 @@ def test_retransmissions_of_a_tail() -> None:
     packets = table.packets()
     assert packets[packets["way"] == 1][last]["payload"] == 700
     assert recovery.tail(download(packets, TRIP)) == Tail(round_trip_ms=100, first_ms=225, second_ms=370)
-    with pytest.raises(Untold, match="not lost"):
+    with pytest.raises(NotMeasurable, match="not lost"):
         recovery.tail(download(of_flights([8]), TRIP))
-    with pytest.raises(Untold, match="nothing that is sure"):
+    with pytest.raises(NotMeasurable, match="nothing that is sure"):
         recovery.tail(download(whole, TRIP))
 
 
@@ -224,7 +232,7 @@ def test_pauses_and_what_follows_them() -> None:
         Silence(seconds=2.0, packets=40, bytes=40 * SIZE, before=40 * SIZE),
         Silence(seconds=57.4, packets=10, bytes=10 * SIZE, before=40 * SIZE),
     ]
-    with pytest.raises(Untold, match="never paused"):
+    with pytest.raises(NotMeasurable, match="never paused"):
         recovery.silences(download(of_flights([10, 20]), TRIP), 1)
 
 
@@ -232,5 +240,5 @@ def test_a_transfer_without_flights_tells_nothing() -> None:
     table = Table()
     table.handshake()
     for read in (growth.handshake, growth.first_flight, growth.datagrams, recovery.tail_index):
-        with pytest.raises(Untold):
+        with pytest.raises(NotMeasurable):
             read(down(table))

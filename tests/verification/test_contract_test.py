@@ -14,7 +14,7 @@ from h123.base.terminal.steps import Steps
 from h123.catalogue import Subject, fingerprint, read_subject
 from h123.execution import LocalPool, Pool
 from h123.verification import contract_test
-from h123.verification.constants.found import Constants
+from h123.verification.constants.findings import Constants
 from h123.verification.contract_test import Part, lacking, measure_each, verify_each
 from h123.verification.record import keep_constants, keep_moves, keep_results, read_record, trials_folder
 from h123.verification.result import DISTURBED, Result, VerifiedRole

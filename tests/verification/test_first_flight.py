@@ -10,7 +10,7 @@ from h123.execution import LocalPool, Pool
 from h123.execution.certificate import campaign_certificate
 from h123.execution.files import SERVER_ADDRESS
 from h123.verification.constants import growth
-from h123.verification.constants.experiment import Asked, Body, Laboratory
+from h123.verification.constants.experiment import BodyTransfer, Laboratory, SenderCase
 from h123.verification.constants.transfer import Transfer
 from h123.verification.trial import Trials
 
@@ -34,8 +34,8 @@ def test_linux_begins_with_10_packets_and_quic_go_with_32_full_ones(
     install(go, lambda _: None)
     certificate = campaign_certificate(tmp_path, [SERVER_ADDRESS])
     laboratory = Laboratory(Trials({"go": go}, certificate, pool), tmp_path)
-    body = Body(
-        "flight", Asked(go, "server", protocol, DEFAULT_CONGESTION, clock="wall"), "GET", 200_000, ROUND_TRIP_NS
+    body = BodyTransfer(
+        "flight", SenderCase(go, "server", protocol, DEFAULT_CONGESTION, clock="wall"), "GET", 200_000, ROUND_TRIP_NS
     )
     [(_, transfer)] = laboratory.transfers([body])
     assert isinstance(transfer, Transfer), transfer

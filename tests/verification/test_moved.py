@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from h123.packets.capture import BLOCKED, DELIVERED, DOWN, PACKET, TCP, UDP, UP, Packets
-from h123.verification.migration import MOVE_NS, Moved, after_move, moved_words, networks
+from h123.verification.migration import MOVE_NS, MoveResult, after_move, moved_words, networks
 
 MS = 1_000_000
 OLD, NEW = 40_000, 50_000
@@ -63,8 +63,8 @@ def test_the_networks_are_what_the_words_say() -> None:
         "port": f"client seen from a new port at {MOVE_NS / 1e9:g} s",
         "address": f"client seen from a new address at {MOVE_NS / 1e9:g} s",
     }
-    survived = Moved(clock="virtual", new="port", survived=True, answered=0.0, flowed=0.0612)
+    survived = MoveResult(clock="virtual", new="port", survived=True, answered=0.0, flowed=0.0612)
     assert moved_words(survived) == "a new port: survived, answered there after 0 µs, a body flowed again after 61.2 ms"
-    gone = Moved(clock="wall", new="address")
+    gone = MoveResult(clock="wall", new="address")
     assert moved_words(gone) == "a new address: not survived, never answered there, no body flowed again"
-    assert moved_words(Moved(clock="wall", new="port", untold="it fell")) == "a new port: not told, it fell"
+    assert moved_words(MoveResult(clock="wall", new="port", untold="it fell")) == "a new port: not told, it fell"

@@ -10,14 +10,14 @@ from h123.documents.campaign_file import VerifiedRole
 from h123.execution import Pool
 from h123.packets.capture import UDP
 from h123.verification import measurable
-from h123.verification.constants.experiment import Asked
+from h123.verification.constants.experiment import SenderCase
 from h123.verification.constants.transfer import download
-from h123.verification.profile import SITUATIONS, Held, holding_words, measure, profile, slowness
+from h123.verification.profile import SITUATIONS, SituationResult, holding_words, measure, profile, slowness
 from h123.verification.profile.measure import spread
 from h123.verification.profile.situation import PACING
 from verification.packet_tables import TRIP, Table, doubling
 
-ONE = Held(role="server", protocol="h3", congestion="cubic", situation="far-getting", least=0.5)
+ONE = SituationResult(role="server", protocol="h3", congestion="cubic", situation="far-getting", least=0.5)
 PARTS = {"limit": 0.9, "slow-start": 0.5, "rate": 0.4, "trip": 0.1, "loss": 0.05, "idle": 0.05}
 
 
@@ -72,7 +72,7 @@ def test_the_least_is_a_round_trip_and_the_body_at_the_links_rate() -> None:
 def test_a_server_that_can_logs_what_flow_control_holds(
     name: str, role: VerifiedRole, protocol: str, logs: bool
 ) -> None:
-    asked = Asked(catalogue()[name], role, protocol, DEFAULT_CONGESTION)
+    asked = SenderCase(catalogue()[name], role, protocol, DEFAULT_CONGESTION)
     assert {measure.parameters_of(asked, situation).qlog for situation in SITUATIONS} == {logs}
 
 

@@ -8,7 +8,7 @@ from catalogue.small import MANIFEST, small, write_small
 from h123.base.paths import cache_folder
 from h123.catalogue import read_subject
 from h123.verification import proof, publish
-from h123.verification.constants.found import Constants, Flight
+from h123.verification.constants.findings import Constants, Flight
 from h123.verification.record import keep_constants, keep_results
 from h123.verification.result import Result
 

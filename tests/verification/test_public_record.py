@@ -8,7 +8,7 @@ import pytest
 from catalogue.small import MANIFEST, small, write_small
 from h123.base.errors import UserError
 from h123.catalogue import install, read_subject
-from h123.verification.constants.found import Constants
+from h123.verification.constants.findings import Constants
 from h123.verification.public_record import has_news, public_folder, public_records, publish
 from h123.verification.record import keep_constants, keep_results
 from h123.verification.result import Result

@@ -6,8 +6,8 @@ import pytest
 
 from catalogue.small import MANIFEST, small, write_small
 from h123.catalogue import read_subject
-from h123.verification.constants.found import Constants, Flight
-from h123.verification.migration import Moved
+from h123.verification.constants.findings import Constants, Flight
+from h123.verification.migration import MoveResult
 from h123.verification.record import failures_folder, keep_constants, keep_moves, keep_results, read_record
 from h123.verification.result import Result
 
@@ -62,7 +62,7 @@ def test_constants_stand_beside_the_results(tmp_path: Path) -> None:
 
 
 def test_so_does_what_it_makes_of_clients_that_move(tmp_path: Path) -> None:
-    subject, seen = small(tmp_path), Moved(clock="virtual", new="port", survived=True, answered=0.0, flowed=0.06)
+    subject, seen = small(tmp_path), MoveResult(clock="virtual", new="port", survived=True, answered=0.0, flowed=0.06)
     assert not keep_moves(subject, [seen])
     assert keep_results(subject, "server", [WELL]).moves is None
     assert keep_moves(subject, [seen])

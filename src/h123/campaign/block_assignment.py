@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from h123.base.errors import UserError
 from h123.documents.events import BlockMove, superseded
 from h123.execution import Jobs, Machine, MachineLost
-from h123.execution.retry_policy import Event, disturbed, given_up, settled, usable
+from h123.execution.retry_policy import LiveAttempt, disturbed, given_up, settled, usable
 from h123.study import PlannedTrial
 
 GONE = "this machine is not there any more"
@@ -47,7 +47,7 @@ class BlockAssignment:
         self,
         blocks: Sequence[Sequence[PlannedTrial]],
         assignees: Sequence[Assignee],
-        attempts: Mapping[str, Sequence[Event]],
+        attempts: Mapping[str, Sequence[LiveAttempt]],
     ) -> None:
         self._blocks = {block[0].block: block for block in blocks}
         self._attempts = attempts

@@ -9,7 +9,7 @@ from h123.campaign.campaign import Campaign
 from h123.documents.events import AttemptFacts
 from h123.documents.lab_report import Report
 from h123.measures import trial_metrics
-from h123.progress import Estimate
+from h123.progress import InterimEstimate
 from h123.study import split_pair
 
 
@@ -34,7 +34,7 @@ class Interim:
         if value and math.isfinite(value):
             self._values[cell][level, event["block"]] = value
 
-    def estimates(self) -> list[Estimate]:
+    def estimates(self) -> list[InterimEstimate]:
         """Of each pair in each cell; none before there is a block to speak of."""
         found = []
         for a, b in self._pairs:
@@ -42,5 +42,5 @@ class Interim:
                 blocks = {block for level, block in values if level == a}
                 both = [values[a, block] / values[b, block] for block in blocks if (b, block) in values]
                 if both:
-                    found.append(Estimate(f"{a}/{b}", self._metric, " ".join(cell), statistics.median(both)))
+                    found.append(InterimEstimate(f"{a}/{b}", self._metric, " ".join(cell), statistics.median(both)))
         return found

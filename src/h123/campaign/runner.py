@@ -19,7 +19,7 @@ from h123.documents.campaign_file import Precision, Proof, SubjectFacts, Verifie
 from h123.documents.events import superseded
 from h123.documents.lab_report import Report
 from h123.execution import TRIAL_BYTES, Jobs, Machine, Pool, evidence_bytes, this_machine
-from h123.execution.retry_policy import Event, forgive, lose, usable
+from h123.execution.retry_policy import LiveAttempt, forgive, lose, usable
 from h123.progress import Display
 from h123.store import CampaignFolder, check_new
 from h123.study import Network, PlannedTrial, Study, load_study, make_plan
@@ -184,7 +184,7 @@ def _take_up(campaign: Campaign, machines: Sequence[Machine], retry: bool) -> At
         if event["event"] == "trial":
             if event["trial"] not in attempts:
                 raise UserError(f"the journal of {folder.path} has a trial that is not in its plan: {event['trial']}")
-            attempts[event["trial"]].append(cast(Event, event))
+            attempts[event["trial"]].append(cast(LiveAttempt, event))
         elif event["event"] == "retry":
             _forgive_all(attempts)
     for attempt in itertools.chain.from_iterable(attempts.values()):

@@ -18,10 +18,10 @@ from h123.execution import (
     BlockDone,
     BlockOrder,
     MachineLost,
+    Notice,
     OrderRefused,
     Pool,
     PoolEvent,
-    Said,
     Started,
     folder_digest,
     retry_policy,
@@ -30,7 +30,7 @@ from h123.execution.jobs import Forecast
 from h123.execution.order import Policy, history
 from h123.execution.retry_policy import (
     HOPELESS_AFTER,
-    Event,
+    LiveAttempt,
     disturbed,
     forgive,
     given_up,
@@ -41,7 +41,7 @@ from h123.progress import Display, Standing
 from h123.store import CampaignFolder
 from h123.study import PlannedTrial
 
-Attempts = dict[str, list[Event]]
+Attempts = dict[str, list[LiveAttempt]]
 """The journal's events of each planned trial, oldest first."""
 
 
@@ -82,7 +82,7 @@ class Scheduler:
                 assignee.begin(event.name, self._planned[event.trial])
                 self._repeating_s = event.repeating_s
                 self._display.show(self._standing())
-            case Said():
+            case Notice():
                 self._display.say(event.text, self._standing())
             case AttemptDone():
                 self._end(event, assignee)
@@ -146,7 +146,7 @@ class Scheduler:
 
     def _end(self, done: AttemptDone, assignee: Assignee) -> None:
         """An attempt has ended: if it is as its seal says it is the campaign's, and journalled."""
-        folder, event = self._campaign.folder, cast(Event, done.tried)
+        folder, event = self._campaign.folder, cast(LiveAttempt, done.tried)
         trial, tried = self._planned[event["trial"]], self._attempts[event["trial"]]
         sealed = folder.take_in(self._pool.archive(done), event, done.seal)
         folder.append(event)
@@ -162,7 +162,7 @@ class Scheduler:
             assignee.waiting.insert(0, trial)
         self._display.end(event, self._standing())
 
-    def _count(self, trial: PlannedTrial, event: Event) -> None:
+    def _count(self, trial: PlannedTrial, event: LiveAttempt) -> None:
         if event["valid"]:
             self._given_up_in_a_row = 0
         elif given_up(self._attempts[trial.id]) and not event["disturbed"]:
@@ -208,7 +208,7 @@ def _lateness(report: Report) -> float | None:
     return max(late) * 1e-9 if late else None
 
 
-def _stop_if_hopeless(given_up_in_a_row: int, event: Event, folder: CampaignFolder) -> None:
+def _stop_if_hopeless(given_up_in_a_row: int, event: LiveAttempt, folder: CampaignFolder) -> None:
     if given_up_in_a_row < HOPELESS_AFTER:
         return
     reason, logs = event["reasons"][0], folder.trial(event["trial"], event["attempt"]) / "logs"

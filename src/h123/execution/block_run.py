@@ -22,9 +22,9 @@ from h123.execution.files import trial_certificate, write_trial_files
 from h123.execution.jobs import Forecast, Jobs, MachineQueue, Running
 from h123.execution.machine import Machine, UnfitMachine
 from h123.execution.order import BlockOrder
-from h123.execution.pool import AttemptDone, BlockDone, MachineLost, OrderRefused, PoolEvent, Said, Started
+from h123.execution.pool import AttemptDone, BlockDone, MachineLost, Notice, OrderRefused, PoolEvent, Started
 from h123.execution.preparation import prepare
-from h123.execution.retry_policy import Event, disturbed, settled, usable
+from h123.execution.retry_policy import LiveAttempt, disturbed, settled, usable
 from h123.execution.wire import folder_digest
 from h123.measures import disturbance, machine_noise, ruined
 from h123.packets import tabulate_evidence
@@ -66,7 +66,7 @@ class _BlockRun:
         self._subjects: Mapping[str, Subject] = {}
         self._blocks = {block[0].block: block for block in order.blocks}
         self._attempts = {
-            trial.id: [cast(Event, event) for event in order.tried.get(trial.id, [])] for trial in order.trials()
+            trial.id: [cast(LiveAttempt, event) for event in order.tried.get(trial.id, [])] for trial in order.trials()
         }
         jobs = Jobs.ruled(
             order.blocks,
@@ -105,7 +105,7 @@ class _BlockRun:
             self._subjects = prepare(treatments, said.append, own_subjects(self._order.servers))
         except UserError as lacking:
             raise UnfitMachine(lacking.message, lacking.remedy, lacking.status) from None
-        yield from (Said(machine=self._machine.name, text=text) for text in said)
+        yield from (Notice(machine=self._machine.name, text=text) for text in said)
         for name, digest in self._order.archives().items():
             if folder_digest(self._archives[name]) != digest:
                 raise UnfitMachine(f"{name} did not arrive at {self._machine.name} as the order says")
@@ -138,7 +138,7 @@ class _BlockRun:
             if not patience.calm_enough(self._engine.noise(), tried, self._policy.tolerated):
                 if waiting_s > 0:
                     text = f"{len(pending)} disturbed trials wait for a calmer machine, for {longest} at most"
-                    yield Said(machine=self._machine.name, text=text)
+                    yield Notice(machine=self._machine.name, text=text)
                     time.sleep(patience.pause_s)
                     waiting_s -= patience.pause_s
                     continue
@@ -151,7 +151,7 @@ class _BlockRun:
     def _settled(self, trial: PlannedTrial) -> bool:
         return settled(self._attempts[trial.id], self._policy.retries)
 
-    def _tried(self, trial: PlannedTrial) -> list[Event]:
+    def _tried(self, trial: PlannedTrial) -> list[LiveAttempt]:
         """Its attempts on the machine where its block is done."""
         return [event for event in self._attempts[trial.id] if not superseded(event)]
 
@@ -209,7 +209,7 @@ class _BlockRun:
             require_room(folder)  # or it may have failed for want of it, which says nothing about the trial
         judged = self._judge(trial, folder, report, valid=not reasons)
         seconds = round(time.monotonic() - running.began, 4)
-        event: Event = {
+        event: LiveAttempt = {
             "event": "trial",
             "trial": trial.id,
             "attempt": running.attempt,

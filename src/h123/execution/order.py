@@ -17,7 +17,7 @@ from h123.catalogue import OwnServer
 from h123.documents.events import TrialName
 from h123.documents.shapes import Count, Digest, Reason, Share, Whole
 from h123.execution.jobs import Headroom
-from h123.execution.retry_policy import Event, Patience, Retries
+from h123.execution.retry_policy import LiveAttempt, Patience, Retries
 from h123.execution.wire import CLOSED, Message, MessagePart
 from h123.study import RESOLVED, Network, PlannedTrial
 
@@ -111,7 +111,7 @@ class BlockOrder(Message):
         return {**self.roots, **self.prepared}
 
 
-def history(tried: Iterable[Event]) -> list[PastAttempt]:
+def history(tried: Iterable[LiveAttempt]) -> list[PastAttempt]:
     """Earlier attempts at a trial as an order has them."""
     kept = PastAttempt.__annotations__
     return [PastAttempt(**{name: value for name, value in event.items() if name in kept}) for event in tried]  # type: ignore[typeddict-item]

@@ -55,10 +55,10 @@ def _named(trial: str, attempt: int) -> str:
     return trial + (f" (attempt {attempt})" if attempt > 1 else "")
 
 
-class Said(_Event):
+class Notice(_Event):
     """What the machine does instead of running trials, in words."""
 
-    event: Literal["said"] = "said"
+    event: Literal["notice"] = "notice"
     text: str
 
 
@@ -90,7 +90,7 @@ class OrderRefused(_Event):
         return UserError(self.why, self.remedy, status=self.status)
 
 
-PoolEvent = Started | AttemptDone | Said | BlockDone | MachineLost | OrderRefused
+PoolEvent = Started | AttemptDone | Notice | BlockDone | MachineLost | OrderRefused
 _READS: TypeAdapter[PoolEvent] = TypeAdapter(Annotated[PoolEvent, Field(discriminator="event")])
 
 

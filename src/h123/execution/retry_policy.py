@@ -49,7 +49,7 @@ class Patience(MessagePart):
         """What may be waited after trials that took so long."""
         return max(self.least_waiting_s, self.waiting_share * took_s)
 
-    def calm_enough(self, now: float, tried: "Sequence[Event]", limit: float) -> bool:
+    def calm_enough(self, now: float, tried: "Sequence[LiveAttempt]", limit: float) -> bool:
         """Whether a trial would be undisturbed now: what the machine does to it grows with its noise (shares, 0 to
         1)."""
         last = tried[-1]
@@ -64,7 +64,7 @@ ONCE = Retries(faults=1, disturbed=1, ruined=1)
 """For who judges each attempt itself."""
 
 
-class Event(AttemptFacts, total=False):
+class LiveAttempt(AttemptFacts, total=False):
     """An attempt's, as long as the campaign runs."""
 
     forgiven: bool
@@ -80,22 +80,22 @@ def tolerated(margin: float) -> float:
     return margin / 2
 
 
-def clean(tried: Sequence[Event]) -> bool:
+def clean(tried: Sequence[LiveAttempt]) -> bool:
     """An attempt counts, and the machine had no part in it."""
     return any(event["valid"] and not event.get("disturbed") for event in tried)
 
 
-def usable(tried: Sequence[Event]) -> bool:
+def usable(tried: Sequence[LiveAttempt]) -> bool:
     """An attempt counts, disturbed or not."""
     return any(event["valid"] for event in tried)
 
 
-def unsupported(tried: Sequence[Event]) -> bool:
+def unsupported(tried: Sequence[LiveAttempt]) -> bool:
     """A subject says that it cannot do this."""
     return any(reason["code"] == "unsupported" for event in tried[-1:] for reason in event["reasons"])
 
 
-def given_up(tried: Sequence[Event], retries: Retries = RETRIES) -> bool:
+def given_up(tried: Sequence[LiveAttempt], retries: Retries = RETRIES) -> bool:
     """No attempt counts, and there will be no other."""
     if usable(tried):
         return False
@@ -104,7 +104,7 @@ def given_up(tried: Sequence[Event], retries: Retries = RETRIES) -> bool:
     return bool(recent) and (unsupported(recent) or faults >= retries.faults or len(recent) >= retries.ruined)
 
 
-def disturbed(tried: Sequence[Event], retries: Retries = RETRIES) -> bool:
+def disturbed(tried: Sequence[LiveAttempt], retries: Retries = RETRIES) -> bool:
     """To be tried again when the machine is calmer."""
     recent = _since_retry(tried)
     if clean(tried) or given_up(tried, retries):
@@ -114,21 +114,21 @@ def disturbed(tried: Sequence[Event], retries: Retries = RETRIES) -> bool:
     return bool(recent and recent[-1].get("disturbed"))
 
 
-def settled(tried: Sequence[Event], retries: Retries = RETRIES) -> bool:
+def settled(tried: Sequence[LiveAttempt], retries: Retries = RETRIES) -> bool:
     """Nothing to try, at least for now."""
     return usable(tried) or given_up(tried, retries) or disturbed(tried, retries)
 
 
-def forgive(tried: Sequence[Event]) -> None:
+def forgive(tried: Sequence[LiveAttempt]) -> None:
     """A person asks to try again: attempts so far stand against nothing any more."""
     for event in tried:
         event["forgiven"] = True
 
 
-def lose(event: Event) -> None:
+def lose(event: LiveAttempt) -> None:
     """The attempt's files are gone or changed: it counts for nothing, and stands against nothing."""
     event["valid"], event["forgiven"] = False, True
 
 
-def _since_retry(tried: Sequence[Event]) -> list[Event]:
+def _since_retry(tried: Sequence[LiveAttempt]) -> list[LiveAttempt]:
     return [event for event in tried if not event.get("forgiven")]

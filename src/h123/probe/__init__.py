@@ -1,25 +1,25 @@
 """A survey of a server of which nothing is known: what it speaks, what it answers, and what study that suggests."""
 
 from h123.probe.draft import STUDY, Draft
-from h123.probe.findings import Answer, Found
+from h123.probe.findings import Answer, ProbeFindings
 from h123.probe.inquiry import Inquiry, survey
-from h123.probe.judgement import TITLES, Known, found_words, judge, served
+from h123.probe.judgement import TITLES, ServerAbilities, found_words, judge, served
 from h123.probe.likeness import check_answers
-from h123.probe.load import Load, Requests, Visits
-from h123.probe.site import Site, addresses_of, site_of, takes_a_connection
+from h123.probe.load import DraftedRequests, DraftedVisits, OfferedLoad
+from h123.probe.site import ProbedSite, addresses_of, site_of, takes_a_connection
 
 __all__ = [
     "STUDY",
     "TITLES",
     "Answer",
     "Draft",
-    "Found",
+    "DraftedRequests",
+    "DraftedVisits",
     "Inquiry",
-    "Known",
-    "Load",
-    "Requests",
-    "Site",
-    "Visits",
+    "OfferedLoad",
+    "ProbeFindings",
+    "ProbedSite",
+    "ServerAbilities",
     "addresses_of",
     "check_answers",
     "found_words",

@@ -12,7 +12,7 @@ from h123.base.paths import real
 from h123.base.terminal.redaction import holds_secrets
 from h123.catalogue import OwnServer
 from h123.probe.inquiry import Inquiry
-from h123.probe.load import Asked, Part, by_network, patience
+from h123.probe.load import DraftedWorkload, Part, by_network, patience
 from h123.study import METRICS, TAIL, Condition, Network
 
 
@@ -25,7 +25,7 @@ class Draft:
     inquiry: Inquiry
     protocols: Sequence[str]
     """Those that all of them speak, of what is to be compared."""
-    asked: Asked
+    asked: DraftedWorkload
     networks: Mapping[str, Network]
     client: str = "go"
     """A subject that asks servers which are no subjects."""

@@ -35,7 +35,7 @@ class Answer(Shape):
         return (found["host"], int(found["port"])) if found and 1 <= int(found["port"]) <= 65535 else None
 
 
-class Spoken(Shape):
+class ProtocolFindings(Shape):
     """What came of one protocol."""
 
     protocol: Literal["h1", "h2", "h3"]
@@ -53,7 +53,7 @@ class Spoken(Shape):
     """By request, those of which one was tried, and then one after another."""
 
 
-class Certificate(Shape):
+class PresentedCertificate(Shape):
     """The server's own."""
 
     subject: str
@@ -66,12 +66,12 @@ class Certificate(Shape):
     not_after_unix: int
 
 
-class Found(Document):
+class ProbeFindings(Document):
     """All of it."""
 
     h123: Literal["found/1"]
-    protocols: list[Spoken] = Field(min_length=1)
-    certificate: Certificate | None
+    protocols: list[ProtocolFindings] = Field(min_length=1)
+    certificate: PresentedCertificate | None
 
     @property
     def mute(self) -> bool:
@@ -83,10 +83,10 @@ class Found(Document):
         answers = [answer for each in self.protocols for had in each.answers for answer in had]
         return next((answer.announced for answer in answers if answer.announced), None)
 
-    def of(self, protocol: str) -> Spoken:
+    def of(self, protocol: str) -> ProtocolFindings:
         """What came of it."""
         return next(each for each in self.protocols if each.protocol == protocol)
 
-    def spoken(self) -> list[Spoken]:
+    def spoken(self) -> list[ProtocolFindings]:
         """The protocols over which there was a connection."""
         return [each for each in self.protocols if not each.error]

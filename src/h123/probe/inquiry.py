@@ -16,9 +16,9 @@ from h123.documents import Reason, read_document, write_document
 from h123.documents.lab_report import Report
 from h123.documents.trial_files import Link, LinkEnd, Role, TrialFile
 from h123.execution import CLIENT_ADDRESS, SERVER_ADDRESS, LocalPool, PreparedTrial, SingleTrials, own_role
-from h123.probe.findings import Found
+from h123.probe.findings import ProbeFindings
 from h123.probe.patience import impatience
-from h123.probe.site import Site
+from h123.probe.site import ProbedSite
 from h123.study import Header, Network, Parameters
 
 SCOUT = "go"
@@ -44,7 +44,7 @@ _LINES = 8
 class Inquiry:
     """What is asked of a server."""
 
-    site: Site
+    site: ProbedSite
     method: Literal["GET", "POST"] = "GET"
     headers: tuple[Header, ...] = ()
     body: Path | None = None
@@ -55,10 +55,10 @@ class Inquiry:
 
 
 @dataclass(frozen=True)
-class Inquired:
+class InquiryResult:
     """What came of it: what was found, or what the lab says of a server that could not be asked."""
 
-    found: Found | None
+    found: ProbeFindings | None
     reasons: list[Reason]
     log: list[str] = field(default_factory=list)
     """The end of what the server printed."""
@@ -67,7 +67,7 @@ class Inquired:
     seconds: float = 0.0
 
 
-def survey(server: OwnServer, inquiry: Inquiry, folder: Path) -> Inquired:
+def survey(server: OwnServer, inquiry: Inquiry, folder: Path) -> InquiryResult:
     """Start `server` on this machine, which it is of, and ask it, in the empty `folder`. Raises UserError where it is
     no program."""
     known = catalogue()
@@ -91,7 +91,7 @@ def survey(server: OwnServer, inquiry: Inquiry, folder: Path) -> Inquired:
     return dataclasses.replace(tcp, seconds=time.monotonic() - began)
 
 
-def _other_port(found: Found | None, inquiry: Inquiry) -> int | None:
+def _other_port(found: ProbeFindings | None, inquiry: Inquiry) -> int | None:
     """That the server announces for its HTTP/3, which it does not speak where it was asked."""
     if found is None or not found.of(QUIC).error:
         return None
@@ -99,7 +99,7 @@ def _other_port(found: Found | None, inquiry: Inquiry) -> int | None:
     return port if port != inquiry.site.port and host in ("", inquiry.site.host) else None
 
 
-def _with_other_port(known: Inquired, port: int, there: Inquired) -> Inquired:
+def _with_other_port(known: InquiryResult, port: int, there: InquiryResult) -> InquiryResult:
     if known.found is None or there.found is None or there.found.of(QUIC).error:
         return known
     protocols = [there.found.of(QUIC) if each.protocol == QUIC else each for each in known.found.protocols]
@@ -119,7 +119,7 @@ def _carry_out(
     *,
     udp: bool = False,
     port: int | None = None,
-) -> Inquired:
+) -> InquiryResult:
     """`udp`: the server listens for that alone; `port`: it is asked there."""
     prepared = PreparedTrial(folder / "trial", _parameters(), _NETWORK)
     prepared.folder.mkdir(parents=True)
@@ -140,7 +140,9 @@ def _carry_out(
     log = prepared.folder / "logs" / f"{started.name}.log"
     lines = log.read_text("utf-8", errors="replace").splitlines()[-_LINES:] if log.exists() else []
     found = prepared.folder / "found.json"
-    return Inquired(read_document(found, Found) if found.exists() and not reasons else None, reasons, lines)
+    return InquiryResult(
+        read_document(found, ProbeFindings) if found.exists() and not reasons else None, reasons, lines
+    )
 
 
 def _parameters() -> Parameters:

@@ -10,8 +10,8 @@ from h123.base.errors import UserError
 from h123.base.terminal.redaction import hidden
 from h123.base.units import format_bytes
 from h123.catalogue import QUIC
-from h123.probe.findings import Answer, Certificate, Found, Spoken
-from h123.probe.inquiry import ANSWER_NS, ONLY_IPV6, Inquired, Inquiry
+from h123.probe.findings import Answer, PresentedCertificate, ProbeFindings, ProtocolFindings
+from h123.probe.inquiry import ANSWER_NS, ONLY_IPV6, Inquiry, InquiryResult
 from h123.study import RecordedAnswer
 from h123.study.workload import BEYOND_OK, OK
 
@@ -21,10 +21,10 @@ _SLOW_NS = 100_000_000
 
 
 @dataclass(frozen=True)
-class Known:
+class ServerAbilities:
     """What can be measured of a server, and what to tell about it."""
 
-    spoken: Sequence[Spoken]
+    spoken: Sequence[ProtocolFindings]
     """What came of the protocols that are asked for."""
     remarks: Sequence[str]
     protocols: Sequence[str]
@@ -34,7 +34,7 @@ class Known:
     """Of its HTTP/3, where that is not the port that was asked for."""
 
 
-def judge(inquired: Inquired, inquiry: Inquiry, asked: Sequence[str] | None = None) -> Known:
+def judge(inquired: InquiryResult, inquiry: Inquiry, asked: Sequence[str] | None = None) -> ServerAbilities:
     """Of a server that answers all requests over each protocol (`asked`: of these alone). Raises UserError, with what
     to do, where it does not."""
     found = inquired.found
@@ -55,7 +55,7 @@ def judge(inquired: Inquired, inquiry: Inquiry, asked: Sequence[str] | None = No
                 log = inquired.log if _may_explain(answers[-1], inquired.log) else []
                 raise _of_request(each, path, *fault, log, inquiry)
     remarks = list(_remarks(inquired, found, spoken, inquiry))
-    return Known(spoken, remarks, [each.protocol for each in found.spoken()], inquired.http3_port)
+    return ServerAbilities(spoken, remarks, [each.protocol for each in found.spoken()], inquired.http3_port)
 
 
 def served(answers: Sequence[Answer], path: str, inquiry: Inquiry) -> RecordedAnswer:
@@ -70,7 +70,7 @@ def _of_page(answer: Answer) -> tuple[str, str] | None:
     return f"was answered with {answer.status}", f"parts of a page are answered with {OK} to {BEYOND_OK - 1}"
 
 
-def _not_asked(inquired: Inquired, inquiry: Inquiry) -> UserError:
+def _not_asked(inquired: InquiryResult, inquiry: Inquiry) -> UserError:
     """The server died, or never listened where it was expected."""
     reason = inquired.reasons[0]["detail"] if inquired.reasons else "the survey ended without a result"
     told = reason.partition("; its last output: ")[0].removesuffix("; it printed nothing")
@@ -166,13 +166,13 @@ _ALONE = "In the lab it is alone: what it needs, such as a database, a script of
 _LONGER = "; if it needs longer to open it, say what it prints then: --ready TEXT"
 
 
-def _not_spoken(found: Found, missing: str, inquiry: Inquiry) -> UserError:
+def _not_spoken(found: ProbeFindings, missing: str, inquiry: Inquiry) -> UserError:
     unable = found.of(missing)
     remedy = _of_handshake([unable], inquiry) or _turn_on(missing)
     return UserError(f"the server does not speak {TITLES[missing]}: {unable.error}", remedy=remedy)
 
 
-def _of_handshake(unable: Sequence[Spoken], inquiry: Inquiry) -> str | None:
+def _of_handshake(unable: Sequence[ProtocolFindings], inquiry: Inquiry) -> str | None:
     """What to do where TLS came to nothing, by what the server's alert says; None: that says nothing."""
     said = " ".join(each.error for each in unable)
     if any(each.asks_for_certificate for each in unable):
@@ -192,7 +192,7 @@ _NO_CERTIFICATE = (
 )
 
 
-def _distrusted(each: Spoken, inquiry: Inquiry) -> UserError:
+def _distrusted(each: ProtocolFindings, inquiry: Inquiry) -> UserError:
     """The library's words begin with its own name."""
     why = each.distrust.removeprefix("x509: ")
     return UserError(
@@ -208,7 +208,7 @@ def _turn_on(protocol: str) -> str:
     return f"turn it on in the server's configuration, or leave {protocol} out of --protocols"
 
 
-def _silent(inquired: Inquired, found: Found, inquiry: Inquiry) -> UserError:
+def _silent(inquired: InquiryResult, found: ProbeFindings, inquiry: Inquiry) -> UserError:
     port = inquiry.site.port
     if any(each.no_tls for each in found.protocols):
         return UserError(
@@ -295,7 +295,9 @@ def _follow(answer: Answer, path: str, inquiry: Inquiry) -> str:
     return f"redirects are not followed: name in --url what is to be measured itself, --url {to}{near}"
 
 
-def _of_request(each: Spoken, path: str, what: str, remedy: str, log: Sequence[str], inquiry: Inquiry) -> UserError:
+def _of_request(
+    each: ProtocolFindings, path: str, what: str, remedy: str, log: Sequence[str], inquiry: Inquiry
+) -> UserError:
     """Of a server that runs elsewhere nobody sees what it prints."""
     printed = f".{_printed(log, answered=True)}" if log else ""
     request = f"{TITLES[each.protocol]}: the request for {hidden(path)} {what}"
@@ -310,7 +312,9 @@ _OTHER_THAN_WHO = ("did not end", "leads elsewhere", "with 404", "with 429", "wi
 """What is wrong with a request, whoever makes it."""
 
 
-def _remarks(inquired: Inquired, found: Found, spoken: Sequence[Spoken], inquiry: Inquiry) -> Iterator[str]:
+def _remarks(
+    inquired: InquiryResult, found: ProbeFindings, spoken: Sequence[ProtocolFindings], inquiry: Inquiry
+) -> Iterator[str]:
     yield from _of_http3(inquired, found, inquiry)
     for each in spoken:
         if 1 < sum(map(len, each.answers)) <= each.connections:
@@ -342,7 +346,7 @@ def _remarks(inquired: Inquired, found: Found, spoken: Sequence[Spoken], inquiry
         yield from _of_certificate(found.certificate, inquiry)
 
 
-def _of_http3(inquired: Inquired, found: Found, inquiry: Inquiry) -> Iterator[str]:
+def _of_http3(inquired: InquiryResult, found: ProbeFindings, inquiry: Inquiry) -> Iterator[str]:
     """Where it announces an HTTP/3 that is not measured, or not where it was asked."""
     site, announced = inquiry.site, found.announced()
     if inquired.http3_port:
@@ -361,7 +365,7 @@ def _named(paths: Collection[str]) -> str:
     return f"{first} and {len(more)} more" if more else first
 
 
-def _of_certificate(certificate: Certificate, inquiry: Inquiry) -> Iterator[str]:
+def _of_certificate(certificate: PresentedCertificate, inquiry: Inquiry) -> Iterator[str]:
     now = dt.datetime.now(dt.UTC).timestamp()
     if certificate.not_after_unix < now:
         day = dt.datetime.fromtimestamp(certificate.not_after_unix, dt.UTC).date()
@@ -373,7 +377,7 @@ def _of_certificate(certificate: Certificate, inquiry: Inquiry) -> Iterator[str]
         yield f"Its certificate is for {names}, not for {inquiry.site.host} (h123 does not check it)"
 
 
-def found_words(known: Known, inquiry: Inquiry) -> list[str]:
+def found_words(known: ServerAbilities, inquiry: Inquiry) -> list[str]:
     """What was found, in a few lines."""
     titles = [TITLES[each.protocol] for each in known.spoken]
     lines = [f"It speaks {' and '.join([', '.join(titles[:-1]), titles[-1]] if len(titles) > 1 else titles)}"]

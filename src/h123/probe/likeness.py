@@ -4,18 +4,18 @@ from collections.abc import Mapping, Sequence
 
 from h123.base.errors import UserError
 from h123.base.terminal.redaction import hidden
-from h123.probe.findings import Answer, Spoken
+from h123.probe.findings import Answer, ProtocolFindings
 from h123.probe.inquiry import Inquiry
-from h123.probe.judgement import TITLES, Known
+from h123.probe.judgement import TITLES, ServerAbilities
 
 _TOLERATED = 0.01
 """Of sizes that vary from answer to answer."""
 _NAMED = 2
 
 
-def check_answers(known: Mapping[str, Known], protocols: Sequence[str], inquiry: Inquiry) -> None:
+def check_answers(known: Mapping[str, ServerAbilities], protocols: Sequence[str], inquiry: Inquiry) -> None:
     """Of two builds each over each protocol, of one server its protocols. Raises UserError where they differ."""
-    sides: dict[str, dict[str, Spoken]] = {
+    sides: dict[str, dict[str, ProtocolFindings]] = {
         name: {each.protocol: each for each in one.spoken} for name, one in known.items()
     }
     if len(sides) == 1:
@@ -44,7 +44,7 @@ def check_answers(known: Mapping[str, Known], protocols: Sequence[str], inquiry:
     )
 
 
-def _unlike(inquiry: Inquiry, sides: Mapping[str, Spoken], where: str) -> list[str]:
+def _unlike(inquiry: Inquiry, sides: Mapping[str, ProtocolFindings], where: str) -> list[str]:
     """A line for each path."""
     (one, first), (other, second) = sides.items()
     pairs = zip(inquiry.site.paths, first.answers, second.answers, strict=False)

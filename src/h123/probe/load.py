@@ -33,7 +33,7 @@ stuck, and ended."""
 
 
 @dataclass(frozen=True)
-class Load:
+class OfferedLoad:
     """Users, each of which sends its next request, or begins its next visit, when the last one has ended."""
 
     users: int = 4
@@ -47,7 +47,7 @@ class Load:
     """Under the virtual clock, where a longer trial costs little."""
 
 
-class Asked(Protocol):
+class DraftedWorkload(Protocol):
     """What is asked."""
 
     @property
@@ -63,7 +63,7 @@ class Asked(Protocol):
         """What the question is about, and what else is told."""
 
     @property
-    def load(self) -> Load:
+    def load(self) -> OfferedLoad:
         """Users, and what each makes."""
 
     def seconds(self, network: Network) -> float:
@@ -80,13 +80,13 @@ class Asked(Protocol):
 
 
 @dataclass(frozen=True)
-class Requests:
+class DraftedRequests:
     """The survey's, each equally often."""
 
     inquiry: Inquiry
     answers: Sequence[Sequence[Answer]]
     """By path, those of all servers over all protocols; at least one each."""
-    load: Load = Load()
+    load: OfferedLoad = OfferedLoad()
 
     @property
     def what(self) -> str:
@@ -161,11 +161,11 @@ class Requests:
 
 
 @dataclass(frozen=True)
-class Visits:
+class DraftedVisits:
     """Of a page, each with an empty cache and connections of its own."""
 
     page: Page
-    load: Load = Load(1)
+    load: OfferedLoad = OfferedLoad(1)
 
     @property
     def what(self) -> str:
@@ -221,19 +221,19 @@ def _usual(answers: Sequence[Answer]) -> float:
     return median(answer.ns for answer in answers) / 1e9
 
 
-def _within(bounds: tuple[int, int], load: Load, seconds: float) -> int:
+def _within(bounds: tuple[int, int], load: OfferedLoad, seconds: float) -> int:
     """The number that is asked for, or of so many seconds each as a trial has time for."""
     return load.requests or max(bounds[0], min(bounds[1], math.floor(_TRIAL_S / max(seconds, 1e-6))))
 
 
-def by_network(asked: Asked, networks: Mapping[str, Network], files: Mapping[str, str]) -> dict[str, Part]:
+def by_network(asked: DraftedWorkload, networks: Mapping[str, Network], files: Mapping[str, str]) -> dict[str, Part]:
     """The levels of a factor `network`; `files` has those that are given by a path."""
     return {
         name: {"network": files.get(name, name), "requests": asked.times(network)} for name, network in networks.items()
     }
 
 
-def patience(asked: Asked, networks: Mapping[str, Network]) -> Part:
+def patience(asked: DraftedWorkload, networks: Mapping[str, Network]) -> Part:
     """The setting after which a trial is ended: a server that is stuck in every other trial must not make minutes of
     seconds."""
     longest = max(asked.lasts(network) for network in networks.values())

@@ -16,7 +16,7 @@ _EXAMPLE = "write it as in https://localhost:8443/api/orders"
 
 
 @dataclass(frozen=True)
-class Site:
+class ProbedSite:
     """What URLs of one server have in common, and their paths with queries."""
 
     host: str
@@ -24,7 +24,7 @@ class Site:
     paths: tuple[str, ...]
 
 
-def site_of(urls: Sequence[str]) -> Site:
+def site_of(urls: Sequence[str]) -> ProbedSite:
     """Raises UserError for what is no URL of a server with TLS, and where there is more than one server."""
     if not urls:
         raise UserError("no URL given: what is the server to be asked for?", remedy=f"--url: {_EXAMPLE}")
@@ -39,10 +39,10 @@ def site_of(urls: Sequence[str]) -> Site:
     paths = [asked_path(part) for part in parts]
     if twice := [path for path in paths if paths.count(path) > 1]:
         raise UserError(f"--url: {hidden(twice[0])} is there twice", remedy="name each once")
-    return Site(host, port, tuple(paths))
+    return ProbedSite(host, port, tuple(paths))
 
 
-def addresses_of(site: Site) -> list[str]:
+def addresses_of(site: ProbedSite) -> list[str]:
     """The IP addresses of the server as this machine finds them, at least one. Raises UserError."""
     try:
         found = socket.getaddrinfo(site.host, site.port, type=socket.SOCK_STREAM)

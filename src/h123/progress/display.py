@@ -16,7 +16,7 @@ NAMES_SHOWN = 3
 
 
 @dataclass(frozen=True)
-class Estimate:
+class InterimEstimate:
     """A ratio by the trials so far; not final."""
 
     pair: str
@@ -38,12 +38,12 @@ class Standing:
     left_s: float
     blocks_done: int = 0
     blocks: int = 0
-    so_far: Sequence[Estimate] = ()
+    so_far: Sequence[InterimEstimate] = ()
     late_s: float | None = None
     """99 of 100 packets of the attempt that ended last came out of the link no more than this after their time."""
 
 
-class Ended(TypedDict):
+class AttemptOutcome(TypedDict):
     """An attempt that has: what people are told of it."""
 
     trial: str
@@ -64,7 +64,7 @@ class Display(Protocol):
     def __enter__(self) -> "Display": ...
     def __exit__(self, *exc: object) -> None: ...
     def show(self, standing: Standing) -> None: ...
-    def end(self, event: Ended, standing: Standing) -> None: ...
+    def end(self, event: AttemptOutcome, standing: Standing) -> None: ...
     def say(self, text: str, standing: Standing) -> None: ...
 
 
@@ -83,7 +83,7 @@ class _Blocks:
         return [f"{head}: {line}" for line in _lines(standing.so_far)]
 
 
-def _lines(estimates: Sequence[Estimate]) -> list[str]:
+def _lines(estimates: Sequence[InterimEstimate]) -> list[str]:
     """One for each pair: `h3/h2 latency: lan 1.32, poor 0.76`."""
     lines: dict[str, list[str]] = {}
     for one in estimates:
@@ -130,7 +130,7 @@ class LiveDisplay:
             left=f"{format_span(standing.left_s)} left",
         )
 
-    def end(self, event: Ended, standing: Standing) -> None:
+    def end(self, event: AttemptOutcome, standing: Standing) -> None:
         self.show(standing)
         for reason in event["reasons"]:
             head = Text(f"{event['trial']}: invalid: {reason['code']}", style="yellow")
@@ -161,7 +161,7 @@ class LineDisplay:
         if line != self._last:
             self._print(line)
 
-    def end(self, event: Ended, standing: Standing) -> None:
+    def end(self, event: AttemptOutcome, standing: Standing) -> None:
         name = event["trial"] + (f" attempt {event['attempt']}" if event["attempt"] > 1 else "")
         place = f"[{standing.done}/{standing.total}, {format_span(standing.left_s)} left]"
         self._print(f"{place} {name}: {event['seconds'] or 0.0:.1f} s, {_outcome(event)}")
@@ -173,7 +173,7 @@ class LineDisplay:
         self._console.print(line, soft_wrap=True)
 
 
-def _outcome(event: Ended) -> str:
+def _outcome(event: AttemptOutcome) -> str:
     if event["reasons"]:
         return "; ".join(f"INVALID {r['code']}: {r['detail']}" for r in event["reasons"])
     if event.get("disturbed"):

@@ -10,7 +10,7 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry, Counter, Gauge, Info, make_wsgi_app
 
 from h123.base.errors import UserError
-from h123.progress.display import Display, Ended, Standing
+from h123.progress.display import AttemptOutcome, Display, Standing
 from h123.progress.listener import Listener
 
 LOOPBACK = "127.0.0.1"
@@ -111,7 +111,7 @@ class Exposition:
         for estimate in standing.so_far:
             self._estimate.labels(estimate.pair, estimate.metric, estimate.cell).set(estimate.ratio)
 
-    def ended(self, event: Ended) -> None:
+    def ended(self, event: AttemptOutcome) -> None:
         """An attempt has."""
         outcome = "failed" if event["reasons"] else "disturbed" if event.get("disturbed") else "ok"
         self._attempts.labels(outcome).inc()
@@ -138,7 +138,7 @@ class Exposed:
         self._exposition.stands(standing)
         self._display.show(standing)
 
-    def end(self, event: Ended, standing: Standing) -> None:
+    def end(self, event: AttemptOutcome, standing: Standing) -> None:
         self._exposition.ended(event)
         self._exposition.stands(standing)
         self._display.end(event, standing)

@@ -16,7 +16,7 @@ from h123.verification.contract_test import (
     tally,
     verify_each,
 )
-from h123.verification.migration import Moved, moved_words
+from h123.verification.migration import MoveResult, moved_words
 from h123.verification.proof import proof, told_of
 from h123.verification.public_record import PublicRecord, has_news, public_record, public_records, publish
 from h123.verification.record import Record, read_record
@@ -29,7 +29,7 @@ __all__ = [
     "PROBE",
     "STREAMS",
     "WINDOWS",
-    "Moved",
+    "MoveResult",
     "Part",
     "PublicRecord",
     "Record",

@@ -13,7 +13,7 @@ from h123.execution import Pool
 from h123.verification.clients.client import verify_client
 from h123.verification.constants.measure import measurable, measure
 from h123.verification.migration import moved_words, moves
-from h123.verification.profile import Held, profile
+from h123.verification.profile import SituationResult, profile
 from h123.verification.record import (
     keep_constants,
     keep_moves,
@@ -105,9 +105,9 @@ def measure_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
     _each("constants", tasks, one, steps)
 
 
-def profile_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> dict[str, list[Held]]:
+def profile_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> dict[str, list[SituationResult]]:
     """What holds each back in the standard situations, by subject, and into its record like constants."""
-    found = dict[str, list[Held]]()
+    found = dict[str, list[SituationResult]]()
 
     def one(subject: Subject, role: VerifiedRole) -> bool:
         seen = profile(subject, role, pool, steps.move)

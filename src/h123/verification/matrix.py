@@ -23,7 +23,7 @@ from h123.base.paths import real
 from h123.catalogue import Subject, fingerprint, make_bodies
 from h123.documents import Reason
 from h123.execution import SERVER_ADDRESS, Pool, campaign_certificate, machine_facts
-from h123.progress import Display, Ended, Standing
+from h123.progress import AttemptOutcome, Display, Standing
 from h123.store import check_name
 from h123.study import Parameters
 from h123.verification.client_cases import CONNECTIONS, METHODS, Assignment
@@ -259,7 +259,7 @@ def failures(cells: Mapping[Pairing, Cell | None]) -> Iterator[tuple[Pairing, st
                 yield pairing, method, result
 
 
-def _event(cell: Cell, seconds: float) -> Ended:
+def _event(cell: Cell, seconds: float) -> AttemptOutcome:
     """For the display, which knows campaigns' trials."""
     reasons: list[Reason] = [
         {"code": method, "detail": result.reason} for method, result in cell.results.items() if result.outcome == "fail"

@@ -24,7 +24,7 @@ from h123.execution import SERVER_ADDRESS, Pool, PreparedTrial, campaign_certifi
 from h123.packets.capture import DOWN, UDP, UP, Packets, read_packets
 from h123.study import Network, Parameters
 from h123.study.networks.network import Bottleneck, Direction, Move, Queue
-from h123.verification.constants.experiment import Asked
+from h123.verification.constants.experiment import SenderCase
 from h123.verification.trial import Clock, Trial, Trials, calm_clock
 
 New = Literal["port", "address"]
@@ -39,7 +39,7 @@ FULL = 1000
 _WAY = Direction(delay_ns=ROUND_TRIP_NS // 2, rate=Bottleneck(bps=RATE_BPS), queue=Queue(ns=100_000_000))
 
 
-class Moved(Strict):
+class MoveResult(Strict):
     """What a server made of one move."""
 
     role: VerifiedRole = "server"
@@ -57,7 +57,7 @@ class Moved(Strict):
     """Why nothing is known."""
 
 
-def moved_words(one: Moved) -> str:
+def moved_words(one: MoveResult) -> str:
     """`a new port: survived, answered there after 0 ms, flowing again after 61 ms`."""
     if one.untold:
         return f"a new {one.new}: not told, {one.untold}"
@@ -77,7 +77,7 @@ def networks() -> dict[New, Network]:
     }
 
 
-def moves(subject: Subject, pool: Pool, told: Callable[[str], None]) -> list[Moved]:
+def moves(subject: Subject, pool: Pool, told: Callable[[str], None]) -> list[MoveResult]:
     """Of a server over HTTP/3, one of each kind; none of others. `told` hears of every trial that has ended.
 
     The subject and the embedded ones are installed. Raises UserError where this machine can execute no trial.
@@ -95,12 +95,12 @@ def moves(subject: Subject, pool: Pool, told: Callable[[str], None]) -> list[Mov
     return sorted(found, key=lambda one: get_args(New).index(one.new))
 
 
-def _each(subject: Subject, clock: Clock, trials: Trials, place: Path) -> Iterator[Moved]:
+def _each(subject: Subject, clock: Clock, trials: Trials, place: Path) -> Iterator[MoveResult]:
     parameters = _parameters(subject, clock)
     try:
         check_supported(subject, "server", parameters)
     except UserError as error:
-        yield from (Moved(clock=clock, new=new, untold=error.message) for new in networks())
+        yield from (MoveResult(clock=clock, new=new, untold=error.message) for new in networks())
         return
     begun, prepared = dict[Path, New](), list[PreparedTrial]()
     for new, network in networks().items():
@@ -113,19 +113,19 @@ def _each(subject: Subject, clock: Clock, trials: Trials, place: Path) -> Iterat
 
 
 def _parameters(subject: Subject, clock: Clock) -> Parameters:
-    asked = Asked(subject, "server", QUIC, DEFAULT_CONGESTION, clock)
+    asked = SenderCase(subject, "server", QUIC, DEFAULT_CONGESTION, clock)
     return asked.parameters(method="GET", size=BODY_BYTES, network="moves", timeout=TIMEOUT)
 
 
-def _told(trial: Trial, clock: Clock, new: New, parameters: Parameters) -> Moved:
+def _told(trial: Trial, clock: Clock, new: New, parameters: Parameters) -> MoveResult:
     if trial.faults:
         why = "; ".join(f"{fault['code']}: {fault['detail']}" for fault in trial.faults)
-        return Moved(clock=clock, new=new, untold=why)
+        return MoveResult(clock=clock, new=new, untold=why)
     began = trial.report.main_began_ns
     samples = pq.read_table(trial.folder / "samples.parquet", columns=["status", "error"]).to_pylist()
     whole = all(not one["error"] and one["status"] in parameters.workload.statuses() for one in samples)
     answered, flowed = after_move(read_packets(trial.folder), began + MOVE_NS)
-    return Moved(clock=clock, new=new, survived=whole and flowed is not None, answered=answered, flowed=flowed)
+    return MoveResult(clock=clock, new=new, survived=whole and flowed is not None, answered=answered, flowed=flowed)
 
 
 def after_move(packets: Packets, at_ns: int, protocol: int = UDP) -> tuple[float | None, float | None]:

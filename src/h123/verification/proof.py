@@ -10,7 +10,7 @@ from h123.verification.result import Result
 
 
 @dataclass(frozen=True)
-class Told:
+class ProofSummary:
     """A record, and who tells it."""
 
     record: Record
@@ -20,11 +20,13 @@ class Told:
     """It is of the subject's files as they are."""
 
 
-def told_of(subject: Subject, upstream: PublicRecord | None) -> Told | None:
+def told_of(subject: Subject, upstream: PublicRecord | None) -> ProofSummary | None:
     """The record to go by: one that holds, of this machine if it has one; else the one that did last."""
     here, now = last_record(subject), fingerprint(subject)
-    known = [Told(here, upstream=False, holds=here.fingerprint == now)] if here else []
-    known += [Told(upstream.record, upstream=True, holds=upstream.record.fingerprint == now)] if upstream else []
+    known = [ProofSummary(here, upstream=False, holds=here.fingerprint == now)] if here else []
+    known += (
+        [ProofSummary(upstream.record, upstream=True, holds=upstream.record.fingerprint == now)] if upstream else []
+    )
     return min(known, key=lambda told: not told.holds, default=None)
 
 

@@ -15,9 +15,9 @@ from h123.base.strict import Strict
 from h123.catalogue import Subject, fingerprint
 from h123.documents.campaign_file import VerifiedRole
 from h123.execution import machine_facts
-from h123.verification.constants.found import Constants
-from h123.verification.migration import Moved
-from h123.verification.profile.found import Held
+from h123.verification.constants.findings import Constants
+from h123.verification.migration import MoveResult
+from h123.verification.profile.findings import SituationResult
 from h123.verification.result import Result
 
 FORMAT: Final = "verified/1"
@@ -37,9 +37,9 @@ class Record(Strict):
     results: list[Result]
     constants: list[Constants] | None = None
     """None: they were not measured yet."""
-    profile: list[Held] | None = None
+    profile: list[SituationResult] | None = None
     """Likewise."""
-    moves: list[Moved] | None = None
+    moves: list[MoveResult] | None = None
     """Likewise; none of what is no server over HTTP/3."""
 
     @property
@@ -100,7 +100,7 @@ def keep_constants(subject: Subject, role: VerifiedRole, constants: Sequence[Con
     return True
 
 
-def keep_profile(subject: Subject, role: VerifiedRole, profile: Sequence[Held]) -> bool:
+def keep_profile(subject: Subject, role: VerifiedRole, profile: Sequence[SituationResult]) -> bool:
     """Likewise its profile."""
     known = read_record(subject)
     if known is None:
@@ -110,7 +110,7 @@ def keep_profile(subject: Subject, role: VerifiedRole, profile: Sequence[Held]) 
     return True
 
 
-def keep_moves(subject: Subject, moves: Sequence[Moved]) -> bool:
+def keep_moves(subject: Subject, moves: Sequence[MoveResult]) -> bool:
     """Likewise what it made of clients that moved, of its one role that meets them."""
     known = read_record(subject)
     if known is None:

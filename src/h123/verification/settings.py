@@ -11,8 +11,8 @@ from h123.documents.campaign_file import VerifiedRole
 from h123.packets.capture import read_packets
 from h123.verification.client_cases import MEGABYTE
 from h123.verification.constants import growth
-from h123.verification.constants.experiment import FAR_NS, Asked, Body, record_packets
-from h123.verification.constants.found import Untold
+from h123.verification.constants.experiment import FAR_NS, BodyTransfer, SenderCase, record_packets
+from h123.verification.constants.findings import NotMeasurable
 from h123.verification.constants.transfer import Transfer
 from h123.verification.result import Result, Verdict
 from h123.verification.trial import Trial, Trials, calm_clock
@@ -31,7 +31,7 @@ Seen = tuple[bool, str]
 
 
 @dataclass(frozen=True)
-class Proof:
+class SettingProof:
     """What of a setting is asked for, and how a transfer shows it."""
 
     values: tuple[Value, ...]
@@ -59,12 +59,12 @@ def max_datagram(of: Transfer, size: Value) -> Seen:
     )
 
 
-PROOFS: dict[Name, Proof] = {
+PROOFS: dict[Name, SettingProof] = {
     # The RFCs' number, and quic-go's.
-    "initial_window": Proof((10, 32), initial_window),
-    "pacing": Proof(("off",), pacing),
+    "initial_window": SettingProof((10, 32), initial_window),
+    "pacing": SettingProof(("off",), pacing),
     # Not what any stack has by itself, and what `matched` asks for.
-    "max_datagram": Proof((1252, TCP_PAYLOAD), max_datagram),
+    "max_datagram": SettingProof((1252, TCP_PAYLOAD), max_datagram),
 }
 
 
@@ -82,12 +82,12 @@ def verify_settings(subject: Subject, role: VerifiedRole, trials: Trials, kept: 
             yield result
 
 
-def _body(subject: Subject, role: VerifiedRole, name: Name, value: Value) -> Body:
-    asked = Asked(subject, role, QUIC, DEFAULT_CONGESTION, calm_clock(subject))
-    return Body(f"{name}-{value}", asked, asked.sends, MEGABYTE, FAR_NS, settings={name: value})
+def _body(subject: Subject, role: VerifiedRole, name: Name, value: Value) -> BodyTransfer:
+    asked = SenderCase(subject, role, QUIC, DEFAULT_CONGESTION, calm_clock(subject))
+    return BodyTransfer(f"{name}-{value}", asked, asked.sends, MEGABYTE, FAR_NS, settings={name: value})
 
 
-def _judged(body: Body, trial: Trial, name: Name, value: Value) -> Result:
+def _judged(body: BodyTransfer, trial: Trial, name: Name, value: Value) -> Result:
     verdict: Verdict = "failed"
     if trial.disturbed:
         verdict, detail = "unsupported", trial.disturbed
@@ -97,7 +97,7 @@ def _judged(body: Body, trial: Trial, name: Name, value: Value) -> Result:
         try:
             as_asked, detail = PROOFS[name].shows(body.of(read_packets(trial.folder)), value)
             verdict = "passed" if as_asked else verdict
-        except Untold as why:
+        except NotMeasurable as why:
             detail = str(why)
     detail = f"{detail} ({trial.folder})" if verdict == "failed" else detail
     check = f"{SETTINGS[name].title} {value}"

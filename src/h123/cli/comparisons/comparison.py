@@ -34,11 +34,11 @@ from h123.probe import (
     TITLES,
     Answer,
     Draft,
+    DraftedRequests,
+    DraftedVisits,
     Inquiry,
-    Known,
-    Load,
-    Requests,
-    Visits,
+    OfferedLoad,
+    ServerAbilities,
     check_answers,
     found_words,
     judge,
@@ -97,7 +97,7 @@ def compare(asked: CompareArguments) -> int:
         servers={name: _as_found(server, known[name]) for name, server in servers.items()},
         inquiry=inquiry,
         protocols=shared,
-        asked=_visits(page, inquiry, answers, load) if page else Requests(inquiry, answers, load),
+        asked=_visits(page, inquiry, answers, load) if page else DraftedRequests(inquiry, answers, load),
         networks=networks,
         client=asked.client,
         clock=asked.clock,
@@ -136,7 +136,7 @@ def _recorded(arguments: CompareArguments) -> RecordedPage | None:
     return None
 
 
-def _check(conditions: Sequence[Condition], study: Study, load: Load) -> None:
+def _check(conditions: Sequence[Condition], study: Study, load: OfferedLoad) -> None:
     """Refuse those that the study will have no value for."""
     for condition in conditions:
         if fault := study.unheld(condition, study.compare.pairs):
@@ -222,7 +222,9 @@ def _keep(draft: Draft, path: Path, *, force: bool) -> None:
     say(f"Study: {path}")
 
 
-def _visits(page: RecordedPage, inquiry: Inquiry, answers: Sequence[Sequence[Answer]], load: Load) -> Visits:
+def _visits(
+    page: RecordedPage, inquiry: Inquiry, answers: Sequence[Sequence[Answer]], load: OfferedLoad
+) -> DraftedVisits:
     """Of the page as the server has it."""
     had = {path: served(mine, path, inquiry) for path, mine in zip(inquiry.site.paths, answers, strict=True)}
     found = page.as_served(had)
@@ -230,10 +232,10 @@ def _visits(page: RecordedPage, inquiry: Inquiry, answers: Sequence[Sequence[Ans
         say(f"  {note}")
     site = found.site
     say(f"  The page: {len(site.loads())} requests, {format_bytes(site.bytes)}, {max(site.depth())} deep")
-    return Visits(site, load)
+    return DraftedVisits(site, load)
 
 
-def _find_out(name: str, server: OwnServer, inquiry: Inquiry, arguments: CompareArguments) -> Known:
+def _find_out(name: str, server: OwnServer, inquiry: Inquiry, arguments: CompareArguments) -> ServerAbilities:
     say(f"Finding out what {'the server' if name == ONE else name} speaks and answers ...")
     with scratch() as folder:
         inquired = survey(server, inquiry, folder)
@@ -243,7 +245,7 @@ def _find_out(name: str, server: OwnServer, inquiry: Inquiry, arguments: Compare
     return known
 
 
-def _shared(known: Mapping[str, Known]) -> list[str]:
+def _shared(known: Mapping[str, ServerAbilities]) -> list[str]:
     """The protocols that all servers speak; of one server at least two."""
     spoken = [[each.protocol for each in one.spoken] for one in known.values()]
     shared = [protocol for protocol in PROTOCOLS if all(protocol in one for one in spoken)]
@@ -258,11 +260,11 @@ def _shared(known: Mapping[str, Known]) -> list[str]:
     return list(shared)
 
 
-def _as_found(server: OwnServer, known: Known) -> OwnServer:
+def _as_found(server: OwnServer, known: ServerAbilities) -> OwnServer:
     """The server with what it was found to speak."""
     return server.model_copy(update={"protocols": list(known.protocols), "http3_port": known.http3_port})
 
 
-def _answers(known: Mapping[str, Known], shared: Sequence[str], paths: int) -> list[list[Answer]]:
+def _answers(known: Mapping[str, ServerAbilities], shared: Sequence[str], paths: int) -> list[list[Answer]]:
     spoken = [each for one in known.values() for each in one.spoken if each.protocol in shared]
     return [[answer for each in spoken for answer in each.answers[number]] for number in range(paths)]

@@ -17,7 +17,7 @@ from h123.base.files.textfile import check_file, read_bytes
 from h123.base.strict import describe
 from h123.base.terminal.redaction import hidden
 from h123.cli.comparisons.arguments import CompareArguments
-from h123.probe import Inquiry, Load, Site, site_of
+from h123.probe import Inquiry, OfferedLoad, ProbedSite, site_of
 from h123.study import METRICS, Condition, Header, RecordedPage
 
 _LOAD = re.compile(r"([1-9][0-9]{0,3})(?:x([1-9][0-9]{0,5}))?")
@@ -50,7 +50,7 @@ def inquiry_of(asked: CompareArguments, page: RecordedPage | None) -> Inquiry:
     )
 
 
-def _place(arguments: CompareArguments, page: RecordedPage | None) -> Site:
+def _place(arguments: CompareArguments, page: RecordedPage | None) -> ProbedSite:
     """The server, and what it is asked for."""
     if page is None:
         return site_of(arguments.urls)
@@ -103,14 +103,14 @@ def _header(text: str) -> Header:
         raise UserError(f"--header {name.strip()[:100]!r}: {fault}") from None
 
 
-def load_of(asked: CompareArguments, conditions: Sequence[Condition], page: bool) -> Load:
+def load_of(asked: CompareArguments, conditions: Sequence[Condition], page: bool) -> OfferedLoad:
     text = asked.load or ("1" if page else "4")
     found = _LOAD.fullmatch(text)
     if not found:
         raise UserError(f"--load {text!r}: write USERS or USERSxREQUESTS, such as 4 or 4x25")
     if asked.rate is not None and page:
         raise UserError("visits of a page follow one another, so --rate does not go with --har")
-    return Load(
+    return OfferedLoad(
         int(found[1]),
         int(found[2]) if found[2] else None,
         rate=asked.rate,

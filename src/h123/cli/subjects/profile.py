@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from h123.catalogue import Subject
     from h123.verification import VerifiedRole
-    from h123.verification.profile import Held
+    from h123.verification.profile import SituationResult
 
 
 def command(
@@ -65,7 +65,7 @@ def _profile_subjects(subjects: "Sequence[Subject]", everything: bool, role: "Ve
     _print_profiles(found, out_console)
 
 
-def _print_profiles(found: "Mapping[str, Sequence[Held]]", console: "Console") -> None:
+def _print_profiles(found: "Mapping[str, Sequence[SituationResult]]", console: "Console") -> None:
     """Of each subject and role a table, the situations in their order, of each the protocols."""
     from h123.verification.profile import SITUATIONS
 
@@ -83,7 +83,7 @@ def _print_profiles(found: "Mapping[str, Sequence[Held]]", console: "Console") -
     )
 
 
-def _table(profile: "Sequence[Held]") -> "Table":
+def _table(profile: "Sequence[SituationResult]") -> "Table":
     from rich.table import Table
 
     from h123.verification.profile import SITUATIONS, holding_words, slowness

@@ -9,7 +9,7 @@ from h123.base.paths import project_root
 from h123.base.terminal.markdown import NOTHING, table
 from h123.catalogue import QUIC, DeclaredConstants, Subject, catalogue, declared
 from h123.verification import PublicRecord, public_records
-from h123.verification.constants import Comparison, compared
+from h123.verification.constants import DeclaredComparison, compared
 
 _HEAD = """\
 # Do packets show what sources say?
@@ -37,7 +37,7 @@ class DeclarationCheck:
     """What is stated of one stack, against what its subject's packets show."""
 
     said: DeclaredConstants
-    comparisons: Sequence[Comparison]
+    comparisons: Sequence[DeclaredComparison]
     """Empty: there is no valid measurement."""
 
     @property
@@ -70,7 +70,7 @@ def held(
 
 def _comparisons(
     constants: DeclaredConstants, subject: Subject | None, record: PublicRecord | None
-) -> list[Comparison]:
+) -> list[DeclaredComparison]:
     if subject is None or record is None or not record.holds_for(subject):
         return []
     wanted = ("server", constants.protocol, constants.congestion)

@@ -14,12 +14,12 @@ from h123.verification import (
     PROBE,
     STREAMS,
     WINDOWS,
-    Moved,
+    MoveResult,
     PublicRecord,
     VerifiedRole,
     receive_windows,
 )
-from h123.verification.constants import Constants, Decrease, SlowStart, words
+from h123.verification.constants import Constants, LossResponse, SlowStart, words
 
 _ALIKE = 0.1
 """Shares of the window: losses that leave so much more or less than others are told."""
@@ -129,7 +129,7 @@ def _moves(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -
     return ["## When the client moves", "", _MOVES, "", *table(rows)] if rows else []
 
 
-def _of_a_move(one: Moved) -> str:
+def _of_a_move(one: MoveResult) -> str:
     if one.untold:
         return NOTHING
     if one.survived and one.clock == "wall":
@@ -177,7 +177,7 @@ def _taking(constants: Constants, record: PublicRecord) -> dict[str, str]:
     }
 
 
-def _kept(loss: Decrease) -> str:
+def _kept(loss: LossResponse) -> str:
     least, most = min(loss.each, default=loss.keeps), max(loss.each, default=loss.keeps)
     apart = f" ({least:g} to {most:g})" if most - least > _ALIKE else ""
     return f"{loss.keeps:g}{apart}"

@@ -9,7 +9,7 @@ from h123.base.terminal.markdown import NOTHING, table
 from h123.catalogue import Subject, catalogue
 from h123.documents.campaign_file import VerifiedRole
 from h123.verification import PublicRecord, public_records
-from h123.verification.profile import SITUATIONS, Held, holding_words, slowness
+from h123.verification.profile import SITUATIONS, SituationResult, holding_words, slowness
 
 _HEAD = """\
 # What holds servers and clients back
@@ -59,5 +59,5 @@ def _rows(subject: Subject, role: VerifiedRole, record: PublicRecord | None) -> 
         yield {role: subject.name, "over": protocol, **told_of}
 
 
-def _cell(held: Held) -> str:
+def _cell(held: SituationResult) -> str:
     return f"x{slowness(held)}: {holding_words(held)}" if held.seconds is not None else NOTHING

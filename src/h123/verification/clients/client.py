@@ -34,7 +34,7 @@ _MOST_FAULTS = 3
 
 
 @dataclass(frozen=True)
-class Carried:
+class ClientTrial:
     """What came of an assignment."""
 
     trial: Trial
@@ -114,7 +114,7 @@ def counterpart(subject: Subject, known: Mapping[str, Subject]) -> Subject:
     return known[name]
 
 
-def _judged(asked: Assignment, subject: Subject, carried: Carried) -> Result:
+def _judged(asked: Assignment, subject: Subject, carried: ClientTrial) -> Result:
     folder = carried.trial.folder
     if not carried.trial.disturbed and (faults := judge(asked, subject, carried)):
         return _result(asked, "failed", f"{'; '.join(faults)} ({folder})")
@@ -142,7 +142,7 @@ def _kind(told: Mapping[str, object]) -> str:
     return ", ".join(str(told[key]) for key in ("version", "cipher", "key_exchange") if told.get(key))
 
 
-def carry_out(asked: Assignment, trials: Trials, folder: Path) -> Carried:
+def carry_out(asked: Assignment, trials: Trials, folder: Path) -> ClientTrial:
     """The assignment's trial, its samples read."""
 
     def change(folder: Path) -> None:
@@ -154,7 +154,7 @@ def carry_out(asked: Assignment, trials: Trials, folder: Path) -> Carried:
 
     trial = trials.carry_out(folder, asked.parameters, asked.network, change)
     certificate = trial_certificate(trials.certificate.folder, asked.parameters)
-    return Carried(trial, trial.faults, _rows(folder), _facts(folder / "client.json"), certificate.bytes())
+    return ClientTrial(trial, trial.faults, _rows(folder), _facts(folder / "client.json"), certificate.bytes())
 
 
 def _spoil(asked: Assignment, trials: Trials, path: Path) -> None:
@@ -173,7 +173,7 @@ def _spoil(asked: Assignment, trials: Trials, path: Path) -> None:
     write_document(path, trial)
 
 
-def judge(asked: Assignment, subject: Subject, carried: Carried) -> list[str]:
+def judge(asked: Assignment, subject: Subject, carried: ClientTrial) -> list[str]:
     """The faults, in words; none: as it should be."""
     assert subject.client is not None
     codes = [reason["code"] for reason in carried.reasons]
@@ -203,7 +203,7 @@ def _bytes_up(trial: Trial) -> int | None:
     return way.bytes_in if way else None
 
 
-def _told(carried: Carried) -> str:
+def _told(carried: ClientTrial) -> str:
     said = "; ".join(f"{reason['code']}: {reason['detail']}" for reason in carried.reasons) or "the trial is valid"
     printed = carried.trial.logs(_LOG_LINES).get("client", [])
     return f"{said}; it printed: {' / '.join(line.strip() for line in printed)}" if printed else said

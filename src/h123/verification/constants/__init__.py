@@ -3,8 +3,8 @@
 Each is a function of a table of packets: nothing of a protocol is decoded, and the subject's word is not asked.
 """
 
-from h123.verification.constants.agreement import Comparison, compared
-from h123.verification.constants.found import Constants, Decrease, SlowStart
+from h123.verification.constants.agreement import DeclaredComparison, compared
+from h123.verification.constants.findings import Constants, LossResponse, SlowStart
 from h123.verification.constants.words import described
 
-__all__ = ["Comparison", "Constants", "Decrease", "SlowStart", "compared", "described", "words"]
+__all__ = ["Constants", "DeclaredComparison", "LossResponse", "SlowStart", "compared", "described", "words"]

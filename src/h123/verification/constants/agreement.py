@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from h123.base.units import format_bytes
 from h123.catalogue import QUIC, DeclaredConstants
 from h123.verification.constants import words
-from h123.verification.constants.found import Constants
+from h123.verification.constants.findings import Constants
 
 GROWN = (-0.03, 0.08)
 """Of the window: a loss's share is seen when the window has grown for two round trips again, and packets are whole."""
@@ -14,7 +14,7 @@ TIMERS_MS = 1.5
 
 
 @dataclass(frozen=True)
-class Comparison:
+class DeclaredComparison:
     """Of one constant."""
 
     constant: str
@@ -27,13 +27,13 @@ class Comparison:
     """Why, as far as that is stated."""
 
 
-def compared(said: DeclaredConstants, seen: Constants) -> list[Comparison]:
+def compared(said: DeclaredConstants, seen: Constants) -> list[DeclaredComparison]:
     """All constants of which the source says something, in a fixed order."""
     decrease = [_decrease(said, seen)] if said.decrease else []
     return [_initial_window(said, seen), *decrease, _retransmission(said, seen)]
 
 
-def _initial_window(said: DeclaredConstants, seen: Constants) -> Comparison:
+def _initial_window(said: DeclaredConstants, seen: Constants) -> DeclaredComparison:
     """TCP counts packets. QUIC counts bytes: its full packets fill the window to within one, as a sender may ask before
     sending whether there is room for anything; others are small, or look for larger packets and count as much."""
     window, flight = said.initial_window, seen.first_flight
@@ -48,19 +48,19 @@ def _initial_window(said: DeclaredConstants, seen: Constants) -> Comparison:
         agrees = flight.bytes >= whole - size and flight.full * size <= whole + size
         says += f": {format_bytes(whole)}"
     shows = words.first_flight(flight) if flight else ""
-    return Comparison("initial window", says, tuple(window.where), shows, agrees, window.differs)
+    return DeclaredComparison("initial window", says, tuple(window.where), shows, agrees, window.differs)
 
 
-def _decrease(said: DeclaredConstants, seen: Constants) -> Comparison:
+def _decrease(said: DeclaredConstants, seen: Constants) -> DeclaredComparison:
     loss, shown = said.decrease, seen.decrease
     assert loss is not None
     less, more = GROWN
     agrees = shown is not None and less <= round(shown.keeps - loss.keeps, 2) <= more
     shows = f"{shown.keeps:g}" if shown else ""
-    return Comparison("a loss leaves", f"{loss.keeps:g}", tuple(loss.where), shows, agrees, loss.differs)
+    return DeclaredComparison("a loss leaves", f"{loss.keeps:g}", tuple(loss.where), shows, agrees, loss.differs)
 
 
-def _retransmission(said: DeclaredConstants, seen: Constants) -> Comparison:
+def _retransmission(said: DeclaredConstants, seen: Constants) -> DeclaredComparison:
     wait, tail = said.retransmission, seen.tail_near
     waited = (tail.first_ms if wait.attempt == 1 else tail.second_ms) if tail else None
     agrees = waited is not None and wait.least_ms <= waited <= wait.most_ms + TIMERS_MS
@@ -68,4 +68,4 @@ def _retransmission(said: DeclaredConstants, seen: Constants) -> Comparison:
     says = f"{wait.says}: {wait.least_ms:g}{most} ms"
     shows = f"{waited:g} ms" if waited is not None else ""
     name = "a lost tail is sent again after" if wait.attempt == 1 else "and again after"
-    return Comparison(name, says, tuple(wait.where), shows, agrees, wait.differs)
+    return DeclaredComparison(name, says, tuple(wait.where), shows, agrees, wait.differs)

@@ -20,7 +20,7 @@ from h123.study.networks.network import Direction, Loss
 from h123.study.workload import AnyWorkloadFile
 from h123.verification import client_cases, server_cases
 from h123.verification.constants import recovery
-from h123.verification.constants.found import Untold
+from h123.verification.constants.findings import NotMeasurable
 from h123.verification.constants.transfer import Transfer, download, upload
 from h123.verification.trial import Clock, Trials
 
@@ -45,7 +45,7 @@ _STALLED = "time-stalled"
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class SenderCase:
     """Of which subject, as which end, over which protocol and with which controller."""
 
     subject: Subject
@@ -84,11 +84,11 @@ class Asked:
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class BodyTransfer:
     """A transfer to be made."""
 
     name: str
-    asked: Asked
+    asked: SenderCase
     method: str
     size: int
     round_trip_ns: int = FAR_NS
@@ -117,32 +117,32 @@ class Body:
         return (download if self.method == "GET" else upload)(packets, self.round_trip_ns)
 
 
-def bulk(asked: Asked, method: str) -> Body:
+def bulk(asked: SenderCase, method: str) -> BodyTransfer:
     """A long one over a link that loses nothing."""
-    return Body(f"bulk-{method}", asked, method, BULK_BYTES)
+    return BodyTransfer(f"bulk-{method}", asked, method, BULK_BYTES)
 
 
-def losing(asked: Asked) -> list[Body]:
+def losing(asked: SenderCase) -> list[BodyTransfer]:
     """Long ones of which two packets are lost each."""
     return [
-        Body(f"losing-{packet}", asked, asked.sends, LOSING_BYTES, lost=(recovery.ENDS_SLOW_START, packet))
+        BodyTransfer(f"losing-{packet}", asked, asked.sends, LOSING_BYTES, lost=(recovery.ENDS_SLOW_START, packet))
         for packet in recovery.STEADY_STATE
     ]
 
 
-def short(asked: Asked, round_trip_ns: int) -> Body:
+def short(asked: SenderCase, round_trip_ns: int) -> BodyTransfer:
     """One that fits into a flight."""
-    return Body(f"short-{round_trip_ns}", asked, asked.sends, TAIL_BYTES, round_trip_ns)
+    return BodyTransfer(f"short-{round_trip_ns}", asked, asked.sends, TAIL_BYTES, round_trip_ns)
 
 
-def without_its_tail(body: Body, last: int) -> Body:
+def without_its_tail(body: BodyTransfer, last: int) -> BodyTransfer:
     """The same without its last packet and what is sent instead. Its name stays, so that it repeats up to the loss."""
     return replace(body, lost=tuple(range(last, last + recovery.TAIL_LOSSES)))
 
 
-def pausing(asked: Asked) -> Body:
+def pausing(asked: SenderCase) -> BodyTransfer:
     """Several on one connection, with ever longer pauses between them."""
-    return Body("pausing", asked, asked.sends, PAUSING_BYTES, paused=True)
+    return BodyTransfer("pausing", asked, asked.sends, PAUSING_BYTES, paused=True)
 
 
 class Laboratory:
@@ -151,19 +151,19 @@ class Laboratory:
     def __init__(self, trials: Trials, place: Path) -> None:
         self._trials, self._place = trials, place
 
-    def transfers(self, bodies: Iterable[Body]) -> Iterator[tuple[Body, Transfer | Untold]]:
+    def transfers(self, bodies: Iterable[BodyTransfer]) -> Iterator[tuple[BodyTransfer, Transfer | NotMeasurable]]:
         """What came of each, or why nothing did, as they end. Where time stalls in one, others of its kind are left."""
-        begun = dict[Path, tuple[Body, PreparedTrial]]()
+        begun = dict[Path, tuple[BodyTransfer, PreparedTrial]]()
         for body in bodies:
             try:
                 check_supported(body.asked.subject, body.asked.role, body.parameters)
             except UserError as error:
-                yield body, Untold(error.message)
+                yield body, NotMeasurable(error.message)
             else:
                 # Apart, though their trials have the same name.
                 folder = Path(tempfile.mkdtemp(dir=self._place)) / body.name
                 begun[folder] = body, self._trials.prepare(folder, body.parameters, body.network, record_packets)
-        stalled = dict[tuple[Asked, str], Untold]()
+        stalled = dict[tuple[SenderCase, str], NotMeasurable]()
 
         def worthwhile(prepared: PreparedTrial) -> bool:
             body, _ = begun[prepared.folder]
@@ -174,7 +174,7 @@ class Laboratory:
             made.add(trial.folder)
             body, _ = begun[trial.folder]
             if trial.reasons:
-                untold = Untold("; ".join(f"{reason['code']}: {reason['detail']}" for reason in trial.reasons))
+                untold = NotMeasurable("; ".join(f"{reason['code']}: {reason['detail']}" for reason in trial.reasons))
                 if any(reason["code"] == _STALLED for reason in trial.reasons):
                     stalled[body.asked, body.method] = untold
                 yield body, untold

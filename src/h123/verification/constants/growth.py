@@ -10,7 +10,7 @@ from statistics import median
 import numpy as np
 
 from h123.packets.capture import UP
-from h123.verification.constants.found import Datagrams, Flight, Handshake, InFlight, SlowStart, Untold
+from h123.verification.constants.findings import Datagrams, Flight, HandshakeSize, InFlight, NotMeasurable, SlowStart
 from h123.verification.constants.transfer import Transfer
 
 GROWS = 1.25
@@ -22,7 +22,7 @@ EARLY_BYTES = 10_000_000
 _MOST_ROUNDS = 16
 
 
-def handshake(of: Transfer) -> Handshake:
+def handshake(of: Transfer) -> HandshakeSize:
     """What came before the request, which the body's first flight answers half a round trip after it was sent; an
     upload's flight is the request."""
     began = int(of.packets["at_ns"][0])
@@ -32,8 +32,8 @@ def handshake(of: Transfer) -> Handshake:
     up = of.packets[(of.packets["way"] == UP) & (of.packets["at_ns"] < until)]
     down = of.packets[(of.packets["way"] != UP) & (of.packets["left_ns"] <= sent_ns) & (of.packets["left_ns"] > 0)]
     if not len(up):
-        raise Untold("the body came without a handshake")
-    return Handshake(
+        raise NotMeasurable("the body came without a handshake")
+    return HandshakeSize(
         round_trips=round((sent_ns - began) / of.round_trip_ns, 1),
         bytes_up=int(up["bytes"].sum()),
         bytes_down=int(down["bytes"].sum()),
@@ -44,7 +44,7 @@ def first_flight(of: Transfer) -> Flight:
     """Before the first acknowledgement of any of the body could have come back."""
     first, *others = of.body
     if not others:
-        raise Untold("the body ended with its first flight")
+        raise NotMeasurable("the body ended with its first flight")
     sizes = of.sent["payload"][first.first : first.end]
     full = int((sizes == _most_common(sizes)).sum())
     return Flight(packets=len(sizes), full=full, bytes=of.payload(first), spread=of.spread(first))
@@ -69,7 +69,9 @@ def _growing(windows: Sequence[int]) -> list[float]:
     ratios = [later / earlier for earlier, later in pairwise(windows)]
     if growing := list(takewhile(lambda ratio: ratio >= GROWS, ratios)):
         return growing
-    raise Untold(f"the second round trip has {ratios[0]:.2f} of the first" if ratios else "it had one round trip")
+    raise NotMeasurable(
+        f"the second round trip has {ratios[0]:.2f} of the first" if ratios else "it had one round trip"
+    )
 
 
 def at_once(of: Transfer, part: float) -> float:
@@ -104,7 +106,7 @@ def in_flight(of: Transfer) -> InFlight:
     early = [window for window, begin in zip(windows, begins, strict=True) if begin < EARLY_BYTES]
     late = windows[len(early) :]
     if not late:
-        raise Untold("the body ended before its windows were seen after 10 MB")
+        raise NotMeasurable("the body ended before its windows were seen after 10 MB")
     return InFlight(early=max(early), late=max(late), held=_held(windows[-3:]))
 
 
@@ -130,5 +132,5 @@ def acknowledgements(of: Transfer) -> float:
     came = of.heard[(of.heard["left_ns"] > begin) & (of.heard["left_ns"] <= end)]
     count = int(((sent > begin) & (sent <= end)).sum())
     if count < 100:
-        raise Untold("too few packets")
+        raise NotMeasurable("too few packets")
     return round(len(came) / count, 3)

@@ -18,16 +18,16 @@ from h123.verification.constants.experiment import (
     NEAR_NS,
     PAUSING_BYTES,
     TAIL_BYTES,
-    Asked,
-    Body,
+    BodyTransfer,
     Laboratory,
+    SenderCase,
     bulk,
     losing,
     pausing,
     short,
     without_its_tail,
 )
-from h123.verification.constants.found import Constants, Untold
+from h123.verification.constants.findings import Constants, NotMeasurable
 from h123.verification.constants.transfer import Transfer
 from h123.verification.server_cases import PROBE
 from h123.verification.trial import Trials
@@ -72,14 +72,14 @@ def measure(subject: Subject, role: VerifiedRole, pool: Pool, moved: Callable[[s
         laboratory = Laboratory(Trials({**catalogue(), subject.name: subject}, certificate, pool), place)
         findings = {asked: _Findings() for asked in _asked(subject, role)}
 
-        def make(bodies: Iterable[Body]) -> Iterator[tuple[Body, _Findings, Transfer | Untold]]:
+        def make(bodies: Iterable[BodyTransfer]) -> Iterator[tuple[BodyTransfer, _Findings, Transfer | NotMeasurable]]:
             for body, came in laboratory.transfers(bodies):
                 moved(f"{body.asked.protocol} {body.asked.congestion} {body.name}")
                 yield body, findings[body.asked], came
 
         whole = {body: reads for asked in findings for body, reads in _whole(asked)}
         shorts = {short(asked, trip): name for asked in findings for name, trip in _TAILS.items()}
-        tails = dict[Body, str]()
+        tails = dict[BodyTransfer, str]()
         for body, found, came in make([*whole, *shorts]):
             if body in whole:
                 found.read(came, whole[body])
@@ -91,16 +91,16 @@ def measure(subject: Subject, role: VerifiedRole, pool: Pool, moved: Callable[[s
     return [found.constants(asked) for asked, found in findings.items()]
 
 
-def _asked(subject: Subject, role: VerifiedRole) -> Iterator[Asked]:
+def _asked(subject: Subject, role: VerifiedRole) -> Iterator[SenderCase]:
     part = subject.server if role == "server" else subject.client
     assert part is not None
     for protocol in part.protocols:
         kernel = (role, subject.name, protocol) == ("server", PROBE, KERNEL_PROTOCOL)
         for congestion in KERNEL if kernel else [DEFAULT_CONGESTION]:
-            yield Asked(subject, role, protocol, congestion)
+            yield SenderCase(subject, role, protocol, congestion)
 
 
-def _whole(asked: Asked) -> Iterator[tuple[Body, _Reads]]:
+def _whole(asked: SenderCase) -> Iterator[tuple[BodyTransfer, _Reads]]:
     """Transfers that end well, and what is read from each."""
     for method, reads in ((asked.sends, _SENDING), (asked.gets, _GETTING)):
         also: _Reads = {"handshake": growth.handshake} if method == "GET" else {}
@@ -116,24 +116,24 @@ class _Findings:
     def __init__(self) -> None:
         self._seen = defaultdict[str, list[Any]](list)
 
-    def read(self, came: Transfer | Untold, reads: _Reads) -> Any:
+    def read(self, came: Transfer | NotMeasurable, reads: _Reads) -> Any:
         """Reads from a transfer what each name stands for; returns the last, or why it is not told."""
         for name, read in reads.items():
             try:
-                if isinstance(came, Untold):
+                if isinstance(came, NotMeasurable):
                     raise came
                 self._seen[name].append(read(came))
-            except Untold as why:
+            except NotMeasurable as why:
                 self._seen[name].append(why)
         return self._seen[name][-1]
 
-    def constants(self, asked: Asked) -> Constants:
+    def constants(self, asked: SenderCase) -> Constants:
         """All of it."""
         told, untold = dict[str, Any](), dict[str, str]()
         for name, seen in self._seen.items():
             try:
                 told[name] = _OF_SEVERAL.get(name, _last)(seen)
-            except Untold as why:
+            except NotMeasurable as why:
                 untold[name] = str(why)
         controller = _controller(asked)
         return Constants(role=asked.role, protocol=asked.protocol, congestion=controller, untold=untold, **told)
@@ -141,7 +141,7 @@ class _Findings:
 
 def _last(seen: Sequence[Any]) -> Any:
     """What stands for a constant that one transfer tells."""
-    if isinstance(seen[-1], Untold):
+    if isinstance(seen[-1], NotMeasurable):
         raise seen[-1]
     return seen[-1]
 
@@ -150,7 +150,7 @@ _OF_SEVERAL: Mapping[str, Callable[[Sequence[Any]], Any]] = {"decrease": recover
 """Constants that take more than one transfer."""
 
 
-def _controller(asked: Asked) -> str:
+def _controller(asked: SenderCase) -> str:
     """That of the subject as a sender, or the kernel's."""
     return (
         default_controller(asked.subject, asked.protocol)

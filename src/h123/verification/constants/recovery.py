@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from h123.packets.capture import LOST, TCP, UDP, Packets
-from h123.verification.constants.found import Decrease, Silence, Tail, Untold
+from h123.verification.constants.findings import LossResponse, NotMeasurable, Silence, Tail
 from h123.verification.constants.transfer import LEAST, Transfer
 
 ENDS_SLOW_START, STEADY_STATE = 40, (1500, 1650, 1800)
@@ -38,31 +38,31 @@ _ANSWERED = 1.25
 """Round trips after the last packet in which QUIC's next ones may answer what the receiver says of those before."""
 
 
-def decrease(of: Transfer) -> Decrease:
+def decrease(of: Transfer) -> LossResponse:
     """By the second of the two lost packets."""
     sent = of.sent
     lost = sent["at_ns"][sent["fate"] == LOST]
     if len(lost) != 2:
-        raise Untold(f"{len(lost)} packets of the body were lost instead of two")
+        raise NotMeasurable(f"{len(lost)} packets of the body were lost instead of two")
     at = int(lost[1])
     before = [_window(of, at, trip) for trip in _BEFORE]
     whole = median(before)
     if max(before) - whole > _VARIES * whole:
-        raise Untold(f"its window was not steady before the loss: {before} bytes a round trip")
+        raise NotMeasurable(f"its window was not steady before the loss: {before} bytes a round trip")
     kept = _window(of, at, _AFTER)
     trips = {s: s * 10**9 // of.round_trip_ns for s in REGROWN_S if _lasts(of, at, s)}
     regrown = {s: round(_window(of, at, trip) / whole, 2) for s, trip in trips.items()}
     keeps = round(kept / whole, 2)
-    return Decrease(keeps=keeps, each=[keeps], regrown=regrown)
+    return LossResponse(keeps=keeps, each=[keeps], regrown=regrown)
 
 
-def typical(seen: Sequence[Decrease | Untold]) -> Decrease:
+def typical(seen: Sequence[LossResponse | NotMeasurable]) -> LossResponse:
     """Of several transfers the medians, since what one loss leaves depends on the packet."""
-    told = [one for one in seen if isinstance(one, Decrease)]
+    told = [one for one in seen if isinstance(one, LossResponse)]
     if len(told) < LEAST_LOSSES:
-        raise next(one for one in seen if isinstance(one, Untold))
+        raise next(one for one in seen if isinstance(one, NotMeasurable))
     shares = {s: [one.regrown[s] for one in told if s in one.regrown] for s in REGROWN_S}
-    return Decrease(
+    return LossResponse(
         keeps=round(median(one.keeps for one in told), 2),
         each=sorted(one.keeps for one in told),
         regrown={s: round(median(kept), 2) for s, kept in shares.items() if kept},
@@ -74,7 +74,7 @@ def _window(of: Transfer, at: int, trip: int) -> int:
     sent, begin = of.sent, at + trip * of.round_trip_ns
     within = (sent["at_ns"] >= begin) & (sent["at_ns"] < begin + of.round_trip_ns)
     if begin + of.round_trip_ns > sent["at_ns"][-1]:
-        raise Untold("the body ended too soon after the loss")
+        raise NotMeasurable("the body ended too soon after the loss")
     return int(sent["payload"][within].sum())
 
 
@@ -95,7 +95,7 @@ def tail(of: Transfer) -> Tail:
     sent = of.sent[_tells(of)]
     lost = np.flatnonzero(sent["fate"] == LOST)
     if not len(lost):
-        raise Untold("its tail was not lost")
+        raise NotMeasurable("its tail was not lost")
     waited = np.diff(sent["at_ns"].astype(np.int64), prepend=0)
     patience = _TOGETHER_NS if sent["protocol"][0] == TCP else int(_ANSWERED * of.round_trip_ns)
     flights = [int(number) for number in np.flatnonzero(waited > patience) if number > lost[0]]
@@ -103,7 +103,7 @@ def tail(of: Transfer) -> Tail:
     again = [first for first, end in pairwise([*flights, len(sent)]) if repeats[first:end].any()]
     times = [round(int(waited[first]) / 1e6, 1) for first in again]
     if not times:
-        raise Untold("nothing that is sure to repeat it was sent")
+        raise NotMeasurable("nothing that is sure to repeat it was sent")
     return Tail(
         round_trip_ms=of.round_trip_ns / 1e6,
         first_ms=times[0],
@@ -145,5 +145,5 @@ def silences(of: Transfer, least_s: float) -> list[Silence]:
             found.append(Silence(seconds=round((begin - last) / 1e9, 1), before=fullest, **flight))
         fullest, last = max(fullest, of.payload(one)), int(of.sent["at_ns"][one.end - 1])
     if not found:
-        raise Untold(f"it never paused for {least_s:g} s")
+        raise NotMeasurable(f"it never paused for {least_s:g} s")
     return found

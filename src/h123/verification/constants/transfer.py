@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from h123.packets.capture import DELIVERED, DOWN, TCP, UP, Packets
-from h123.verification.constants.found import Untold
+from h123.verification.constants.findings import NotMeasurable
 
 ACK = 16
 """Flag of TCP's."""
@@ -67,7 +67,7 @@ class Transfer:
                 yield Round(first, len(sent))
                 return
             if not reached:
-                raise Untold("a packet was lost that begins a round trip")
+                raise NotMeasurable("a packet was lost that begins a round trip")
             answer = int(np.searchsorted(heard["at_ns"], reached))
             heard_ns = heard["left_ns"][answer : answer + 1]
             patience_ns = sent["at_ns"][first] + np.uint64(UNANSWERED * self.round_trip_ns)
@@ -81,7 +81,7 @@ class Transfer:
         for number, one in enumerate(self.rounds):
             if one.end - one.first >= LEAST:
                 return self.rounds[number:]
-        raise Untold(f"no round trip has {LEAST} packets of the sender")
+        raise NotMeasurable(f"no round trip has {LEAST} packets of the sender")
 
     @cached_property
     def windows(self) -> list[int]:

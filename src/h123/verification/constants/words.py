@@ -4,20 +4,20 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from h123.base.units import format_bytes
-from h123.verification.constants.found import (
+from h123.verification.constants.findings import (
     Constants,
     Datagrams,
-    Decrease,
     Flight,
-    Handshake,
+    HandshakeSize,
     InFlight,
+    LossResponse,
     Silence,
     SlowStart,
     Tail,
 )
 
 
-def handshake(seen: Handshake) -> str:
+def handshake(seen: HandshakeSize) -> str:
     """`2 round trips, 1.2 kB up, 1.5 kB down`."""
     trips = "round trip" if seen.round_trips == 1 else "round trips"
     return f"{seen.round_trips:g} {trips}, {format_bytes(seen.bytes_up)} up, {format_bytes(seen.bytes_down)} down"
@@ -38,7 +38,7 @@ def slow_start(seen: SlowStart) -> str:
     return f"x{seen.growth:g} a round trip{limit}; sent {_spread(seen.spread)}"
 
 
-def decrease(seen: Decrease) -> str:
+def decrease(seen: LossResponse) -> str:
     """`keeps 0.7 (0.69, 0.7, 0.72); of the window before, 1.05 after 10 s`."""
     each = f" ({', '.join(f'{keeps:g}' for keeps in seen.each)})" if len(seen.each) > 1 else ""
     regrown = ", ".join(f"{share:g} after {seconds} s" for seconds, share in seen.regrown.items())

@@ -3,9 +3,9 @@
 Under the virtual clock, so that neither the machine nor the subject's processing has a part in it.
 """
 
-from h123.verification.profile.found import Held
+from h123.verification.profile.findings import SituationResult
 from h123.verification.profile.measure import profile
 from h123.verification.profile.situation import SITUATIONS, Situation
 from h123.verification.profile.words import holding_words, slowness, summary
 
-__all__ = ["SITUATIONS", "Held", "Situation", "holding_words", "profile", "slowness", "summary"]
+__all__ = ["SITUATIONS", "Situation", "SituationResult", "holding_words", "profile", "slowness", "summary"]

@@ -16,10 +16,10 @@ from h123.documents.campaign_file import VerifiedRole
 from h123.execution import SERVER_ADDRESS, Pool, PreparedTrial, campaign_certificate
 from h123.packets.capture import read_packets
 from h123.study import Parameters
-from h123.verification.constants.experiment import Asked
-from h123.verification.constants.found import Untold
+from h123.verification.constants.experiment import SenderCase
+from h123.verification.constants.findings import NotMeasurable
 from h123.verification.constants.transfer import Transfer, download, upload
-from h123.verification.profile.found import Held
+from h123.verification.profile.findings import SituationResult
 from h123.verification.profile.situation import PACING, SITUATIONS, Situation
 from h123.verification.trial import Trials
 
@@ -27,7 +27,7 @@ _ROUND = 6
 """Digits of a second that are kept."""
 
 
-def profile(subject: Subject, role: VerifiedRole, pool: Pool, moved: Callable[[str], None]) -> list[Held]:
+def profile(subject: Subject, role: VerifiedRole, pool: Pool, moved: Callable[[str], None]) -> list[SituationResult]:
     """Of each protocol of that role and each situation; `moved` hears of every trial that has ended.
 
     The subject and the embedded ones are installed, and the virtual kernel is. Raises UserError where this machine can
@@ -45,15 +45,15 @@ def profile(subject: Subject, role: VerifiedRole, pool: Pool, moved: Callable[[s
     return sorted(found, key=lambda one: (one.protocol, order.index(one.situation)))
 
 
-def _asked(subject: Subject, role: VerifiedRole) -> list[Asked]:
+def _asked(subject: Subject, role: VerifiedRole) -> list[SenderCase]:
     part = subject.server if role == "server" else subject.client
     assert part is not None
-    return [Asked(subject, role, protocol, DEFAULT_CONGESTION) for protocol in part.protocols]
+    return [SenderCase(subject, role, protocol, DEFAULT_CONGESTION) for protocol in part.protocols]
 
 
-def _held(askings: list[Asked], trials: Trials, place: Path) -> Iterator[Held]:
+def _held(askings: list[SenderCase], trials: Trials, place: Path) -> Iterator[SituationResult]:
     """As they end, as many at once as there are processors."""
-    begun, prepared = dict[Path, tuple[Asked, Situation]](), list[PreparedTrial]()
+    begun, prepared = dict[Path, tuple[SenderCase, Situation]](), list[PreparedTrial]()
     for asked in askings:
         for situation in SITUATIONS:
             try:
@@ -74,20 +74,20 @@ def _held(askings: list[Asked], trials: Trials, place: Path) -> Iterator[Held]:
         shutil.rmtree(trial.folder)
 
 
-def parameters_of(asked: Asked, situation: Situation) -> Parameters:
+def parameters_of(asked: SenderCase, situation: Situation) -> Parameters:
     """Of a trial."""
     values = {"network": "profile", "users": 1, "method": situation.method(asked), "size": situation.size}
     parameters = asked.parameters(**values, **situation.parameters)
     return parameters.model_copy(update={"qlog": _logs(asked, parameters.server)})
 
 
-def _logs(asked: Asked, server: str) -> bool:
+def _logs(asked: SenderCase, server: str) -> bool:
     """Whether the server can write down what flow control holds back: under the virtual clock that takes no time."""
     of = asked.subject if asked.role == "server" else catalogue()[server]
     return asked.protocol in of.features.qlog
 
 
-def _told(asked: Asked, situation: Situation, folder: Path) -> Held:
+def _told(asked: SenderCase, situation: Situation, folder: Path) -> SituationResult:
     told = explain(folder, parameters_of(asked, situation).workload.statuses())
     rows = told.seconds[np.array(told.phases) == situation.phase]
     if not len(rows):
@@ -108,7 +108,7 @@ def _transfer(folder: Path, situation: Situation, method: str) -> Transfer:
 def _in_flight(of: Transfer) -> int | None:
     try:
         return max(of.windows, default=None)
-    except Untold:
+    except NotMeasurable:
         return None
 
 
@@ -118,17 +118,17 @@ def spread(of: Transfer, situation: Situation) -> float | None:
     little = situation.mbit * 1e6 / 8 * situation.round_trip_ms / 1e3 / 8
     try:
         early = list(takewhile(lambda one: of.payload(one) <= little, of.body[:-1]))
-    except Untold:
+    except NotMeasurable:
         return None
     return of.spread(early[-1]) if early else None
 
 
-def _untold(asked: Asked, situation: Situation, why: str) -> Held:
+def _untold(asked: SenderCase, situation: Situation, why: str) -> SituationResult:
     return _of(asked, situation).model_copy(update={"untold": why})
 
 
-def _of(asked: Asked, situation: Situation) -> Held:
-    return Held(
+def _of(asked: SenderCase, situation: Situation) -> SituationResult:
+    return SituationResult(
         role=asked.role,
         protocol=asked.protocol,
         congestion=default_controller(asked.subject, asked.protocol),

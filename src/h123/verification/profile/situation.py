@@ -7,7 +7,7 @@ from typing import Any, Literal
 from h123.base.units import format_bytes
 from h123.study import Network
 from h123.study.networks.network import Bottleneck, Direction, Loss, Queue
-from h123.verification.constants.experiment import Asked
+from h123.verification.constants.experiment import SenderCase
 
 Way = Literal["sends", "gets", "asks"]
 """What the subject does with the body: sends it, gets it; `asks`: it is that of a GET, whoever sends it."""
@@ -49,7 +49,7 @@ class Situation:
         """What a request takes at least: a round trip, and the body at the link's rate."""
         return self.round_trip_ms / 1e3 + self.size * 8 / (self.mbit * 1e6)
 
-    def method(self, asked: Asked) -> str:
+    def method(self, asked: SenderCase) -> str:
         """Of its requests."""
         return {"sends": asked.sends, "gets": asked.gets, "asks": "GET"}[self.way]
 

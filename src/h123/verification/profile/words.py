@@ -5,7 +5,7 @@ from typing import Final
 
 from h123.base.units import figures, format_bytes, format_seconds
 from h123.causes import CAUSES
-from h123.verification.profile.found import Held
+from h123.verification.profile.findings import SituationResult
 
 _UNAVOIDABLE: Final = ("rate", "trip")
 """Causes that are the least that a request takes."""
@@ -18,7 +18,7 @@ _WORDS: Mapping[str, str] = {cause.name: cause.words for cause in CAUSES}
 _LIMITS = {cause.name for cause in CAUSES if cause.group == "limit"}
 
 
-def holding(held: Held) -> list[str]:
+def holding(held: SituationResult) -> list[str]:
     """The causes that took a tenth of the time or more, largest first, at most three; none: nothing holds it."""
     if not held.seconds:
         return []
@@ -26,12 +26,12 @@ def holding(held: Held) -> list[str]:
     return sorted(worth, key=lambda name: -held.parts[name])[:_MOST]
 
 
-def slowness(held: Held) -> str:
+def slowness(held: SituationResult) -> str:
     """`2.8`: how many times the least that a request takes; `-`: not told."""
     return figures(held.seconds / held.least, 2) if held.seconds is not None else "-"
 
 
-def holding_words(held: Held) -> str:
+def holding_words(held: SituationResult) -> str:
     """`51% slow start, 31% a limit that does not grow (...), 64 kB under way`."""
     if held.seconds is None:
         return f"not told: {held.untold}"
@@ -39,14 +39,14 @@ def holding_words(held: Held) -> str:
     return ", ".join([*said, "sent in bursts"] if held.spread is not None and held.spread < _BURST else said)
 
 
-def summary(held: Held) -> str:
+def summary(held: SituationResult) -> str:
     """`1.42 s, 2.8 times the least: 51% slow start`."""
     if held.seconds is None:
         return holding_words(held)
     return f"{format_seconds(held.seconds)}, {slowness(held)} times the least: {holding_words(held)}"
 
 
-def _part(held: Held, name: str) -> str:
+def _part(held: SituationResult, name: str) -> str:
     assert held.seconds
     share = f"{held.parts[name] / held.seconds:.0%} {_WORDS[name]}"
     return f"{share}, {format_bytes(held.in_flight)} under way" if name in _LIMITS and held.in_flight else share

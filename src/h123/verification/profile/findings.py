@@ -6,7 +6,7 @@ from h123.base.strict import Strict
 from h123.documents.campaign_file import VerifiedRole
 
 
-class Held(Strict):
+class SituationResult(Strict):
     """Of one role, protocol and situation; without `seconds` it is not told, and `untold` says why."""
 
     role: VerifiedRole

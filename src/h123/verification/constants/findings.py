@@ -6,11 +6,11 @@ from h123.base.strict import Strict
 from h123.documents.campaign_file import VerifiedRole
 
 
-class Untold(Exception):
+class NotMeasurable(Exception):
     """Why packets do not tell a constant; a sentence."""
 
 
-class Handshake(Strict):
+class HandshakeSize(Strict):
     """Until the client could send its request."""
 
     round_trips: float
@@ -68,7 +68,7 @@ class Datagrams(Strict):
     """Round trips from the first flight until most packets have the common size; None: it is the first one."""
 
 
-class Decrease(Strict):
+class LossResponse(Strict):
     """What one loss in steady state does to the window; of several transfers, the medians."""
 
     keeps: float
@@ -106,10 +106,10 @@ class Constants(Strict):
     protocol: str
     congestion: str
     """The controller of the sender."""
-    handshake: Handshake | None = None
+    handshake: HandshakeSize | None = None
     first_flight: Flight | None = None
     slow_start: SlowStart | None = None
-    decrease: Decrease | None = None
+    decrease: LossResponse | None = None
     datagrams: Datagrams | None = None
     in_flight: InFlight | None = None
     """As the sender of bodies."""
