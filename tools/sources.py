@@ -8,14 +8,14 @@ Whoever changes a subject's version looks here whether its source still says on 
 import sys
 from pathlib import Path
 
-from h123.catalogue import DeclaredConstants, declared
+from h123.catalogue import DeclaredConstants, load_declared_constants
 
 
 def main(source: str, version: str, folder: Path) -> int:
     """Print them, a line each; returns 1 where one is not there."""
-    named = [said for said in declared() if (said.source, said.version) == (source, version)]
+    named = [said for said in load_declared_constants() if (said.source, said.version) == (source, version)]
     if not named:
-        known = ", ".join(dict.fromkeys(f"{said.source} {said.version}" for said in declared()))
+        known = ", ".join(dict.fromkeys(f"{said.source} {said.version}" for said in load_declared_constants()))
         print(f"subjects/constants.toml has nothing of {source} {version}, only of {known}", file=sys.stderr)
         return 1
     missing = 0

@@ -13,8 +13,8 @@ import pyarrow as pa
 from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.sections import Verdicts, read_verdicts
 from h123.base.errors import UserError
-from h123.measures import whole
-from h123.store import CampaignFolder, loss
+from h123.measures import connect_with_metrics
+from h123.store import CampaignFolder, damage_warning
 from h123.study import METRICS, Network, Study
 
 __all__ = ["METRICS", "CampaignData", "open"]
@@ -39,7 +39,7 @@ def open(path: str | PathLike[str]) -> "CampaignData":
     """
     with _advised():
         folder = CampaignFolder.open(Path(path))
-        lost = loss(folder)
+        lost = damage_warning(folder)
     if lost:
         warn(f"{lost.message}: {lost.remedy}", stacklevel=2)
     return CampaignData(folder)
@@ -102,7 +102,7 @@ class CampaignData:
 
     @cached_property
     def _tables(self) -> duckdb.DuckDBPyConnection:
-        return whole(self._folder)
+        return connect_with_metrics(self._folder)
 
     def _table(self, query: str) -> pa.Table:
         with _advised():

@@ -21,7 +21,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> tuple[CampaignFolder, 
     folder = make_campaign(tmp_path_factory.mktemp("printed") / "c", SCENARIO)
     path = write(tmp_path_factory.mktemp("published"), PRINTED)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("h123.study.claims.printed.list_published", lambda: [path])
+        patch.setattr("h123.study.claims.printed_values.list_published", lambda: [path])
         return folder, analyse(folder)
 
 
@@ -113,7 +113,7 @@ def test_printed_values_find_their_cells(campaign: tuple[CampaignFolder, dict[st
 def test_a_study_may_call_a_factor_otherwise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = PRINTED.replace("network", "link").replace("{synthetic: {}}", "{synthetic: {link: network}}")
     path = write(tmp_path, text)
-    monkeypatch.setattr("h123.study.claims.printed.list_published", lambda: [path])
+    monkeypatch.setattr("h123.study.claims.printed_values.list_published", lambda: [path])
     folder = make_campaign(tmp_path / "c", Scenario(seed=7, blocks=1, as_published=True))
     rows = analyse(folder)["as_published"]["printed"]["rows"]
     assert [len(row["ours"]) for row in rows] == [1, 1, 1, 1, 3]
@@ -121,6 +121,6 @@ def test_a_study_may_call_a_factor_otherwise(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_study_without_printed_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("h123.study.claims.printed.list_published", list)
+    monkeypatch.setattr("h123.study.claims.printed_values.list_published", list)
     folder = make_campaign(tmp_path / "c", Scenario(seed=7, blocks=1, as_published=True))
     assert analyse(folder)["as_published"]["printed"] is None

@@ -6,7 +6,7 @@ import pytest
 
 from h123.base.errors import UserError
 from h123.catalogue import OwnServer
-from h123.catalogue.own import check_container
+from h123.catalogue.own_server import check_container
 
 
 @pytest.mark.parametrize(

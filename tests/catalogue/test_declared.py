@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from h123.base.errors import UserError
-from h123.catalogue import DeclaredConstants, catalogue, declared
+from h123.catalogue import DeclaredConstants, catalogue, load_declared_constants
 from h123.catalogue.registry import subjects_folder
-from h123.virtual.source import TRIED
+from h123.virtual.source import TESTED_RELEASE
 
 GOOD = """\
 [[stack]]
@@ -41,9 +41,9 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_as_written(file: Path) -> None:
-    assert declared() == []
+    assert load_declared_constants() == []
     file.write_text(GOOD)
-    [said] = declared()
+    [said] = load_declared_constants()
     assert said.initial_window.of_bytes is None
     assert said.decrease
     assert (said.decrease.keeps, said.decrease.differs) == (0.7, "it undoes what it has done")
@@ -64,18 +64,20 @@ def test_a_mistake_is_named(file: Path, old: str, new: str, complaint: str) -> N
     assert old in GOOD
     file.write_text(GOOD.replace(old, new))
     with pytest.raises(UserError) as refused:
-        declared()
+        load_declared_constants()
     assert str(file) in refused.value.message
     assert complaint in refused.value.message
 
 
-@pytest.mark.parametrize("said", declared(), ids=lambda said: f"{said.subject}-{said.protocol}-{said.congestion}")
+@pytest.mark.parametrize(
+    "said", load_declared_constants(), ids=lambda said: f"{said.subject}-{said.protocol}-{said.congestion}"
+)
 def test_lines_are_of_the_version_that_is_installed(said: DeclaredConstants) -> None:
     subject = catalogue()[said.subject]
     assert subject.server
     assert said.protocol in subject.server.protocols
     if said.source == "Linux":
-        assert said.version.startswith("{}.{}.".format(*TRIED)), "the virtual kernel's"
+        assert said.version.startswith("{}.{}.".format(*TESTED_RELEASE)), "the virtual kernel's"
     elif not said.otherwise:
         named = re.escape(said.source) + r"[^\n]{0,40}\n?[^\n]{0,40}" + re.escape(said.version) + r"(?![.0-9]*[0-9])"
         assert any(re.search(named, text) for text in _manifests(said.subject)), "or say why not (`otherwise`)"
@@ -88,4 +90,4 @@ def _manifests(name: str) -> list[str]:
 
 
 def test_only_bbr_has_no_factor() -> None:
-    assert {said.congestion for said in declared() if said.decrease is None} == {"bbr"}
+    assert {said.congestion for said in load_declared_constants() if said.decrease is None} == {"bbr"}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from h123.base.errors import UserError
-from h123.catalogue.registry import rejected
+from h123.catalogue.registry import load_rejected_subjects
 
 GOOD = """\
 [[tried]]
@@ -29,9 +29,9 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_in_the_files_order(file: Path) -> None:
-    assert rejected() == []
+    assert load_rejected_subjects() == []
     file.write_text(GOOD)
-    assert [(entry.name, entry.why) for entry in rejected()] == [("a", "none"), ("b", "too old")]
+    assert [(entry.name, entry.why) for entry in load_rejected_subjects()] == [("a", "none"), ("b", "too old")]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_mistake_names_file_and_line(file: Path, old: str, new: str, said: str
     assert old in GOOD
     file.write_text(GOOD.replace(old, new, 1))
     with pytest.raises(UserError) as refused:
-        rejected()
+        load_rejected_subjects()
     assert str(file) in refused.value.message
     assert said in refused.value.message
 
@@ -55,4 +55,4 @@ def test_a_mistake_names_file_and_line(file: Path, old: str, new: str, said: str
 def test_what_is_not_text(file: Path) -> None:
     file.write_bytes(GOOD.encode("utf-16"))
     with pytest.raises(UserError, match=r"tried\.toml: cannot be read: not UTF-8 text"):
-        rejected()
+        load_rejected_subjects()

@@ -8,7 +8,7 @@ from catalogue.small import MANIFEST, small, write_small
 from h123.base.errors import UserError
 from h123.base.paths import project_root
 from h123.catalogue import Subject, catalogue, read_subject
-from h123.catalogue.registry import RejectedSubject, rejected
+from h123.catalogue.registry import RejectedSubject, load_rejected_subjects
 from h123.report.catalogue.catalogue import catalogue_page
 from h123.verification.constants.findings import (
     Constants,
@@ -186,15 +186,19 @@ def test_what_was_never_asked(subject: Subject) -> None:
 
 def test_what_was_tried_is_read_or_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("H123_SUBJECTS", str(tmp_path))
-    assert rejected() == []
+    assert load_rejected_subjects() == []
     entry = '[[tried]]\nname = "s2n"\nstack = "s2n-quic"\nwhat = "to build it"\nwhy = "no glue"\n'
     (tmp_path / "tried.toml").write_text(entry)
-    assert rejected() == [RejectedSubject(name="s2n", stack="s2n-quic", what="to build it", why="no glue")]
+    assert load_rejected_subjects() == [
+        RejectedSubject(name="s2n", stack="s2n-quic", what="to build it", why="no glue")
+    ]
     (tmp_path / "tried.toml").write_text(entry.replace("why", "wyh"))
     with pytest.raises(UserError, match="did you mean why"):
-        rejected()
+        load_rejected_subjects()
 
 
 def test_the_projects_page_is_what_its_files_generate() -> None:
     page = (project_root() / "docs/catalogue.md").read_text()
-    assert page == catalogue_page(catalogue(), public_records(), rejected()), "`h123 publish` writes it again"
+    assert page == catalogue_page(catalogue(), public_records(), load_rejected_subjects()), (
+        "`h123 publish` writes it again"
+    )

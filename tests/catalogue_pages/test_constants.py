@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from h123.base.paths import project_root
-from h123.catalogue import catalogue, declared
+from h123.catalogue import catalogue, load_declared_constants
 from h123.report.catalogue.constants import DeclarationCheck, constants_page, held
 from h123.verification.constants import DeclaredComparison
 from h123.verification.public_record import public_records
@@ -16,7 +16,7 @@ SERVERS = 12
 
 @pytest.fixture(scope="module")
 def every() -> Sequence[DeclarationCheck]:
-    return held(declared(), catalogue(), public_records())
+    return held(load_declared_constants(), catalogue(), public_records())
 
 
 def test_the_projects_page_is_what_its_files_generate(every: Sequence[DeclarationCheck]) -> None:
@@ -61,7 +61,7 @@ def test_what_differs_and_what_nobody_measured_stands_there(every: Sequence[Decl
 
 def test_a_record_of_other_files_tells_nothing() -> None:
     known = public_records()
-    said = [one for one in declared() if one.subject == "quinn"]
+    said = [one for one in load_declared_constants() if one.subject == "quinn"]
     assert all(one.comparisons for one in held(said, catalogue(), known))
     changed = known["quinn"].record.model_copy(update={"fingerprint": "another"})
     known["quinn"] = known["quinn"].model_copy(update={"record": changed})

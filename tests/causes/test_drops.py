@@ -5,7 +5,7 @@ import pytest
 
 from h123.causes.cause import CAUSES, CUT, DROPS, LIMIT, NUMBER
 from h123.causes.connections.connection import Connection, connections
-from h123.causes.connections.losses import put_down
+from h123.causes.connections.losses import attribute_drops
 from h123.packets.capture import TCP, UDP
 from h123.study.networks.network import Direction
 from verification.packet_tables import TRIP, Table
@@ -27,7 +27,7 @@ def _connection(protocol: int, lost: int) -> Connection:
 def _told(one: Connection, drops: int) -> dict[str, float]:
     seconds = np.zeros((1, len(CAUSES)))
     seconds[0, NUMBER[CUT]], seconds[0, NUMBER[LIMIT]] = 4, 2
-    moved = put_down(seconds, drops, one)[0]
+    moved = attribute_drops(seconds, drops, one)[0]
     assert moved.sum() == pytest.approx(6)
     return {cause.name: float(moved[NUMBER[cause]]) for cause in (CUT, LIMIT, DROPS)}
 

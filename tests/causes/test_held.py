@@ -3,7 +3,7 @@
 import pytest
 
 from h123.causes.connections.connection import connections
-from h123.causes.head_of_line import Body, held_back, holes
+from h123.causes.head_of_line import Body, head_of_line_ns, holes
 from h123.causes.senders.sender import Sender
 from h123.packets.capture import TCP, UDP
 from h123.study.networks.network import Direction
@@ -27,7 +27,7 @@ def _server(protocol: int = TCP, behind: bool = True) -> Sender:
 
 
 def _held(sender: Sender, *bodies: Body) -> list[float]:
-    return [held / MS for held in held_back(sender, bodies)]
+    return [held / MS for held in head_of_line_ns(sender, bodies)]
 
 
 def test_each_is_held_back_behind_the_share_of_the_others() -> None:

@@ -12,7 +12,7 @@ from h123.base.roots import mounted
 from h123.catalogue import Subject, catalogue
 from h123.execution.certificate import Certificate
 from h123.execution.files import write_trial_files
-from h123.packets.capture import KEPT
+from h123.packets.capture import MOST_IN_CAMPAIGN
 from h123.study import Parameters, PlannedTrial, load_network
 
 NETWORKS = {name: load_network(name) for name in ("lan", "medium", "egress-poor", "edge")}
@@ -70,7 +70,7 @@ def test_packets_of_every_emulated_link_and_connections_are_recorded(tmp_path: P
     trial, _ = files(tmp_path, store="gcs", network="lan", backend_network="egress-poor")
     veth, emulated = trial["links"]
     assert "packets" not in veth
-    assert emulated["packets"] == KEPT
+    assert emulated["packets"] == MOST_IN_CAMPAIGN
     assert trial["tcp_account"]
 
 

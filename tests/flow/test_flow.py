@@ -12,8 +12,8 @@ from h123.flow import (
     Bins,
     bytes_in_flight,
     capacity,
+    fate_times,
     full_queue_ns,
-    gone,
     logged_round_trip,
     logged_window,
     round_trips,
@@ -47,7 +47,7 @@ def test_what_found_the_queue_full_did_not_wait_and_without_a_rate_nothing_does(
     packets = made([down(5, bytes=1000), down(5, bytes=1000, fate=QUEUE_FULL), down(5.5, bytes=1000)])
     assert (waiting(packets, WAY).values / MS).tolist() == [0, 0.5]
     assert len(waiting(packets, Direction(delay_ns=MS)).values) == 0
-    assert (gone(packets, QUEUE_FULL) / MS).tolist() == [5]
+    assert (fate_times(packets, QUEUE_FULL) / MS).tolist() == [5]
 
 
 def test_packets_wait_for_those_of_cross_traffic_too() -> None:

@@ -25,7 +25,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Camp
     base = tmp_path_factory.mktemp("printed")
     path = write(base, PRINTED)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("h123.study.claims.printed.list_published", lambda: [path])
+        patch.setattr("h123.study.claims.printed_values.list_published", lambda: [path])
         made = {
             "here": make_campaign(base / "here", Scenario(seed=1, effects={("poor", "h3"): 0.5}, **SMALL)),
             "other": make_campaign(base / "other", Scenario(seed=2, effects={("poor", "h3"): 2.0}, **SMALL)),

@@ -31,7 +31,7 @@ from h123.packets.capture import DELIVERED, LOST, PACKET, QUEUE_FULL, write_pack
 from h123.store.rows import Rows
 from h123.store.samples import RETRIED_SCHEMA as SCHEMA
 from h123.study import METRICS
-from h123.study.metrics.observed import AbandonedShare, FallbackShare, OpeningCost, RetriedShare, WastedShare
+from h123.study.metrics.quantity import AbandonedShare, FallbackShare, OpeningCost, RetriedShare, WastedShare
 from h123.study.networks.network import Change, Direction, Move
 from h123.study.workload import KINDS, workload_of
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from documents import document
 from h123.documents.lab_report import MachineLoad, Report
 from h123.documents.trial_files import TrialFile
-from h123.measures.disturbance import UNDISTURBED, _overlap, _spans, disturbance, machine_noise, ruined
+from h123.measures.disturbance import UNDISTURBED, _overlap, _spans, disturbance, is_machines_fault, machine_noise
 from h123.store.samples import SCHEMA, write_samples
 
 MS = 1_000_000
@@ -160,7 +160,7 @@ def test_noise_is_what_others_had() -> None:
 def test_which_failures_may_be_the_machines(codes: list[str], stalled_ms: float, by_machine: bool) -> None:
     reasons = [{"code": code, "detail": ""} for code in codes]
     failed = report(stalls_ms=((0, stalled_ms),)).model_copy(update={"reasons": reasons})
-    assert ruined(failed) == by_machine
+    assert is_machines_fault(failed) == by_machine
 
 
 spans = st.lists(st.tuples(st.integers(0, 1000), st.integers(1, 50)).map(lambda s: [s[0], s[0] + s[1]]), max_size=30)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from h123.analysis import analyse
 from h123.base.errors import UserError
 from h123.store import CampaignFolder, connect, import_samples
-from h123.store.foreign.values import absent, status, time_ns
+from h123.store.foreign.values import is_absent, status, time_ns
 from h123.study import load_schema
 from results.importing import CURL, FOREIGN, JMETER, MS, NAMES, brought, costs, curl, judged, rows_of, schema
 
@@ -320,7 +320,7 @@ def test_words_in_place_of_every_status_are_no_failures(tmp_path: Path) -> None:
 def test_any_text_is_a_status_or_none(text: str) -> None:
     found = status(text)
     assert found is None or found >= 0
-    assert not (found and absent(text))
+    assert not (found and is_absent(text))
 
 
 @given(st.integers(1_000_000_000, 2_300_000_000), st.integers(0, 10**9 - 1))

@@ -17,7 +17,7 @@ from h123.store.rows import Rows
 from h123.store.samples import REQUIRED
 from h123.store.samples import RETRIED_SCHEMA as SCHEMA
 from h123.study import METRICS, Metric
-from h123.study.metrics.observed import PageTime
+from h123.study.metrics.quantity import PageTime
 from h123.study.networks.network import Change, Move
 from h123.study.workload import workload_of
 from results.full_trial import AGAIN, FACTS, LINK, MS, NEVER_NULL, VISITS, WAYS, Trial, full_trial

@@ -14,7 +14,7 @@ from scipy import stats
 from h123.base.errors import UserError
 from h123.study import load_study
 from h123.study.workload import Arrivals, Target, workload_of
-from h123.study.workload.arrivals import MOST_WRITTEN
+from h123.study.workload.arrivals import MOST_ARRIVALS
 from study.samples import STUDY, write
 
 MS, SECOND = 10**6, 10**9
@@ -232,8 +232,8 @@ def test_what_cannot_be_is_refused(told: dict[str, Any], said: str) -> None:
     [
         ("  arrivals: {steps: [{rate: 5, lasts: 1s}]}\n  rate: 5.0\n", "leave out `rate`"),
         (
-            f"  arrivals: {{steps: [{{rate: 5, lasts: 1s}}]}}\n  warmup: {MOST_WRITTEN + 1}\n",
-            str(MOST_WRITTEN),
+            f"  arrivals: {{steps: [{{rate: 5, lasts: 1s}}]}}\n  warmup: {MOST_ARRIVALS + 1}\n",
+            str(MOST_ARRIVALS),
         ),
         ("  arrivals: {steps: [{rate: 0.1, lasts: 1s}]}\n", "less than one request"),
     ],

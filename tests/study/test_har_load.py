@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from h123.base.errors import UserError
 from h123.study.sites.har import read_har
 from h123.study.sites.page_load import IDLE_S, QUIET_S, RecordedRequest, page_load
-from h123.study.sites.recorded import recorded_page
+from h123.study.sites.recorded_page import recorded_page
 from h123.study.sites.site_import import ImportedSite, import_site
 
 HARS = Path(__file__).parent / "hars"

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from h123.study import Network, Parameters, find_study, load_study, make_plan, with_losses
-from h123.study.lost import spread
 from h123.study.networks.network import Change, Direction, Loss
+from h123.study.single_loss import spread
 
 LOSSY = Direction(
     delay_ns=5,

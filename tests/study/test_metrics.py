@@ -26,7 +26,7 @@ from h123.study import (
     load_study,
     metric,
 )
-from h123.study.metrics.observed import ProcessorTime, RequestTime
+from h123.study.metrics.quantity import ProcessorTime, RequestTime
 from h123.study.registry import list_published
 
 ROOT = project_root()

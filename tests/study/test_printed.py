@@ -100,7 +100,7 @@ def test_faults_are_named(tmp_path: Path, text: str, replacement: str, line: int
 def test_two_files_about_one_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = write(tmp_path, PRINTED), tmp_path / "other.yaml"
     second.write_text(PRINTED)
-    monkeypatch.setattr("h123.study.claims.printed.list_published", lambda: [first, second])
+    monkeypatch.setattr("h123.study.claims.printed_values.list_published", lambda: [first, second])
     with pytest.raises(UserError, match="study 'synthetic' is named in both"):
         printed_values_of("synthetic")
     assert printed_values_of("quick") is None

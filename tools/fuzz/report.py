@@ -12,7 +12,7 @@ from h123.analysis.audits import audit_trials
 from h123.documents.lab_report import Report
 from h123.documents.reading import read_document
 from h123.documents.trial_files import ClientFile, TrialFile
-from h123.measures import Attempt, own_ns, ruined
+from h123.measures import Attempt, is_machines_fault, own_ns
 from h123.measures.attempts import finished_report
 from h123.measures.metrics import measure
 from h123.report.page.provenance import link_rows
@@ -38,7 +38,7 @@ def _audited(**changed: Any) -> None:
 
 def _read_report(case: bytes, folder: Path) -> None:
     (folder / "report.json").write_bytes(case)
-    ruined(read_document(folder / "report.json", Report))
+    is_machines_fault(read_document(folder / "report.json", Report))
     report = finished_report(folder / "report.json")
     own_ns(report)
     _audited(report=report)

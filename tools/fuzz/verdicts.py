@@ -29,7 +29,7 @@ def _campaigns() -> tuple[tempfile.TemporaryDirectory[str], CampaignFolder, Camp
     scratch = tempfile.TemporaryDirectory(prefix="h123-forged-")
     place = Path(scratch.name)
     paper = write(place, PRINTED)
-    with mock.patch("h123.study.claims.printed.list_published", return_value=[paper]):
+    with mock.patch("h123.study.claims.printed_values.list_published", return_value=[paper]):
         scenario = Scenario(blocks=2, as_published=True, protocols=("h2", "h3"), pairs=("h3/h2",))
         made = [make_campaign(place / name, scenario) for name in ("here", "other")]
         for folder in made:

@@ -29,7 +29,7 @@ class _Short(reprlib.Repr):
 _SHORT = _Short()
 
 
-def shown(value: object) -> str:
+def excerpt(value: object) -> str:
     """A value as a complaint quotes it, however long or deep it is."""
     return _SHORT.repr(value)
 

@@ -22,7 +22,7 @@ class Interrupted(Exception):
     """By whoever was watching, who has been told how to go on."""
 
 
-_SAYS = {
+_DUCKDB_WORDS = {
     "RuntimeError": "interrupted",
     "InterruptException": "interrupted",
     "InvalidInputException": "KeyboardInterrupt",
@@ -37,7 +37,7 @@ def interruptible() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        message = _SAYS.get(type(error).__name__)
+        message = _DUCKDB_WORDS.get(type(error).__name__)
         if message is None or message not in str(error):
             raise
         raise KeyboardInterrupt from error

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from h123.base.complaints import choose, shown
+from h123.base.complaints import choose, excerpt
 
 
 def fault_at(keys: Sequence[str | int], message: str) -> PydanticCustomError:
@@ -27,7 +27,7 @@ class Strict(BaseModel):
             return data
         for key in data:
             if key not in cls.model_fields:
-                raise fault_at([key], f"unknown key {shown(key)}; {choose(key, cls.model_fields)}")
+                raise fault_at([key], f"unknown key {excerpt(key)}; {choose(key, cls.model_fields)}")
         return data
 
 
@@ -47,16 +47,16 @@ def describe(fault: ErrorDetails, key: str) -> str:
             return at + fault["msg"]
         case "literal_error":
             allowed = [word.strip(" '") for word in context["expected"].replace(" or ", ",").split(",")]
-            return f"{at}{shown(value)} is not allowed; {choose(value, allowed)}"
+            return f"{at}{excerpt(value)} is not allowed; {choose(value, allowed)}"
         case "value_error":
             return f"{at}{context['error']}"
         case "too_short":
             return f"{at}must not be empty"
         case "model_type" | "dict_type":
-            return f"{at}expected keys with values, found {shown(value)}"
+            return f"{at}expected keys with values, found {excerpt(value)}"
         case _:
             message = fault["msg"].replace("Input should be", "must be").replace("String should", "must")
-            return f"{at}{message[:1].lower()}{message[1:]}, found {shown(value)}"
+            return f"{at}{message[:1].lower()}{message[1:]}, found {excerpt(value)}"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Literal
 
-from h123.base.complaints import shown
+from h123.base.complaints import excerpt
 
 _NUMBER = re.compile(r"([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(\S*)", re.ASCII)
 _LONGEST = 60
@@ -32,21 +32,21 @@ class _Kind:
         number, unit = _split(text)
         if unit not in self.units:
             units = ", ".join(filter(None, self.units))
-            raise ValueError(f"{shown(text)} is not valid; write a number and one of {units}, such as {self.example}")
+            raise ValueError(f"{excerpt(text)} is not valid; write a number and one of {units}, such as {self.example}")
         try:
             value = Decimal(number)
         except InvalidOperation:
-            raise ValueError(f"{shown(text)} does not start with a number") from None
+            raise ValueError(f"{excerpt(text)} does not start with a number") from None
         if value < 0:
-            raise ValueError(f"{shown(text)} is negative; it must be 0 or more")
+            raise ValueError(f"{excerpt(text)} is negative; it must be 0 or more")
         # Compared before it is scaled: what has a huge exponent must never be written out.
         if value > self._limit(self.most) / self.units[unit]:
-            raise ValueError(f"{shown(text)} is too large; the largest that makes sense here is {self.most}")
+            raise ValueError(f"{excerpt(text)} is too large; the largest that makes sense here is {self.most}")
         if self.least and value < self._limit(self.least) / self.units[unit]:
-            raise ValueError(f"{shown(text)} is too small; the smallest that makes sense here is {self.least}")
+            raise ValueError(f"{excerpt(text)} is too small; the smallest that makes sense here is {self.least}")
         if self.units[unit] == 1 and value != value.to_integral_value():
             raise ValueError(
-                f"{shown(text)} is not a whole number; write one, or a larger unit, such as {self.example}"
+                f"{excerpt(text)} is not a whole number; write one, or a larger unit, such as {self.example}"
             )
         return int((value * self.units[unit]).to_integral_value())
 
@@ -109,7 +109,7 @@ def parse_share(text: object) -> float:
     """A share in [0, 1] of `0.5%` or `0.005`. Raises ValueError."""
     value = _part(text, "a share; write 0.5% or 0.005")
     if not 0 <= value <= 1:
-        raise ValueError(f"{shown(text)} is outside 0 to 1 (0% to 100%)")
+        raise ValueError(f"{excerpt(text)} is outside 0 to 1 (0% to 100%)")
     return value
 
 
@@ -117,7 +117,7 @@ def parse_change(text: object) -> float:
     """A relative change above -1 of `-31.2 %` or `-0.312`. Raises ValueError."""
     value = _part(text, "a change; write -31.2 % or -0.312")
     if not -1 < value < math.inf or value == 0:
-        raise ValueError(f"{shown(text)} is not a change: it must be above -100 %, and not 0")
+        raise ValueError(f"{excerpt(text)} is not a change: it must be above -100 %, and not 0")
     return value
 
 
@@ -129,7 +129,7 @@ def _part(text: object, kind: str) -> float:
             raise ValueError
         return float(number) / (100 if unit else 1)
     except ValueError:
-        raise ValueError(f"{shown(text)} is not {kind}") from None
+        raise ValueError(f"{excerpt(text)} is not {kind}") from None
 
 
 Unit = Literal["s", "bit/s", "B", "B/s", "/s", "round trips", "packets", "connections", "%", ""]

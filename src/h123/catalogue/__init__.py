@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from h123.base.late import load_late
+from h123.base.late_loading import load_late
 
 if TYPE_CHECKING:
     from h123.catalogue.batch import check_failures, install_each
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         settings,
         spoiler_command,
     )
-    from h123.catalogue.declared import DeclaredConstants, declared
+    from h123.catalogue.declared_constants import DeclaredConstants, load_declared_constants
     from h123.catalogue.demand import ALT_SVC, DEFAULT_CONGESTION, FULL, HTTPS_RECORD, Announcement, Demand, Role
     from h123.catalogue.install import (
         MANIFEST,
@@ -50,14 +50,14 @@ if TYPE_CHECKING:
         Reach,
         Server,
     )
-    from h123.catalogue.own import OwnServer, OwnSubject, own_subjects
+    from h123.catalogue.own_server import OwnServer, OwnSubject, own_subjects
     from h123.catalogue.registry import (
         Catalogue,
         RejectedSubject,
         catalogue,
         clients_of_any_server,
+        load_rejected_subjects,
         read_subject,
-        rejected,
         subject_names,
         subjects_folder,
         unknown_subject,
@@ -101,7 +101,6 @@ __all__ = [
     "controller",
     "controllers",
     "damage",
-    "declared",
     "default_controller",
     "files_folder",
     "fingerprint",
@@ -113,6 +112,8 @@ __all__ = [
     "installed_once",
     "is_edge",
     "kernel_controller",
+    "load_declared_constants",
+    "load_rejected_subjects",
     "make_bodies",
     "make_documents",
     "origin_command",
@@ -120,7 +121,6 @@ __all__ = [
     "prefix",
     "probe_command",
     "read_subject",
-    "rejected",
     "remove",
     "scout_command",
     "server_command",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from h123.base.errors import UserError
-from h123.base.files.installing import alone
+from h123.base.files.installation import alone
 from h123.base.paths import cache_folder
 from h123.base.units import format_bytes
 

@@ -13,37 +13,37 @@ RoleManifest = Server | Client | Backend | Origin | Probe | Scout | Spoiler
 
 def server_command(subject: Subject, **placeholders: object) -> list[str]:
     """Command line of the server; `placeholders` as in docs/contracts/subject.md, without `prefix`."""
-    return _filled(manifest_of(subject, "server").command, subject, placeholders)
+    return _fill(manifest_of(subject, "server").command, subject, placeholders)
 
 
 def client_command(subject: Subject, **placeholders: object) -> list[str]:
     """Command line of the client; `placeholders` as in docs/contracts/subject.md, without `prefix`."""
-    return _filled(manifest_of(subject, "client").command, subject, placeholders)
+    return _fill(manifest_of(subject, "client").command, subject, placeholders)
 
 
 def backend_command(subject: Subject, **placeholders: object) -> list[str]:
     """Command line of the backend; `placeholders` as in docs/contracts/subject.md, without `prefix`."""
-    return _filled(manifest_of(subject, "backend").command, subject, placeholders)
+    return _fill(manifest_of(subject, "backend").command, subject, placeholders)
 
 
 def origin_command(subject: Subject, **placeholders: object) -> list[str]:
     """Command line of the origin; `placeholders` as in docs/contracts/subject.md, without `prefix`."""
-    return _filled(manifest_of(subject, "origin").command, subject, placeholders)
+    return _fill(manifest_of(subject, "origin").command, subject, placeholders)
 
 
 def probe_command(subject: Subject, **placeholders: object) -> list[str]:
     """Command line of the probe; `placeholders` as in docs/contracts/subject.md, without `prefix`."""
-    return _filled(manifest_of(subject, "probe").command, subject, placeholders)
+    return _fill(manifest_of(subject, "probe").command, subject, placeholders)
 
 
 def scout_command(subject: Subject, **placeholders: object) -> list[str]:
     """Command line of the scout; `placeholders` as in docs/contracts/subject.md, without `prefix`."""
-    return _filled(manifest_of(subject, "scout").command, subject, placeholders)
+    return _fill(manifest_of(subject, "scout").command, subject, placeholders)
 
 
 def spoiler_command(subject: Subject, **placeholders: object) -> list[str]:
     """Command line of the spoiler; `placeholders` as in docs/contracts/subject.md, without `prefix`."""
-    return _filled(manifest_of(subject, "spoiler").command, subject, placeholders)
+    return _fill(manifest_of(subject, "spoiler").command, subject, placeholders)
 
 
 def server_uses(subject: Subject, placeholder: str) -> bool:
@@ -108,7 +108,7 @@ def default_controller(subject: Subject, protocol: str) -> str:
     return (controllers(subject, protocol) or [kernel_controller(DEFAULT_CONGESTION)])[0]
 
 
-def _filled(command: list[str], subject: Subject, values: dict[str, object]) -> list[str]:
+def _fill(command: list[str], subject: Subject, values: dict[str, object]) -> list[str]:
     roots = {"prefix": mounted("subjects", subject.installed_as), **values}
     return [PLACEHOLDER.sub(lambda match: str(roots[match.group(1)]), word) for word in command]
 

@@ -12,11 +12,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from h123.base.errors import UserError
-from h123.base.files.installing import alone, made_whole, remove_installation, run_logged, size_of
-from h123.base.files.textfile import kept
+from h123.base.files.installation import alone, remove_installation, replacement_folder, run_logged, size_of
+from h123.base.files.textfile import read_cached
 from h123.base.paths import cache_folder, checkout, prebuilt
 from h123.catalogue.manifest import PLACEHOLDER
-from h123.catalogue.own import OwnSubject
+from h123.catalogue.own_server import OwnSubject
 from h123.catalogue.subject import Subject
 
 STAMP = ".h123-installed"
@@ -53,12 +53,12 @@ def prefix(subject: Subject) -> Path:
 
 def installation(subject: Subject) -> Installation | None:
     """The subject as its sources are now, if the cache holds it whole."""
-    return None if _absent(subject) else _stamp(subject)
+    return None if _missing_file(subject) else _stamp(subject)
 
 
 def damage(subject: Subject) -> Path | None:
     """What the installation has lost of what the subject's commands name; None: nothing, or there is none."""
-    missing = _absent(subject)
+    missing = _missing_file(subject)
     return missing if missing and _stamp(subject) else None
 
 
@@ -69,13 +69,13 @@ def _stamp(subject: Subject) -> Installation | None:
 def _read_stamp(folder: Path, subject: Subject) -> Installation | None:
     """What an installation says of itself, if the sources are still the same."""
     try:
-        stamp = Installation(**json.loads(kept(folder / STAMP) or b""))
+        stamp = Installation(**json.loads(read_cached(folder / STAMP) or b""))
     except (ValueError, TypeError):
         return None
     return stamp if stamp.recipe == recipe(subject) else None
 
 
-def _absent(subject: Subject) -> Path | None:
+def _missing_file(subject: Subject) -> Path | None:
     """The first file or folder that the subject's commands name, or program that they start, and that is not there.
     All that they need would take too long to look for."""
     roles = (
@@ -209,7 +209,7 @@ def _check_needs(subject: Subject) -> None:
 
 def _check_result(subject: Subject) -> None:
     """Raises UserError where the subject could not be started although its build succeeded."""
-    if missing := _absent(subject):
+    if missing := _missing_file(subject):
         raise UserError(
             f"subject {subject.name}: the build succeeded, but {missing} is not there",
             remedy=f"mend install.build in {subject.workshop / MANIFEST}, which is to put all that is started into "
@@ -230,13 +230,13 @@ def _is_prebuilt(subject: Subject) -> bool:
 def _build(subject: Subject, meanwhile: Callable[[], None]) -> None:
     whole = prefix(subject)
     if _is_prebuilt(subject):
-        with made_whole(whole) as partial:
+        with replacement_folder(whole) as partial:
             shutil.copytree(_prebuilt(subject), partial, dirs_exist_ok=True)
         return
     log = whole.with_name(f"{subject.installed_as}.log")
     log.unlink(missing_ok=True)
     start, before = time.monotonic(), _files(subject)
-    with made_whole(whole) as partial:
+    with replacement_folder(whole) as partial:
         made_of = recipe(subject)
         command = [PLACEHOLDER.sub(str(partial), word) for word in subject.install.build]
         with _workshop(subject) as workshop:

@@ -15,7 +15,7 @@ from pydantic import (
     field_validator,
 )
 
-from h123.base.complaints import choose, shown
+from h123.base.complaints import choose, excerpt
 from h123.base.strict import Strict
 from h123.base.transport import SETTINGS
 from h123.base.units import parse_duration, parse_size
@@ -37,7 +37,7 @@ LEAST_IDLE_NS = 60 * 10**9
 """In which the contract lets no server end a connection that is idle, but for those that say so."""
 
 
-def _known(word: str, allowed: Sequence[str]) -> str:
+def _check_word(word: str, allowed: Sequence[str]) -> str:
     if word not in allowed:
         raise ValueError(f"{word!r} is not allowed; {choose(word, allowed)}")
     return word
@@ -65,19 +65,19 @@ def _controllers(value: Any) -> Any:
         raise ValueError(f'{value!r} is not valid; write "kernel", or a list of {", ".join(CONTROLLERS)}')
     if FIXED in value and len(value) > 1:
         raise ValueError(f"{FIXED} must be the only entry: such a subject has no controller to choose")
-    return _once_each([_known(name, (*CONTROLLERS, FIXED)) for name in value])
+    return _once_each([_check_word(name, (*CONTROLLERS, FIXED)) for name in value])
 
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
 Command = Annotated[list[str], Field(min_length=1)]
-Protocol = Annotated[str, AfterValidator(lambda name: _known(name, PROTOCOLS))]
-Multiplexed = Annotated[str, AfterValidator(lambda name: _known(name, PROTOCOLS[1:]))]
+Protocol = Annotated[str, AfterValidator(lambda name: _check_word(name, PROTOCOLS))]
+Multiplexed = Annotated[str, AfterValidator(lambda name: _check_word(name, PROTOCOLS[1:]))]
 """A protocol that has many requests on a connection at once."""
 OneOrMore = Annotated[list[Item], Field(min_length=1), AfterValidator(_once_each)]
 Controllers = Annotated[Literal["kernel"] | list[str], BeforeValidator(_controllers)]
 
 
-def _known_placeholders(allowed: set[str]) -> AfterValidator:
+def _check_placeholders(allowed: set[str]) -> AfterValidator:
     def check(command: list[str]) -> list[str]:
         for name in PLACEHOLDER.findall(" ".join(command)):
             if name not in allowed:
@@ -95,7 +95,7 @@ class Install(Strict):
     """Commands that must be on PATH."""
     needs_help: str = ""
     """How to get them."""
-    build: Annotated[Command, _known_placeholders({"prefix"})]
+    build: Annotated[Command, _check_placeholders({"prefix"})]
     """Run in the subject's folder; `{prefix}` is where the result belongs."""
     part_of: Name | None = None
     """Another subject, whose installation is this one's too; then all else here is what that one says."""
@@ -112,7 +112,7 @@ class Install(Strict):
         for source in sources:
             if not _is_folder(folder / source):
                 raise ValueError(
-                    f'there is no folder {shown(source)} next to the subject\'s own; write it as "../NAME"'
+                    f'there is no folder {excerpt(source)} next to the subject\'s own; write it as "../NAME"'
                 )
         return sources
 
@@ -121,7 +121,7 @@ def _idle(value: object) -> int:
     """Nanoseconds, less than anybody may have unasked."""
     if not 10**9 <= (span := parse_duration(value)) < LEAST_IDLE_NS:
         raise ValueError(
-            f"{shown(value)} is not valid; write 1s or more, and less than a minute: that need not be declared"
+            f"{excerpt(value)} is not valid; write 1s or more, and less than a minute: that need not be declared"
         )
     return span
 
@@ -141,7 +141,7 @@ class Server(Strict):
 
     command: Annotated[
         Command,
-        _known_placeholders(
+        _check_placeholders(
             {"prefix", "address", "port", "protocol", "cert", "key", "congestion", *SETTINGS, "qlog", "tls"}
             | {"store", "backend", "seed_bytes", "block", "files", "documents", "upstream", "alt_svc"}
         ),
@@ -187,7 +187,7 @@ class Server(Strict):
 class Backend(Strict):
     """The subject as what stands behind a server and keeps its objects. It listens on TCP."""
 
-    command: Annotated[Command, _known_placeholders({"prefix", "address", "port"})]
+    command: Annotated[Command, _check_placeholders({"prefix", "address", "port"})]
     stores: OneOrMore[Literal["gcs"]]
     """Whose protocol it speaks."""
 
@@ -196,25 +196,25 @@ class Origin(Strict):
     """The subject as what stands behind a server that only passes requests on: all that servers answer, over HTTP/1.1
     without TLS."""
 
-    command: Annotated[Command, _known_placeholders({"prefix", "address", "port", "documents"})]
+    command: Annotated[Command, _check_placeholders({"prefix", "address", "port", "documents"})]
 
 
 class Probe(Strict):
     """The subject as what asks servers for all that the contract promises (docs/contracts/verifications.md)."""
 
-    command: Annotated[Command, _known_placeholders({"prefix", "plan", "checks"})]
+    command: Annotated[Command, _check_placeholders({"prefix", "plan", "checks"})]
 
 
 class Scout(Strict):
     """The subject as what finds out about servers of which nothing is known (docs/contracts/scout.md)."""
 
-    command: Annotated[Command, _known_placeholders({"prefix", "plan", "found"})]
+    command: Annotated[Command, _check_placeholders({"prefix", "plan", "found"})]
 
 
 class Spoiler(Strict):
     """The subject as a server whose bodies have the right size and wrong bytes, which clients must notice."""
 
-    command: Annotated[Command, _known_placeholders({"prefix", "body", "address", "port", "protocol", "cert", "key"})]
+    command: Annotated[Command, _check_placeholders({"prefix", "body", "address", "port", "protocol", "cert", "key"})]
 
 
 class Reach(Strict):
@@ -230,7 +230,7 @@ class Client(Strict):
     """The subject as a client."""
 
     command: Annotated[
-        Command, _known_placeholders({"prefix", "workload", "samples", "facts", "congestion", *SETTINGS})
+        Command, _check_placeholders({"prefix", "workload", "samples", "facts", "congestion", *SETTINGS})
     ]
     protocols: OneOrMore[Protocol]
     methods: OneOrMore[Literal["GET", "POST"]] = Field(default=["GET"])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from h123.base.complaints import choose, shown
+from h123.base.complaints import choose, excerpt
 from h123.base.errors import UserError
 from h123.base.paths import data_folders, is_mine, project_root, real
 from h123.base.strict import Strict
@@ -114,7 +114,7 @@ def read_subject(folder: Path) -> Subject:
     file = TomlFile(folder / "subject.toml")
     if file.data.get("h123") != FORMAT:
         raise UserError(f'{file.path}: the line h123 = "{FORMAT}" is missing, or has a version not supported here')
-    whole = _whole(file, real(folder))
+    whole = _parent_of(file, real(folder))
     content = {name: value for name, value in file.data.items() if name != "h123"}
     if whole:
         content = {**content, "install": {**whole.install.model_dump(), "part_of": whole.name}}
@@ -128,7 +128,7 @@ def read_subject(folder: Path) -> Subject:
     return subject
 
 
-def _whole(file: TomlFile, folder: Path) -> Subject | None:
+def _parent_of(file: TomlFile, folder: Path) -> Subject | None:
     """The subject that this one is a part of, whose build makes both. Raises UserError where there is no such one."""
     install = file.data.get("install")
     if not isinstance(install, dict) or "part_of" not in install:
@@ -139,7 +139,7 @@ def _whole(file: TomlFile, folder: Path) -> Subject | None:
         raise file.error(at, f"install.part_of: {what}")
     beside = sorted({path.parent.name for path in folder.parent.glob("*/subject.toml")} - {folder.name})
     if parent not in beside:
-        message = f"there is no subject {shown(parent)} beside this one; {choose(str(parent), beside)}"
+        message = f"there is no subject {excerpt(parent)} beside this one; {choose(str(parent), beside)}"
         raise file.error(at, f"install.part_of: {message}")
     whole = read_subject(folder.with_name(parent))
     if whole.install.part_of:
@@ -164,7 +164,7 @@ class RejectedSubjectsFile(Strict):
     tried: list[RejectedSubject] = Field(default=[])
 
 
-def rejected() -> list[RejectedSubject]:
+def load_rejected_subjects() -> list[RejectedSubject]:
     """All of them, in the file's order; none without the file. Raises UserError where it is wrong."""
     path = subjects_folder() / "tried.toml"
     if not path.is_file():

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from h123.base.complaints import shown
+from h123.base.complaints import excerpt
 from h123.base.errors import UserError
 from h123.base.files.textfile import read_text, unprintable
 from h123.base.strict import describe, place
@@ -44,7 +44,7 @@ class TomlFile:
             raise UserError(f"{path}: a number with too many digits") from None
         if unallowed:
             text, character = unallowed
-            raise UserError(f"{path}: {shown(text)} contains a character that is not allowed, {character}")
+            raise UserError(f"{path}: {excerpt(text)} contains a character that is not allowed, {character}")
 
     def error(self, keys: Sequence[str], message: str) -> UserError:
         """The complaint, with file and line in front."""

@@ -7,7 +7,7 @@ from h123.causes.cause import CAUSES, NUMBER, UNATTRIBUTED, Cause
 from h123.causes.connections.bottleneck import wire
 from h123.causes.connections.connection import NEVER, Connection, Sending, connections
 from h123.causes.connections.log_matching import match_logs
-from h123.causes.connections.losses import lost, resent
+from h123.causes.connections.losses import lost_packets, resent
 from h123.causes.spans import Times
 from h123.causes.stretch import SUMS_UP, Stretch
 from h123.causes.trial import ExplainedTrial, explain
@@ -26,7 +26,7 @@ __all__ = [
     "Times",
     "connections",
     "explain",
-    "lost",
+    "lost_packets",
     "match_logs",
     "resent",
     "wire",

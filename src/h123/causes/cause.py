@@ -73,7 +73,7 @@ NUMBER = {cause: number for number, cause in enumerate(CAUSES)}
 """Places in a row of seconds."""
 
 
-def spent(cause: Cause, begin: int, end: int) -> Nanoseconds:
+def time_on(cause: Cause, begin: int, end: int) -> Nanoseconds:
     """All of a time on one cause."""
     row = np.zeros(len(CAUSES))
     row[NUMBER[cause]] = end - begin

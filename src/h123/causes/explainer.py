@@ -39,12 +39,12 @@ from h123.causes.cause import (
     VALIDATING,
     WINDOW,
     Nanoseconds,
-    spent,
+    time_on,
 )
 from h123.causes.conditions import WALL, Conditions
 from h123.causes.connections.connection import FULL, NEVER, Connection, Sending
 from h123.causes.connections.migration import elsewhere
-from h123.causes.head_of_line import Body, held_back
+from h123.causes.head_of_line import Body, head_of_line_ns
 from h123.causes.processors import Work
 from h123.causes.request import Request, most_at_once, sent_at, share_connection, waiting
 from h123.causes.senders import handshake
@@ -124,7 +124,7 @@ class Explainer:
             return self._one(replace(request, start=time, ready=time), shared)
         last = self._last_answer(request)
         if last is None:
-            return spent(UNATTRIBUTED, time, request.end)
+            return time_on(UNATTRIBUTED, time, request.end)
         spent_since = self._received(_Marks(replace(request, start=time)), last)
         return self._own(request, spent_since, self._came_since(request, time)) if shared else spent_since
 
@@ -153,18 +153,18 @@ class Explainer:
         """ns of each in which data of others was held back behind what was lost."""
         up = [Body(request.began, request.end, request.up) for request in self._requests]
         down = [Body(request.began, request.end, request.down) for request in self._requests]
-        return held_back(self._client, up) + held_back(self._server, down)
+        return head_of_line_ns(self._client, up) + head_of_line_ns(self._server, down)
 
     def _one(self, request: Request, shared: bool) -> Nanoseconds:
         """`shared`: whether another request was under way on the connection at the same time."""
         course = self._course(request, shared)
         if course is None:
-            return spent(UNATTRIBUTED, request.start, request.end)
+            return time_on(UNATTRIBUTED, request.start, request.end)
         up, marks = self._of.up, _Marks(request)
-        time = spent(TRIES, *marks.up_to(request.made)) + spent(PLACE, *marks.up_to(request.began))
+        time = time_on(TRIES, *marks.up_to(request.made)) + time_on(PLACE, *marks.up_to(request.began))
         time += self._before(request, marks.up_to(int(up.at[course.first])))
         time += self._client.course.between(*marks.up_to(int(up.wire.ends[course.last])))
-        time += spent(TRIP, *marks.up_to(course.asked))
+        time += time_on(TRIP, *marks.up_to(course.asked))
         time += self._answering(*marks.up_to(course.answered), shared)
         time += self._received(marks, course.end)
         return self._own(request, time) if shared else time
@@ -210,8 +210,8 @@ class Explainer:
         """From when its answer was sent to its end; `last`: place of the answer's last packet."""
         down = self._of.down
         time = self._server.course.between(*marks.up_to(int(down.wire.ends[last])))
-        time += spent(TRIP, *marks.up_to(int(down.left[last])))
-        return time + spent(CLIENT_WORK, *marks.up_to(NEVER))
+        time += time_on(TRIP, *marks.up_to(int(down.left[last])))
+        return time + time_on(CLIENT_WORK, *marks.up_to(NEVER))
 
     def _answers(self, request: Request) -> Times:
         """Places of the packets that may be of its answer. Over QUIC a small one may be no larger than an
@@ -248,13 +248,13 @@ class Explainer:
         busy one sees it late, and one of TLS' records over TCP, 16 kB, may be more than the first flight has. On a new
         connection full packets alone must be: session tickets are smaller."""
         if request.began > self._open:
-            return _first_said(self._of.down, arrival, _SMALL)
-        return NEVER if self._of.quic else _first_said(self._of.down, arrival, FULL)
+            return _first_payload_after(self._of.down, arrival, _SMALL)
+        return NEVER if self._of.quic else _first_payload_after(self._of.down, arrival, FULL)
 
     def _answering(self, begin: int, end: int, shared: bool) -> Nanoseconds:
         """Between the request's arrival and its answer's beginning."""
         mended = min(max(self._whole_at(begin, end), begin), end)
-        return spent(MENDING, begin, mended) + self._thinking(mended, end, shared)
+        return time_on(MENDING, begin, mended) + self._thinking(mended, end, shared)
 
     def _whole_at(self, begin: int, end: int) -> int:
         """When the server had got what the client had lost before: it could read nothing behind that until then."""
@@ -271,7 +271,7 @@ class Explainer:
         alone = SERVER_WORK if self._server_work.fills(begin, end) else SERVER
         # The answer was not ready while the server had nothing else to send either.
         idle = self._server.course.last(IDLE, begin, end) if shared else begin
-        time = spent(alone, begin, idle) + self._server.course.between(idle, end)
+        time = time_on(alone, begin, idle) + self._server.course.between(idle, end)
         for cause in (
             (IDLE, UNATTRIBUTED) if shared else [c for c in CAUSES if c not in (alone, NAGLE, GONE, VALIDATING)]
         ):
@@ -377,7 +377,7 @@ def _last_of_request(up: Sending, first: int, answered: int, size: int) -> int:
     return int(candidates[-1]) if len(candidates) else first
 
 
-def _first_said(down: Sending, arrival: int, size: int) -> int:
+def _first_payload_after(down: Sending, arrival: int, size: int) -> int:
     """When the first packet of more than so many bytes was sent after the request's arrival; NEVER: none was."""
     begin = int(np.searchsorted(down.at, arrival))
     places = np.flatnonzero(down.packets["payload"][begin:] > size)

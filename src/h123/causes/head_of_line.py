@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from h123.causes.cause import MENDING, NUMBER
 from h123.causes.connections.connection import NEVER, Sending
-from h123.causes.connections.losses import lost, resent
+from h123.causes.connections.losses import lost_packets, resent
 from h123.causes.senders.sender import Sender
 from h123.causes.spans import Spans, Times
 from h123.packets.capture import TCP
@@ -28,7 +28,7 @@ class Body:
     bytes: int
 
 
-def held_back(sender: Sender, bodies: Sequence[Body]) -> NDArray[np.float64]:
+def head_of_line_ns(sender: Sender, bodies: Sequence[Body]) -> NDArray[np.float64]:
     """Of each body, ns that its loss of time by losses has in which bytes of others were held back: the share of the
     others among all that is under way, of the time in which something is."""
     spans = holes(sender.sending, sender.answers, sender.round_trip_ns)
@@ -52,7 +52,7 @@ def held_back(sender: Sender, bodies: Sequence[Body]) -> NDArray[np.float64]:
 def holes(sending: Sending, answers: Sending, round_trip_ns: int) -> Spans:
     """Of TCP, by its sender's time: from the sending of a lost packet, or of the first one with later bytes that
     arrives, until that of what replaces it."""
-    places = lost(sending)
+    places = lost_packets(sending)
     if not len(places) or sending.packets["protocol"][0] != TCP:
         return Spans.union(np.empty(0, np.int64), np.empty(0, np.int64))
     places_of_bytes = sending.offsets

@@ -14,7 +14,7 @@ _UNLIKELY_NS = 10**12
 """A connection that cannot be the one."""
 _CLOCKS_NS = 1_000_000
 """A client may take its time a little after its first packet."""
-_Asked = TypeVar("_Asked")
+_Group = TypeVar("_Group")
 
 
 def match(
@@ -22,7 +22,7 @@ def match(
 ) -> list[Connection | None]:
     """Of the requests of each connection, in the order of their start, the connection on the link: the one that begins
     and answers when they do. Where the client was seen elsewhere from some times on, `moves`, with its parts since."""
-    assigned = _assigned(requests, [connection for connection in connections if not connection.continues], _unlike)
+    assigned = _assigned(requests, [connection for connection in connections if not connection.continues], _mismatch_ns)
     for begin, end in pairwise([*moves, NEVER]):
         parts = [
             connection
@@ -30,14 +30,14 @@ def match(
             if connection.continues and connection.quic and begin <= connection.began < end
         ]
         wholes = list(zip(requests, assigned, strict=True))
-        for place, part in enumerate(_assigned(wholes, parts, _unlike_since)):
+        for place, part in enumerate(_assigned(wholes, parts, _mismatch_of_rest_ns)):
             if (whole := assigned[place]) and part:
                 assigned[place] = whole.joined(part)
     return assigned
 
 
 def _assigned(
-    groups: Sequence[_Asked], connections: Sequence[Connection], unlike: Callable[[_Asked, Connection], float]
+    groups: Sequence[_Group], connections: Sequence[Connection], unlike: Callable[[_Group, Connection], float]
 ) -> list[Connection | None]:
     """Of each the connection that is its own, so that all together are as little `unlike` as can be; ns."""
     if not groups or not connections:
@@ -46,7 +46,7 @@ def _assigned(
     return [None if place is None else connections[place] for place in assigned(costs, _UNLIKELY_NS)]
 
 
-def _unlike(requests: Sequence[Request], connection: Connection) -> float:
+def _mismatch_ns(requests: Sequence[Request], connection: Connection) -> float:
     """ns: by how much the connection began after its first request was made, or before it, as a browser may open one in
     a visit for what it will ask for, and by how much its packets came before requests ended."""
     first = requests[0]
@@ -60,7 +60,7 @@ def _unlike(requests: Sequence[Request], connection: Connection) -> float:
     return _apart(requests, connection) + abs(connection.began - first.made) * 0.01
 
 
-def _unlike_since(of: tuple[Sequence[Request], Connection | None], part: Connection) -> float:
+def _mismatch_of_rest_ns(of: tuple[Sequence[Request], Connection | None], part: Connection) -> float:
     """The same of a part of a connection that was there before, by the requests that ended since."""
     requests, whole = of
     if whole is None or not whole.quic or whole.began > part.began or not part.down.arrived.any():

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from h123.causes.cause import ANEW, CLIENT_WORK, CONNECTING, GONE, IDLE, NUMBER, Nanoseconds, spent
+from h123.causes.cause import ANEW, CLIENT_WORK, CONNECTING, GONE, IDLE, NUMBER, Nanoseconds, time_on
 from h123.causes.connections.connection import Connection
 from h123.causes.explainer import Explainer
 from h123.causes.stretch import middle
@@ -26,11 +26,11 @@ class Recovery:
     def spent(self, connection: Connection, explainer: Explainer, number: int) -> Nanoseconds:
         """On each cause; by what explains the answer, its number there."""
         request_at = min(self.asked, max(connection.began, self.at))
-        time = spent(IDLE, self.at, request_at)
+        time = time_on(IDLE, self.at, request_at)
         if connection.began < self.at:
             return time + explainer.since(number, request_at)
         noticed = max(request_at, self._noticed(connection.began))
-        time += spent(GONE, request_at, noticed) + spent(CLIENT_WORK, noticed, connection.began)
+        time += time_on(GONE, request_at, noticed) + time_on(CLIENT_WORK, noticed, connection.began)
         anew = explainer.from_opening(number)
         anew[NUMBER[ANEW]], anew[NUMBER[CONNECTING]] = anew[NUMBER[CONNECTING]], 0
         return time + anew

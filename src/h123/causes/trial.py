@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from h123.base.errors import UserError
 from h123.catalogue import QUIC
-from h123.causes.cause import CAUSES, MENDING, NUMBER, UNATTRIBUTED, Nanoseconds, spent
+from h123.causes.cause import CAUSES, MENDING, NUMBER, UNATTRIBUTED, Nanoseconds, time_on
 from h123.causes.conditions import Conditions
 from h123.causes.connections.connection import Connection, connections
 from h123.causes.connections.log_matching import match_logs
-from h123.causes.connections.losses import dropped, put_down
+from h123.causes.connections.losses import attribute_drops, receive_drops
 from h123.causes.explainer import Explainer
 from h123.causes.matching import match
 from h123.causes.processors import work
@@ -83,9 +83,12 @@ def explain(folder: Path, statuses: Sequence[int]) -> ExplainedTrial:
     known_to = int(packets["at_ns"].max()) if _cut(report) and len(packets) else None
     every, asked_for = read_samples(folder / "samples.parquet", statuses, measured=True), _workload(folder)
     asking, retry_ns = (asked_for.asking(), asked_for.retry_ns or 0) if asked_for else (None, 0)
-    rows, blocked = [row for row in every if not row["error"] and _told(row, known_to)], _blocked(packets)
+    rows, blocked = (
+        [row for row in every if not row["error"] and _within_record(row, known_to)],
+        _blocked_times(packets),
+    )
     places = _by_connection(rows)
-    visit_starts = _visits_begun(every)
+    visit_starts = _visit_starts(every)
     requests = [[_request(rows[place], blocked, visit_starts, retry_ns) for place in of] for of in places]
     all_connections = connections(
         packets, link.up or Direction(), link.down or Direction(), shared=link.cross is not None
@@ -95,10 +98,10 @@ def explain(folder: Path, statuses: Sequence[int]) -> ExplainedTrial:
     whole = [connection for connection in matched if connection] if moves else all_connections
     logs = dict(zip(map(id, whole), match_logs(read_stack_logs(folder).logs, whole), strict=True))
     blocked_ns = np.zeros(len(rows))
-    seconds = np.array([spent(UNATTRIBUTED, row["start_ns"], row["end_ns"]) for row in rows]).reshape(
+    seconds = np.array([time_on(UNATTRIBUTED, row["start_ns"], row["end_ns"]) for row in rows]).reshape(
         len(rows), len(CAUSES)
     )
-    server, drops = work(report, "server"), dropped(report)
+    server, drops = work(report, "server"), receive_drops(report)
     parts, sizes = dict[int, _Explanation](), defaultdict[str, list[float]](list)
     for of, requests_of_connection, connection in zip(places, requests, matched, strict=True):
         if connection:
@@ -107,7 +110,7 @@ def explain(folder: Path, statuses: Sequence[int]) -> ExplainedTrial:
             explainer = Explainer(
                 connection, requests_of_connection, server, logs[id(connection)], at_once, moves, conditions, streams
             )
-            seconds[of] = put_down(np.array(explainer.explain()), drops, connection)
+            seconds[of] = attribute_drops(np.array(explainer.explain()), drops, connection)
             blocked_ns[of] = np.minimum(explainer.held_back(), seconds[of][:, NUMBER[MENDING]])
             for name, size in explainer.sizes().items():
                 sizes[name].append(size)
@@ -144,7 +147,7 @@ class _Explanation:
 
     def seconds(self, nanoseconds: Nanoseconds) -> NDArray[np.float64]:
         """Of each cause, with what drops did."""
-        seconds: NDArray[np.float64] = put_down(np.array([nanoseconds]), self.drops, self.connection)[0] / 1e9
+        seconds: NDArray[np.float64] = attribute_drops(np.array([nanoseconds]), self.drops, self.connection)[0] / 1e9
         return seconds
 
 
@@ -167,7 +170,7 @@ def _visit(
         if step.until < step.row["end_ns"] and place in parts:
             of = parts[place].until(step.until)
         elif step.until < step.row["end_ns"]:
-            of = spent(UNATTRIBUTED, step.row["start_ns"], step.until) / 1e9
+            of = time_on(UNATTRIBUTED, step.row["start_ns"], step.until) / 1e9
         seconds += step.between / 1e9 + of
         blocked_s += min(explained.held[place], of[NUMBER[MENDING]])
     return Stretch(seconds, blocked_s, (path[-1].until - path[0].row["start_ns"]) / 1e9)
@@ -190,7 +193,7 @@ def _recoveries(
 def _stretch(recovery: Recovery, of: _Explanation | None, blocked_s: float) -> Stretch:
     end = recovery.answer["end_ns"]
     if of is None:
-        return Stretch(spent(UNATTRIBUTED, recovery.at, end) / 1e9, 0.0, (end - recovery.at) / 1e9)
+        return Stretch(time_on(UNATTRIBUTED, recovery.at, end) / 1e9, 0.0, (end - recovery.at) / 1e9)
     seconds = of.seconds(recovery.spent(of.connection, of.explainer, of.number))
     return Stretch(seconds, min(blocked_s, float(seconds[NUMBER[MENDING]])), (end - recovery.at) / 1e9)
 
@@ -227,12 +230,12 @@ def _workload(folder: Path) -> WorkloadFile | None:
         return None
 
 
-def _told(row: Sample, known_to: int | None) -> bool:
+def _within_record(row: Sample, known_to: int | None) -> bool:
     """`known_to`: when the record of packets ended, ns; None: it is whole."""
     return known_to is None or row["end_ns"] <= known_to
 
 
-def _visits_begun(rows: Sequence[Sample]) -> dict[tuple[int, int], int]:
+def _visit_starts(rows: Sequence[Sample]) -> dict[tuple[int, int], int]:
     """When each visit of each user began."""
     start_of: dict[tuple[int, int], int] = {}
     for row in rows:
@@ -264,7 +267,7 @@ def _request(
     )
 
 
-def _blocked(packets: Packets) -> NDArray[np.int64]:
+def _blocked_times(packets: Packets) -> NDArray[np.int64]:
     times: NDArray[np.int64] = packets["at_ns"][(packets["fate"] == BLOCKED) & (packets["way"] == UP)].astype(np.int64)
     return np.sort(times)
 

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from h123.causes.cause import CLIENT_WORK, RUNNING, Nanoseconds, spent
+from h123.causes.cause import CLIENT_WORK, RUNNING, Nanoseconds, time_on
 from h123.causes.stretch import middle
 from h123.store import Sample
 from h123.study.workload import VisitOrder
@@ -32,7 +32,7 @@ def middle_visits(rows: Sequence[Sample], asking: VisitOrder) -> list[list[PathS
     for row in rows:
         if row["phase"] == "warm" and row["group"] is not None:
             visits[row["user"], row["group"]].append(row)
-    ordered = sorted(visits.values(), key=lambda of: (_failed(of, asking), _took(of)))
+    ordered = sorted(visits.values(), key=lambda of: (_failed(of, asking), _duration(of)))
     middle_rows = middle(ordered)
     return [] if any(_failed(of, asking) for of in middle_rows) else [list(_path(of, asking)) for of in middle_rows]
 
@@ -43,7 +43,7 @@ def _failed(visit: Sequence[Sample], asking: VisitOrder) -> bool:
     return len(visit) != len(asking.askers) or complete != set(range(len(asking.askers)))
 
 
-def _took(visit: Sequence[Sample]) -> int:
+def _duration(visit: Sequence[Sample]) -> int:
     return max(row["end_ns"] for row in visit) - min(row["start_ns"] for row in visit)
 
 
@@ -61,5 +61,5 @@ def _path(visit: Sequence[Sample], asking: VisitOrder) -> Iterator[PathStep]:
         if next_resource is not None:
             until = max(min(until, of[next_resource]["start_ns"]), due)
         ran = min(now + runs, due)
-        yield PathStep(row, until, spent(RUNNING, now, ran) + spent(CLIENT_WORK, ran, due))
+        yield PathStep(row, until, time_on(RUNNING, now, ran) + time_on(CLIENT_WORK, ran, due))
         now, runs = until, asking.runs_ns[resource]

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NotRequired, cast, get_args
 from pydantic import Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from h123.base.complaints import shown
+from h123.base.complaints import excerpt
 from h123.base.files.journal import Line, damaged_line
 from h123.base.strict import changed_value, describe
 from h123.documents.campaign_file import MachineFacts
@@ -196,7 +196,7 @@ def _odd(event: TrialEvent, possible: EventRange) -> str | None:
     try:
         dt.datetime.fromisoformat(event["time"])
     except ValueError:
-        return f"time is {shown(event['time'])}, not a time in ISO 8601"
+        return f"time is {excerpt(event['time'])}, not a time in ISO 8601"
     if silent := [name for name, value in parameters.items() if value is None and not _may_be_null(name, possible)]:
         return f"parameters.{silent[0]} is null"
     values = {name: value for name, value in parameters.items() if value is not None}
@@ -209,7 +209,7 @@ def _odd(event: TrialEvent, possible: EventRange) -> str | None:
     if missing := needed - parameters.keys():
         return f"`parameters.{min(missing)}` is missing"
     if changed := changed_value(values, read.model_dump(mode="json")):
-        return f"parameters.{'.'.join(changed.at)} is {shown(changed.value)}"
+        return f"parameters.{'.'.join(changed.at)} is {excerpt(changed.value)}"
     return next((f"there is no network {name!r}" for name in _networks(values) if name not in possible.networks), None)
 
 

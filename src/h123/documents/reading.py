@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from h123 import __version__
-from h123.base.complaints import shown
+from h123.base.complaints import excerpt
 from h123.base.errors import UserError
 from h123.base.files.jsontext import parse_json
 from h123.base.strict import describe
@@ -18,7 +18,7 @@ Model = TypeVar("Model", bound=Document)
 
 def read_document(path: Path, model: type[Model]) -> Model:
     """The document in `path`. Raises UserError where it is of another format or not as its model."""
-    return parsed(path, model) or held(read_content(path, model.form()), model, path)
+    return parsed(path, model) or validated(read_content(path, model.form()), model, path)
 
 
 def parsed(path: Path, model: type[Model]) -> Model | None:
@@ -30,7 +30,7 @@ def parsed(path: Path, model: type[Model]) -> Model | None:
         return None
 
 
-def held(content: object, model: type[Model], path: Path) -> Model:
+def validated(content: object, model: type[Model], path: Path) -> Model:
     """The content of `path` as its model. Raises UserError where it is not like that."""
     try:
         return model.model_validate(content, strict=True)
@@ -49,7 +49,7 @@ def read_content(path: Path, form: str) -> dict[str, Any]:
         raise UserError(f"{path} cannot be read: {error}", remedy="restore the file from a copy") from None
     form_line = content.get("h123") if isinstance(content, dict) else None
     if form_line != form:
-        description = f"format {shown(form_line)}" if isinstance(form_line, str) else "an unknown format"
+        description = f"format {excerpt(form_line)}" if isinstance(form_line, str) else "an unknown format"
         raise UserError(
             f"{path} has {description}; this h123 ({__version__}) reads {form}",
             remedy="use the version of h123 that wrote it, or restore the file from a copy",

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from h123 import __version__
-from h123.base.complaints import shown
+from h123.base.complaints import excerpt
 from h123.base.errors import UserError
 from h123.base.files.durable import replacement
 from h123.base.files.jsontext import parse_json
@@ -48,7 +48,7 @@ class PublishedResult:
         head = self._parsed(line)
         if head.get("h123") != FORMAT:
             raise UserError(
-                f"{self.path} has format {shown(head.get('h123'))}; this h123 ({__version__}) reads {FORMAT}",
+                f"{self.path} has format {excerpt(head.get('h123'))}; this h123 ({__version__}) reads {FORMAT}",
                 remedy="use the version of h123 that wrote it",
             )
         content = {name: part for name, part in head.items() if name != "digest"}

@@ -26,7 +26,7 @@ from h123.execution.pool import AttemptDone, BlockDone, MachineLost, Notice, Ord
 from h123.execution.preparation import prepare
 from h123.execution.retry_policy import LiveAttempt, disturbed, settled, usable
 from h123.execution.wire import folder_digest
-from h123.measures import disturbance, machine_noise, ruined
+from h123.measures import disturbance, is_machines_fault, machine_noise
 from h123.packets import tabulate_evidence
 from h123.store import ingest, seal
 from h123.study import PlannedTrial
@@ -245,7 +245,13 @@ class _BlockRun:
         """What the machine had to do with it: the journal's `disturbed` to `noise`."""
         noise = round(machine_noise(report), 4)
         if not valid:
-            return {"disturbed": ruined(report), "disturbance": 1.0, "shares": {}, "crowded": False, "noise": noise}
+            return {
+                "disturbed": is_machines_fault(report),
+                "disturbance": 1.0,
+                "shares": {},
+                "crowded": False,
+                "noise": noise,
+            }
         if not self._policy.metrics:
             return {"disturbed": False, "disturbance": 0.0, "shares": {}, "crowded": False, "noise": noise}
         trial, statuses = read_document(folder / "trial.json", TrialFile), planned.parameters.workload.statuses()

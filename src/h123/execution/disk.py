@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from h123.packets.capture import KEPT
+from h123.packets.capture import MOST_IN_CAMPAIGN
 from h123.study import Network, PlannedTrial, estimate
 
 TRIAL_BYTES = 200_000
@@ -19,7 +19,7 @@ _BYTES_A_PACKET = 1000
 def evidence_bytes(trial: PlannedTrial, networks: Mapping[str, Network]) -> float:
     """That the records of a trial's packets are expected to take, of all its emulated links."""
     emulated = sum(networks[name].shaped for name in trial.parameters.networks())
-    packets = min(estimate(trial, networks).bytes / _BYTES_A_PACKET, KEPT * emulated)
+    packets = min(estimate(trial, networks).bytes / _BYTES_A_PACKET, MOST_IN_CAMPAIGN * emulated)
     return packets * (_PACKET_BYTES + trial.parameters.capture * _BYTES_A_PACKET)
 
 

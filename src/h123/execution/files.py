@@ -28,7 +28,7 @@ from h123.documents import gateway_file, write_document
 from h123.documents.trial_files import SECOND_SERVER, Link, Readiness, Role, Tcp, TrialFile
 from h123.execution.certificate import HOST_NAME, Certificate, campaign_certificate
 from h123.execution.cpu_affinity import seats
-from h123.packets.capture import KEPT
+from h123.packets.capture import MOST_IN_CAMPAIGN
 from h123.packets.frames import KEYS
 from h123.packets.qlog import QLOG_FOLDER
 from h123.study import Network, Parameters, PlannedTrial, with_losses
@@ -189,7 +189,7 @@ def _recorded(links: list[Link], *, capture: bool) -> list[Link]:
     """The same, with a record of packets wherever there can be one, and of frames where the client's keys open them."""
     for link in links:
         if link.kind == "emulated":
-            link.packets, link.capture = KEPT, capture
+            link.packets, link.capture = MOST_IN_CAMPAIGN, capture
             link.frames = link is links[0]
     return links
 

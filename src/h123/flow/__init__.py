@@ -7,7 +7,7 @@ from h123.flow.bins import Bins, Numbers, Series
 from h123.flow.sender import bytes_in_flight, round_trips
 from h123.flow.sequence import SentSoFar, sequences
 from h123.flow.stacks import logged_round_trip, logged_window, sender_window, smoothed_round_trip
-from h123.flow.transit import capacity, full_queue_ns, gone, throughput, waiting
+from h123.flow.transit import capacity, fate_times, full_queue_ns, throughput, waiting
 
 __all__ = [
     "Bins",
@@ -16,8 +16,8 @@ __all__ = [
     "Series",
     "bytes_in_flight",
     "capacity",
+    "fate_times",
     "full_queue_ns",
-    "gone",
     "logged_round_trip",
     "logged_window",
     "round_trips",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from h123.causes import NEVER, Connection, Times, lost, resent
+from h123.causes import NEVER, Connection, Times, lost_packets, resent
 from h123.flow.bins import Bins, Numbers, Series
 from h123.packets.capture import DOWN
 
@@ -27,7 +27,7 @@ def _changes(connection: Connection, way: int) -> tuple[Times, Times]:
     """Times, and by how much the bytes under way change then."""
     sending, answers = (connection.up, connection.down)[:: -1 if way == DOWN else 1]
     ends = np.where(sending.arrived, answers.heard(sending.left), sending.at)
-    ends[lost(sending)] = resent(sending, answers, connection.round_trip_ns)
+    ends[lost_packets(sending)] = resent(sending, answers, connection.round_trip_ns)
     counts = sending.speaks & (ends > sending.at)
     sizes = sending.packets["payload"].astype(np.int64)[counts]
     ended = ends[counts] < NEVER

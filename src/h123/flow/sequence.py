@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from h123.causes import Connection, Sending, Times, lost
+from h123.causes import Connection, Sending, Times, lost_packets
 from h123.packets.capture import DOWN, TCP
 
 
@@ -41,7 +41,7 @@ def _of(sending: Sending) -> SentSoFar:
     ends = begins + sizes
     before = np.concatenate([[0], np.maximum.accumulate(ends)[:-1]])
     again = np.empty(0, np.int64) if quic else np.flatnonzero(begins < before)
-    return SentSoFar(quic, sending.at[places], ends, np.flatnonzero(np.isin(places, lost(sending))), again)
+    return SentSoFar(quic, sending.at[places], ends, np.flatnonzero(np.isin(places, lost_packets(sending))), again)
 
 
 def _unwrapped(numbers: Times) -> Times:

@@ -26,7 +26,7 @@ def waiting(packets: Packets, way: Direction, *, shared: bool = False) -> Series
     return Series(arrivals[queued], (wire(packets, way, shared=shared).begins - arrivals)[queued].astype(float))
 
 
-def gone(packets: Packets, fate: int) -> Times:
+def fate_times(packets: Packets, fate: int) -> Times:
     """When the packets of a fate came to the link."""
     times: Times = packets["at_ns"][packets["fate"] == fate].astype(np.int64)
     return times

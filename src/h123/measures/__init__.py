@@ -1,9 +1,9 @@
 """What one trial's samples and evidence come to: metrics, and what audits need to know."""
 
 from h123.measures.attempts import Attempt, load_attempts
-from h123.measures.disturbance import Disturbance, disturbance, machine_noise, own_ns, ruined
-from h123.measures.export import export, whole
-from h123.measures.metrics import shown, trial_metrics
+from h123.measures.disturbance import Disturbance, disturbance, is_machines_fault, machine_noise, own_ns
+from h123.measures.export import connect_with_metrics, export
+from h123.measures.metrics import finite_metrics, trial_metrics
 from h123.measures.opening import Opening
 from h123.measures.processor import SHARES_TELL_NS, Usage, longest_waiting
 from h123.measures.recovery import moves_of
@@ -21,18 +21,18 @@ __all__ = [
     "Repetition",
     "Usage",
     "compare_executions",
+    "connect_with_metrics",
     "disturbance",
     "events_of",
     "export",
+    "finite_metrics",
+    "is_machines_fault",
     "load_attempts",
     "longest_waiting",
     "machine_noise",
     "moves_of",
     "own_ns",
     "quantiles",
-    "ruined",
-    "shown",
     "stages_of",
     "trial_metrics",
-    "whole",
 ]

@@ -12,7 +12,7 @@ from h123.base.errors import UserError
 from h123.base.processes import beginning, each
 from h123.documents.events import Values
 from h123.documents.lab_report import NO_REPORT, FinishedReport, Report
-from h123.documents.reading import fault_of, held, parsed, read_content, read_document
+from h123.documents.reading import fault_of, parsed, read_content, read_document, validated
 from h123.documents.trial_files import ClientFile, Link, Tls, TrialFile
 from h123.measures.blocking import Blocking, blocking_of
 from h123.measures.metrics import measure, read_facts
@@ -139,7 +139,9 @@ def _blocking(rows: Sequence[Row]) -> dict[str, Blocking]:
     kinds = [json.loads(row["parameters"]).get("losses") for row in rows]
     without = {_but_losses(row): row for row, losses in zip(rows, kinds, strict=True) if losses == "none"}
     lossy = [row for row, losses in zip(rows, kinds, strict=True) if losses == "one" and _but_losses(row) in without]
-    results = each(_blocked, [(row["file"], without[_but_losses(row)]["file"], row["statuses"]) for row in lossy])
+    results = each(
+        _blocking_of_pair, [(row["file"], without[_but_losses(row)]["file"], row["statuses"]) for row in lossy]
+    )
     return {row["trial"]: blocking for row, blocking in zip(lossy, results, strict=True) if blocking}
 
 
@@ -149,7 +151,7 @@ def _but_losses(row: Row) -> tuple[int, bool, str]:
     return row["block"], row["twin"], json.dumps(conditions, sort_keys=True)
 
 
-def _blocked(pair: tuple[str, str, list[int]]) -> Blocking | None:
+def _blocking_of_pair(pair: tuple[str, str, list[int]]) -> Blocking | None:
     lost, delivered, statuses = pair
     return blocking_of(Path(lost).parent, Path(delivered).parent, statuses)
 
@@ -192,6 +194,6 @@ def finished_report(path: Path) -> FinishedReport:
     try:
         return FinishedReport.model_validate(content, strict=True)
     except ValidationError as invalid:
-        held(content, Report, path)  # or it is no report at all
+        validated(content, Report, path)  # or it is no report at all
         message = f"{path} tells of no finished trial, although the journal says that it was valid"
         raise UserError(f"{message}: {fault_of(invalid)}") from None

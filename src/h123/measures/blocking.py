@@ -17,7 +17,7 @@ from h123.store.rows import Rows
 
 _NOISE_NS = 100_000
 """Each reading of the virtual clock advances it a little: what differs by less is no difference."""
-_SAYS = 200
+_LEAST_BYTES = 200
 """Bytes of an IP packet that is more than an acknowledgement."""
 
 
@@ -35,9 +35,9 @@ class Blocking(NamedTuple):
 def blocking_of(lost: Path, delivered: Path, statuses: Sequence[int]) -> Blocking | None:
     """Of two trials in these folders. None where not exactly one packet was lost that said something, where a request
     failed, or where the trials have not the same requests. Raises UserError."""
-    if not _one_lost(lost) or _lost(delivered):
+    if not _one_lost(lost) or _lost_sizes(delivered):
         return None
-    later, without = later_by(lost, delivered, statuses), _took(delivered, statuses)
+    later, without = later_by(lost, delivered, statuses), _durations(delivered, statuses)
     if later is None or without is None:
         return None
     longer = sorted(later)
@@ -47,7 +47,7 @@ def blocking_of(lost: Path, delivered: Path, statuses: Sequence[int]) -> Blockin
 def later_by(trial: Path, beside: Path, statuses: Sequence[int]) -> list[int] | None:
     """By how many ns each request of a trial took longer than in another one; what is less than the clock tells is
     nothing. None where one failed, or where the trials have not the same. Raises UserError."""
-    own, counterpart = _took(trial, statuses), _took(beside, statuses)
+    own, counterpart = _durations(trial, statuses), _durations(beside, statuses)
     if own is None or counterpart is None or own.keys() != counterpart.keys():
         return None
     longer = (own[request] - counterpart[request] for request in counterpart)
@@ -55,10 +55,10 @@ def later_by(trial: Path, beside: Path, statuses: Sequence[int]) -> list[int] | 
 
 
 def _one_lost(folder: Path) -> bool:
-    return [size > _SAYS for size in _lost(folder)] == [True]
+    return [size > _LEAST_BYTES for size in _lost_sizes(folder)] == [True]
 
 
-def _lost(folder: Path) -> list[int]:
+def _lost_sizes(folder: Path) -> list[int]:
     """Bytes of each packet that the link lost; one that found no room in a queue shows that the link was full."""
     if not packets_file(folder).is_file():
         return []
@@ -67,7 +67,7 @@ def _lost(folder: Path) -> list[int]:
     return sizes
 
 
-def _took(trial: Path, statuses: Sequence[int]) -> dict[tuple[int, ...], int] | None:
+def _durations(trial: Path, statuses: Sequence[int]) -> dict[tuple[int, ...], int] | None:
     """ns of each request, by who made it, for what, and the how manieth that was; None if one failed."""
     rows = Rows.read(trial / "samples.parquet")
     valid = rows["start_ns"].known & rows["end_ns"].known & rows.ok(statuses)

@@ -20,13 +20,13 @@ from h123.documents.trial_files import TrialFile
 from h123.measures.processor import TICKS_TELL_NS
 from h123.store.samples import succeeded
 from h123.study import METRICS, Metric
-from h123.study.metrics.observed import PageTime, RequestTime, StageTime, TimeFromSend
+from h123.study.metrics.quantity import PageTime, RequestTime, StageTime, TimeFromSend
 from h123.study.workload import OK
 
 TURNS = 6
 """How often threads must get a processor, one after the other, in a round trip: at each end from the kernel to whoever
 waits for packets, from there to whoever reads, and from there to whoever answers."""
-RUINED_SHARE = 0.1
+FAULT_SHARE = 0.1
 """Of an attempt's time: a machine that stalled for longer may have made it fail."""
 RUINABLE = frozenset({"link-overrun", "link-check-failed", "server-not-ready", "client-timeout"})
 """Reasons for which an attempt does not count that a machine which stalls can bring about by itself."""
@@ -92,14 +92,14 @@ def machine_noise(report: Report) -> float:
     return float(max(stalled, _others_ns(report)) / (wall * machine.cpus))
 
 
-def ruined(report: Report) -> bool:
+def is_machines_fault(report: Report) -> bool:
     """Whether the machine may be why an attempt is not valid: it stalled, and the reasons can follow from that."""
     codes = {reason["code"] for reason in report.reasons}
     if not codes or not codes <= RUINABLE:
         return False
     duration_ns = sum(report.phases_ns.values())
     stalls = [sum(to - start for start, to in spans) for spans in report.machine.stalls or []]
-    return "link-overrun" in codes or bool(duration_ns and max(stalls, default=0) > RUINED_SHARE * duration_ns)
+    return "link-overrun" in codes or bool(duration_ns and max(stalls, default=0) > FAULT_SHARE * duration_ns)
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class _TrialLoad:
         return chain
 
 
-_WHOLE = RequestTime("warm", "end_ns")
+_LATENCY = RequestTime("warm", "end_ns")
 
 
 def _shares(rows: Mapping[str, Mapping[str, Any]], added: Any) -> dict[str, float]:
@@ -171,7 +171,7 @@ def _share_of(metric: Metric, rows: Mapping[str, Mapping[str, Any]], added: Any)
     if isinstance(metric.of, TimeFromSend):  # of the time since the send as of the whole
         return _share(RequestTime("warm", "end_ns", metric.of.share), rows["warm"], added)
     if isinstance(metric.of, PageTime | StageTime):  # of a part of a visit as of the whole
-        return _share(_WHOLE, rows["visits"], added)
+        return _share(_LATENCY, rows["visits"], added)
     return _share_of_run(rows["warm"], added)
 
 

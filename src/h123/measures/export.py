@@ -15,19 +15,19 @@ from h123.base.files.output import check_output
 from h123.base.terminal.redaction import hidden_in
 from h123.documents.events import Values
 from h123.measures.attempts import Attempt, load_attempts
-from h123.measures.metrics import shown
+from h123.measures.metrics import finite_metrics
 from h123.store.folder import CampaignFolder
 from h123.store.foreign.scorecard import CardLoad, card_of
 from h123.store.tables import CELL_PREFIX, connect, literal, name
 from h123.study import METRICS
-from h123.study.metrics.observed import BodyRate
+from h123.study.metrics.quantity import BodyRate
 
 _OPTIONS = {
     "csv": "FORMAT csv, HEADER true",
     "parquet": "FORMAT parquet, COMPRESSION zstd",
     "json": "FORMAT json, ARRAY true",
 }
-_ASKED = ("method", "size", "users", "requests")
+_PARAMETERS = ("method", "size", "users", "requests")
 """Parameters that a scorecard tells apart within itself; every other combination of levels has one of its own."""
 _BITS = 8
 _RATE = next(metric.name for metric in METRICS.values() if isinstance(metric.of, BodyRate))
@@ -48,7 +48,7 @@ def export(folder: CampaignFolder, form: str, out: Path, *, force: bool = False)
         raise UserError(f"{form!r} is not an export format; choose one of {', '.join([*_OPTIONS, 'scorecard'])}")
     for table in ("samples", "attempts"):
         check_output(out / f"{table}.{form}", force=force)
-    connection = whole(folder, writes=out)
+    connection = connect_with_metrics(folder, writes=out)
     queries = {
         "samples": "FROM whole.samples ORDER BY trial, attempt, start_ns, user, end_ns",
         "attempts": "FROM whole.attempts ORDER BY trial, attempt",
@@ -89,12 +89,12 @@ def _cards(folder: CampaignFolder, out: Path, *, force: bool) -> list[Path]:
 
 
 def _asks(levels: Mapping[str, Mapping[str, object]]) -> bool:
-    return any(parameter in _ASKED for parameters in levels.values() for parameter in parameters)
+    return any(parameter in _PARAMETERS for parameters in levels.values() for parameter in parameters)
 
 
 def _load(parameters: Values) -> CardLoad | None:
     """None where the workload is another than so many users' requests of one size."""
-    method, size, users, requests = (parameters.get(name) for name in _ASKED)
+    method, size, users, requests = (parameters.get(name) for name in _PARAMETERS)
     if method not in ("GET", "POST") or parameters.get("rate") is not None:
         return None
     if not (isinstance(size, int) and isinstance(users, int) and isinstance(requests, int)):
@@ -128,7 +128,7 @@ def _write_card(folder: CampaignFolder, attempts: Sequence[Attempt], target: Pat
     return target
 
 
-def whole(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDBPyConnection:
+def connect_with_metrics(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDBPyConnection:
     """As `connect`, with two more views: `whole.attempts`, a row each, with its metrics if it is the one that is
     analysed; and `whole.samples`, a row for each request of each attempt, with its cell."""
     connection = connect(folder, writes)
@@ -164,7 +164,7 @@ def _parameters(connection: duckdb.DuckDBPyConnection) -> pa.Table:
 
 def _metrics(folder: CampaignFolder) -> pa.Table:
     schema = pa.schema([("trial", pa.string()), ("attempt", pa.int64()), *((name, pa.float64()) for name in METRICS)])
-    rows = [{"trial": a.trial, "attempt": a.attempt, **shown(a.metrics)} for a in load_attempts(folder)]
+    rows = [{"trial": a.trial, "attempt": a.attempt, **finite_metrics(a.metrics)} for a in load_attempts(folder)]
     return pa.Table.from_pylist(rows, schema=schema)
 
 

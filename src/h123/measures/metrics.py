@@ -18,7 +18,7 @@ from h123.measures.summary import QUANTILES, SEND_QUANTILES, Summary, summarise
 from h123.measures.visits import dialled_of, times_until
 from h123.store.rows import Rows
 from h123.study import METRICS, Metric
-from h123.study.metrics.observed import (
+from h123.study.metrics.quantity import (
     AbandonedShare,
     BodyRate,
     CrossTrafficRate,
@@ -71,7 +71,7 @@ def measure(
     }
 
 
-def shown(metrics: Mapping[str, float | None]) -> dict[str, float | None]:
+def finite_metrics(metrics: Mapping[str, float | None]) -> dict[str, float | None]:
     """The same for a document, which can hold no infinity: a value that failed requests leave is none."""
     return {name: value if value is None or math.isfinite(value) else None for name, value in metrics.items()}
 
@@ -130,7 +130,7 @@ def metric_value(
         case ProcessOverhead(part):
             return _seconds(_around(summary, facts, part))
         case LinkTraffic(way, what):
-            return _sent(summary, report, way, what)
+            return _link_amount(summary, report, way, what)
         case QueueDelay(way):
             return _queued(report, way)
         case CrossTrafficRate(way):
@@ -140,7 +140,7 @@ def metric_value(
         case RecoveryTime():
             return _seconds(_median(recoveries))
         case LossCost(what):
-            return _lost(blocking, what) if blocking else None
+            return _loss_cost(blocking, what) if blocking else None
         case FallbackShare():
             return None if summary.fell_back is None else 100 * summary.fell_back
         case AbandonedShare():
@@ -173,7 +173,7 @@ def _dialled(summary: Summary, report: Report, dialled: Sequence[int]) -> float 
     return _median([math.inf if visit.failed else count for visit, count in each])
 
 
-def _lost(blocking: Blocking, what: Literal["all", "others"]) -> float | None:
+def _loss_cost(blocking: Blocking, what: Literal["all", "others"]) -> float | None:
     return _seconds(blocking.others if what == "others" else blocking.own + blocking.others)
 
 
@@ -181,9 +181,9 @@ def _quantile(times: RequestTime, s: Summary) -> float | None:
     """ns; infinite where so many failed."""
     requests, quantiles = {
         ("warm", "end_ns"): (s.warm, s.latency_ns[QUANTILES.index(times.share)] if s.latency_ns else None),
-        ("warm", "first_byte_ns"): (s.warm, _seen(s.ttfb_ns, s.warm_ok, s.warm_ttfb_known)),
+        ("warm", "first_byte_ns"): (s.warm, _first_byte_of_all(s.ttfb_ns, s.warm_ok, s.warm_ttfb_known)),
         ("cold", "connected_ns"): (s.cold, s.handshake_ns),
-        ("cold", "first_byte_ns"): (s.cold, _seen(s.cold_ttfb_ns, s.cold_ok, s.cold_ttfb_known)),
+        ("cold", "first_byte_ns"): (s.cold, _first_byte_of_all(s.cold_ttfb_ns, s.cold_ok, s.cold_ttfb_known)),
         ("cold", "end_ns"): (s.cold, s.cold_latency_ns),
     }[times.phase, times.until]
     return quantiles if requests >= times.requests else None
@@ -196,7 +196,7 @@ def _sent_quantile(times: TimeFromSend, s: Summary) -> float | None:
     return s.sent_latency_ns[SEND_QUANTILES.index(times.share)]
 
 
-def _seen(ns: float | None, ok: int, count: int) -> float | None:
+def _first_byte_of_all(ns: float | None, ok: int, count: int) -> float | None:
     """A client that does not see the first byte of every answer has no time to first byte."""
     return ns if ok == count else None
 
@@ -230,13 +230,13 @@ def _goodput(summary: Summary) -> float | None:
 
 
 def _cpu(summary: Summary, report: Report, roles: Sequence[Role]) -> float | None:
-    times = [_used(report, role) for role in roles]
+    times = [_processor_ns(report, role) for role in roles]
     valid = [ns for ns in times if ns is not None]
     complete = summary.rows and len(valid) == len(times) and sum(valid) > 0
     return sum(valid) * _NS / summary.rows if complete else None
 
 
-def _used(report: Report, role: Role) -> int | None:
+def _processor_ns(report: Report, role: Role) -> int | None:
     """ns of a processor; None where there is no such role, or one does not tell."""
     playing = [role_report.cpu for role_report in report.roles if role_report.name in _PLAYED.get(role, (role,))]
     return sum(cpu.main_ns for cpu in playing if cpu) if playing and all(playing) else None
@@ -258,7 +258,7 @@ def _around(summary: Summary, facts: ClientFile | None, part: Literal["start", "
     return None if summary.end_ns is None else process.ended_ns - summary.end_ns
 
 
-def _sent(summary: Summary, report: Report, way: Way, what: Literal["bytes", "packets"]) -> float | None:
+def _link_amount(summary: Summary, report: Report, way: Way, what: Literal["bytes", "packets"]) -> float | None:
     """A veth counts nothing."""
     link = report.links[0] if report.links else None
     direction = link.directions.get(way) if link and link.directions else None

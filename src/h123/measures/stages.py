@@ -25,10 +25,10 @@ class Stages(NamedTuple):
 def stages_of(rows: Rows) -> Stages:
     """Of each row."""
     start, end, connected, first_byte = (rows[name] for name in ("start_ns", "end_ns", "connected_ns", "first_byte_ns"))
-    sending, reused = _sent(rows), rows["reused"]
+    sending, reused = _sending_times(rows), rows["reused"]
     never = Numbers(end.values, rows.abandoned)  # what had not come by then
-    request_times = _first_known(connected, sending, never, start)
-    answered = _first_known(first_byte, never, Numbers(request_times, rows.every))
+    request_times = _first_valid(connected, sending, never, start)
+    answered = _first_valid(first_byte, never, Numbers(request_times, rows.every))
     opens = connected.known | (reused.known & (reused.values == 0))
     valid = connected.known | sending.known
     placed, whole = start.known & valid & (connected.known | reused.known), ~rows.faulty
@@ -41,14 +41,14 @@ def stages_of(rows: Rows) -> Stages:
     )
 
 
-def _sent(rows: Rows) -> Numbers:
+def _sending_times(rows: Rows) -> Numbers:
     """When each was; one with a body at once, for what its client marks is when the body had been written."""
     start, sending, up = rows["start_ns"], rows["sent_ns"], rows["bytes_up"]
     uploads = up.known & (up.values > 0)
     return Numbers(np.where(uploads, start.values, sending.values), np.where(uploads, start.known, sending.known))
 
 
-def _first_known(*marks: Numbers) -> Integers:
+def _first_valid(*marks: Numbers) -> Integers:
     """Of each row the first of these that is known."""
     return np.select([mark.known for mark in marks], [mark.values for mark in marks], 0)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from h123.measures.visits import Visit, Visits
 from h123.store.rows import Mask, Numbers, Rows
 from h123.study import METRICS
-from h123.study.metrics.observed import Arrival, RequestTime, Stage, TimeFromSend
+from h123.study.metrics.quantity import Arrival, RequestTime, Stage, TimeFromSend
 from h123.study.workload import LEAVING, WorkloadKind
 
 QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, RequestTime)})

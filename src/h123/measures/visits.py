@@ -14,7 +14,7 @@ from h123.documents.trial_files import ClientFile
 from h123.measures.stages import stages_of
 from h123.packets.capture import TCP, UDP, UP, packets_file, read_packets
 from h123.store.rows import Integers, Mask, Numbers, Rows
-from h123.study.metrics.observed import Arrival, PageEvent, Stage
+from h123.study.metrics.quantity import Arrival, PageEvent, Stage
 from h123.study.workload import WorkloadKind
 
 

@@ -30,7 +30,7 @@ UP, DOWN = 0, 1
 TCP, UDP = 6, 17
 DELIVERED, LOST, QUEUE_FULL, BLOCKED = range(4)
 """Fates."""
-KEPT = 250_000
+MOST_IN_CAMPAIGN = 250_000
 """Packets of a link that a trial of a campaign keeps: 12 MB of the lab's memory, at most 5 MB on the disk."""
 MOST = 4_000_000
 """Packets that the lab keeps of a link, at most."""

@@ -7,7 +7,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from h123.base.errors import UserError
 from h123.base.terminal.redaction import hidden
-from h123.study import asked_path
+from h123.study import request_path
 
 HTTPS = 443
 _PATIENCE_S = 2.0
@@ -36,7 +36,7 @@ def site_of(urls: Sequence[str]) -> ProbedSite:
             remedy="name those of one server; what it asks others for it may ask them in the lab too",
         )
     host, port = places.pop()
-    paths = [asked_path(part) for part in parts]
+    paths = [request_path(part) for part in parts]
     if twice := [path for path in paths if paths.count(path) > 1]:
         raise UserError(f"--url: {hidden(twice[0])} is there twice", remedy="name each once")
     return ProbedSite(host, port, tuple(paths))

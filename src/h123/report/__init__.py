@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from h123.base.late import load_late
+from h123.base.late_loading import load_late
 
 if TYPE_CHECKING:
     from h123.report.figures.axes import lines

@@ -1,8 +1,8 @@
 """A campaign on disk: its folder and seals, its raw samples, tables over them, and samples of other tools."""
 
+from h123.store.damage import damage_warning
 from h123.store.folder import CampaignFolder
 from h123.store.foreign.campaign import import_samples
-from h123.store.loss import loss
 from h123.store.new_folder import check_name, check_new
 from h123.store.rows import Rows
 from h123.store.samples import Sample, ingest, read_samples
@@ -16,11 +16,11 @@ __all__ = [
     "check_new",
     "compact",
     "connect",
+    "damage_warning",
     "folder",
     "foreign",
     "import_samples",
     "ingest",
-    "loss",
     "read_samples",
     "rows",
     "samples",

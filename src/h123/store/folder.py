@@ -21,7 +21,7 @@ from h123.base.processes import each
 from h123.base.terminal.redaction import PRIVATE, holds_secrets
 from h123.documents.campaign_file import CampaignFile, ImportFacts, MachineFacts, Precision, SubjectFacts
 from h123.documents.events import AttemptFacts, Event, EventFile, EventRange, Happening, TrialEvent, check_trials
-from h123.documents.reading import held, read_content, read_document
+from h123.documents.reading import read_content, read_document, validated
 from h123.store import seal
 from h123.store.new_folder import check_name, check_new, refuse_occupied
 from h123.store.seal import ENTRY, PARTIAL
@@ -111,7 +111,7 @@ class CampaignFolder:
         content = read_content(file, CampaignFile.form())
         digest = content.pop("digest", None)
         current = respelled_campaign(content)
-        held(current, CampaignFile, file)
+        validated(current, CampaignFile, file)
         if digest not in (None, _digest(content)):
             raise UserError(f"{file} has changed since h123 wrote it", remedy="restore the file from a copy")
         try:

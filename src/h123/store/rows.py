@@ -23,7 +23,7 @@ _CODED = pa.schema([(field.name, _TEXT if field.name in TEXT_COLUMNS else field.
 """As Parquet files are read."""
 
 
-def _whole(column: pa.ChunkedArray) -> pa.Array:
+def _one_piece(column: pa.ChunkedArray) -> pa.Array:
     """One piece of what has several; a copy is made only of those."""
     return column.chunk(0) if column.num_chunks == 1 else column.unify_dictionaries().combine_chunks()
 
@@ -79,7 +79,7 @@ class Rows:
     def __init__(self, table: pa.Table) -> None:
         """Of a table with some columns of samples, those of text as dictionaries. Raises ValueError for a number
         beyond `LIMIT`."""
-        self._columns = {name: _whole(table[name]) for name in table.column_names}
+        self._columns = {name: _one_piece(table[name]) for name in table.column_names}
         self.count: int = table.num_rows
         self._numbers: dict[str, Numbers] = {}
         self._codes: dict[str, tuple[list[str], Integers]] = {}

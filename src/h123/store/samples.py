@@ -35,7 +35,7 @@ _IMPORTED = {"phase", "start_ns", "status", "error", "tries"}
 _MEASURED = {*REQUIRED, *TEXT_COLUMNS}
 PHASES = ("cold", "warmup", "warm", LEAVING)
 SUCCESS_SQL = f"({{status}} >= {OK} AND {{status}} < {BEYOND_OK})"
-_SHOWN = 60
+_EXAMPLES = 60
 """Characters of something that should not be there."""
 RETRIED_SCHEMA = pa.schema([(name, pa.string() if name in TEXT_COLUMNS else pa.int64()) for name in RETRIED_COLUMNS])
 SCHEMA = pa.schema([RETRIED_SCHEMA.field(name) for name in COLUMNS])
@@ -93,7 +93,7 @@ def ingest(partial: Path, parameters: Values) -> list[Reason]:
         return [_reason("samples-malformed", fault)]
     write_samples(table, partial / "samples.parquet")
     source.unlink()
-    return _negotiated(table, work.protocols()) + _whole(table, work)
+    return _negotiated(table, work.protocols()) + _size_reasons(table, work)
 
 
 def _read(source: Path, schema: pa.Schema) -> pa.Table:
@@ -147,11 +147,11 @@ def _fault(row: list[str], columns: Sequence[str]) -> str | None:
         return f"{len(row)} fields instead of {len(columns)}"
     for name, value in zip(columns, row, strict=True):
         if name == "phase" and value not in PHASES:
-            return f"phase is {value[:_SHOWN]!r}, not one of {', '.join(PHASES)}"
+            return f"phase is {value[:_EXAMPLES]!r}, not one of {', '.join(PHASES)}"
         if name in REQUIRED and not value:
             return f"{name} is empty"
         if name not in TEXT_COLUMNS and value and not _is_whole(value):
-            return f"{name} is {value[:_SHOWN]!r}, not a whole number that a sample can have"
+            return f"{name} is {value[:_EXAMPLES]!r}, not a whole number that a sample can have"
     return None
 
 
@@ -187,18 +187,18 @@ def _negotiated(table: pa.Table, allowed: Sequence[str]) -> list[Reason]:
     if other.num_rows == 0:
         return []
     alternatives = " or ".join(map(repr, allowed))
-    names = ", ".join(sorted({repr(name[:_SHOWN]) for name in other["protocol"].unique().to_pylist()})[:5])
+    names = ", ".join(sorted({repr(name[:_EXAMPLES]) for name in other["protocol"].unique().to_pylist()})[:5])
     detail = f"{other.num_rows} of {succeeded.num_rows} successful requests went over {names} instead of {alternatives}"
     return [_reason("wrong-protocol", detail)]
 
 
-def _whole(table: pa.Table, work: WorkloadKind) -> list[Reason]:
+def _size_reasons(table: pa.Table, work: WorkloadKind) -> list[Reason]:
     """Whoever counts a cut answer as a success is quicker than those who wait for the whole."""
     if fault := _stray(table, len(work.exchanges())):
         return [_reason("samples-malformed", fault)]
     good = table.filter(succeeded(table, work.statuses()))
     faults = [
-        fault for number, exchange in enumerate(work.exchanges()) if (fault := _unlike(_of(good, number), exchange))
+        fault for number, exchange in enumerate(work.exchanges()) if (fault := _size_fault(_of(good, number), exchange))
     ]
     return [_reason("wrong-size", faults[0])] if faults else []
 
@@ -215,7 +215,7 @@ def _of(table: pa.Table, resource: int) -> pa.Table:
     return table.filter(pc.equal(_resources(table), resource))
 
 
-def _unlike(good: pa.Table, exchange: Exchange) -> str | None:
+def _size_fault(good: pa.Table, exchange: Exchange) -> str | None:
     """What is wrong with the bodies of successful requests for one thing."""
     for column, size in (("bytes_up", exchange.up), ("bytes_down", exchange.down)):
         other = good if size is None else good.filter(pc.not_equal(good[column], size))

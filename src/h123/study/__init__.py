@@ -2,20 +2,20 @@
 
 from typing import TYPE_CHECKING
 
-from h123.base.late import load_late
+from h123.base.late_loading import load_late
 
 if TYPE_CHECKING:
     from h123.study.claims.claim import ALL_LEVELS, ARITHMETIC, BOUNDED, Claim, MeasurableClaim, WordedClaim
     from h123.study.claims.ledger import Ledger, find_ledgers, ledgers_of, load_ledger
-    from h123.study.claims.printed import PrintedValue, PrintedValues, load_printed, printed_values_of
-    from h123.study.confounded import confounded, together
+    from h123.study.claims.printed_values import PrintedValue, PrintedValues, load_printed, printed_values_of
+    from h123.study.confounding import confounded_parameters, together
     from h123.study.estimate import Estimate, estimate, estimate_blocks, estimate_check
     from h123.study.likeness import Likeness, SenderSetting, TransportRoles, likenesses, unmatched
-    from h123.study.lost import with_losses
     from h123.study.metrics.condition import Basis, Condition
     from h123.study.metrics.metric_type import Metric
     from h123.study.metrics.table import METRICS, PRINTED, TAIL, metric
     from h123.study.networks.network import Network
+    from h123.study.old_spellings import respelled_campaign, respelled_parameters
     from h123.study.parameters import NETWORK_PARAMETERS, Parameters, PlannedTrial
     from h123.study.plan import Plan, make_plan, parse_filter, timeless
     from h123.study.quantities import RESOLVED
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
         list_studies,
         load_network,
     )
-    from h123.study.respelled import respelled_campaign, respelled_parameters
     from h123.study.round_trips import handshake_round_trips
     from h123.study.schema import ColumnSource, Samples, Schema, load_schema
-    from h123.study.sites.recorded import RecordedAnswer, RecordedPage, asked_path, recorded_page
+    from h123.study.single_loss import with_losses
+    from h123.study.sites.recorded_page import RecordedAnswer, RecordedPage, recorded_page, request_path
     from h123.study.sites.site import read_site
     from h123.study.sites.site_import import import_site
     from h123.study.study import (
@@ -92,10 +92,9 @@ __all__ = [
     "Study",
     "TransportRoles",
     "WordedClaim",
-    "asked_path",
     "checks",
     "claims",
-    "confounded",
+    "confounded_parameters",
     "documents",
     "estimate",
     "estimate_blocks",
@@ -125,12 +124,13 @@ __all__ = [
     "network",
     "networks",
     "networks_from_resolved",
-    "observed",
     "parse_filter",
     "printed_values_of",
+    "quantity",
     "question_of",
     "read_site",
     "recorded_page",
+    "request_path",
     "respelled_campaign",
     "respelled_parameters",
     "round_trips",

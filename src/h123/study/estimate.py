@@ -23,10 +23,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from h123.study.lost import with_losses
 from h123.study.networks.network import Direction, Network
 from h123.study.parameters import Parameters, PlannedTrial
 from h123.study.round_trips import INITIAL_WINDOW_BYTES, MSS_BYTES, handshake_round_trips
+from h123.study.single_loss import with_losses
 from h123.study.workload import WorkloadKind
 
 WAYS = ("up", "down")
@@ -209,7 +209,7 @@ class _Path:
         """One way through a network; None: a plain veth pair."""
         direction = (network.up if up else network.down) if network else None
         loss = direction.loss.mean if direction and direction.loss and congestion != "bbr" else 0.0
-        return cls(_round_trip_s(network), _rate_bps(direction) * _left(network, up), loss)
+        return cls(_round_trip_s(network), _rate_bps(direction) * _rate_share(network, up), loss)
 
     def lossy_s(self, bits: float) -> float:
         """What one connection needs for its first `bits`, as far as loss limits it, at MSS / RTT * sqrt(3/2 / p)."""
@@ -276,7 +276,7 @@ def _round_trip_s(network: Network | None) -> float:
     return (network.round_trip_ns / 1e9 if network else 0.0) + UNSHAPED_ROUND_TRIP_S
 
 
-def _left(network: Network | None, up: bool) -> float:
+def _rate_share(network: Network | None, up: bool) -> float:
     """What share of its rate cross traffic leaves of a way; never less than a tenth."""
     traffic = (network.cross.up if up else network.cross.down) if network and network.cross else None
     if traffic is None:

@@ -19,7 +19,7 @@ STACKS = (
     "details of congestion control",
 )
 """What two implementations have of their own, and no study can set."""
-_NAMED = 3
+_MOST_PHRASES = 3
 
 TransportRoles = Mapping[str, Mapping[Name, Collection[str]]]
 """Subject to the roles in which it takes each setting."""
@@ -88,7 +88,9 @@ def likenesses(plan: Plan, choosing: TransportRoles) -> list[Likeness]:
     pairs = list(compared(plan))
     transports = dict.fromkeys(p.transport for pair in pairs for p in pair)
     return [
-        Likeness(transport, _unlike([pair for pair in pairs if transport in {p.transport for p in pair}], choosing))
+        Likeness(
+            transport, _differences([pair for pair in pairs if transport in {p.transport for p in pair}], choosing)
+        )
         for transport in transports
     ]
 
@@ -123,7 +125,7 @@ def _with(cell: tuple[tuple[str, str], ...], factor: str, level: str) -> tuple[t
     return tuple(sorted({**dict(cell), factor: level}.items()))
 
 
-def _unlike(pairs: Sequence[Sides], choosing: TransportRoles) -> dict[str, str]:
+def _differences(pairs: Sequence[Sides], choosing: TransportRoles) -> dict[str, str]:
     differences = {}
     for setting in SETTINGS.values():
         if senders := [sender for pair in _differing(pairs, choosing, setting) for sender in pair]:
@@ -150,5 +152,5 @@ def _by_protocol(values: Iterator[tuple[str, str]]) -> str:
     for value, protocol in values:
         protocols.setdefault(value, {})[protocol] = None
     phrases = [f"{value} over {' and '.join(sorted(over))}" for value, over in protocols.items()]
-    more = len(phrases) - _NAMED
-    return ", ".join(phrases if more <= 1 else [*phrases[:_NAMED], f"{more} more"])
+    more = len(phrases) - _MOST_PHRASES
+    return ", ".join(phrases if more <= 1 else [*phrases[:_MOST_PHRASES], f"{more} more"])

@@ -22,7 +22,7 @@ LEAST_CHAIN, MOST_CHAIN = 1000, 15_000
 _MS = 10**6
 
 
-def _kept_by_kernel(ns: int | None) -> int | None:
+def _check_route_time(ns: int | None) -> int | None:
     """Raises ValueError for what a route cannot ask of TCP."""
     if ns is None or (ns % _MS == 0 and 1 <= ns // _MS <= 60_000):
         return ns
@@ -54,7 +54,7 @@ class Parameters(WorkloadParameters):
     network: str
     losses: Literal["own", "none", "one"] = "own"
     """Of the access link. own: what its network loses; none: nothing; one: in each block another one of the packets
-    that carry the bodies, and no other (lost.py)."""
+    that carry the bodies, and no other (single_loss.py)."""
     tls: Annotated[Literal["1.2", "1.3"], BeforeValidator(_read_version)] = "1.3"
     """The version that both sides speak, and no other."""
     port: Annotated[Count, Field(ge=1, le=65_535)] = 4443
@@ -76,7 +76,7 @@ class Parameters(WorkloadParameters):
     """off: senders send what their windows allow at once; None: what `transport` makes of it."""
     max_datagram: Annotated[Count, Field(ge=LEAST_DATAGRAM, le=TCP_PAYLOAD)] | None = None
     """Most bytes of payload, after the header of UDP or TCP, that a packet has; None: what `transport` makes of it."""
-    min_rto: Annotated[Duration | None, AfterValidator(_kept_by_kernel)] = None
+    min_rto: Annotated[Duration | None, AfterValidator(_check_route_time)] = None
     """TCP's least retransmission time; None: the kernel's own, 200 ms."""
     certificate: Annotated[Size | None, AfterValidator(_of_a_chain)] = None
     """Bytes of the certificates that the server sends, its own and the one that vouches for it; None: its own alone, as

@@ -23,11 +23,11 @@ from dataclasses import dataclass, field
 from h123.base.complaints import choose
 from h123.base.errors import UserError
 from h123.base.units import format_span
-from h123.study.confounded import confounded, confounded_note
+from h123.study.confounding import confounded_note, confounded_parameters
 from h123.study.estimate import Estimate, estimate_blocks, own_seconds
-from h123.study.lost import spread
 from h123.study.networks.network import Network
 from h123.study.parameters import Parameters, PlannedTrial
+from h123.study.single_loss import spread
 from h123.study.study import MOST_TRIALS, Study, split_pair
 from h123.study.workload import Upload
 
@@ -106,17 +106,17 @@ def make_plan(
         raise UserError(f"--seed {chosen_seed}: the seed must be a whole number from 0 to {2**53 - 1}")
     level_filter = {**study.filter, **(level_filter or {})}
     _refuse_too_many(study, level_filter, count)
-    levels = _kept_levels(study, level_filter)
-    usual = _kept_levels(study, study.filter)
-    pairs, notes = _kept_pairs(study, levels[study.compare.factor], usual[study.compare.factor])
+    levels = _filtered_levels(study, level_filter)
+    usual = _filtered_levels(study, study.filter)
+    pairs, notes = _filtered_pairs(study, levels[study.compare.factor], usual[study.compare.factor])
     treatments = _treatments(study)
     for treatment in treatments:
-        if _is_kept(treatment, levels):
+        if _passes_filter(treatment, levels):
             _refuse_endless(study, treatment)
     planned = [_block(study, treatments, levels, chosen_seed, number) for number in range(1, count + 1)]
     if note := timeless_note((trial.parameters for trial in planned[0]), study.networks):
         notes.append(note)
-    notes += [confounded_note(factor, names) for factor, names in confounded(study, levels)]
+    notes += [confounded_note(factor, names) for factor, names in confounded_parameters(study, levels)]
     return Plan(study=study, seed=chosen_seed, level_filter=level_filter, blocks=planned, pairs=pairs, notes=notes)
 
 
@@ -139,7 +139,7 @@ def _refuse_too_many(study: Study, level_filter: LevelFilter, blocks: int) -> No
         )
 
 
-def _kept_levels(study: Study, level_filter: LevelFilter) -> dict[str, list[str]]:
+def _filtered_levels(study: Study, level_filter: LevelFilter) -> dict[str, list[str]]:
     levels_by_factor = {factor: list(levels) for factor, levels in study.factors.items()}
     for factor, names in level_filter.items():
         if factor not in levels_by_factor:
@@ -153,7 +153,7 @@ def _kept_levels(study: Study, level_filter: LevelFilter) -> dict[str, list[str]
     return levels_by_factor
 
 
-def _kept_pairs(study: Study, levels: list[str], usual: list[str]) -> tuple[list[str], list[str]]:
+def _filtered_pairs(study: Study, levels: list[str], usual: list[str]) -> tuple[list[str], list[str]]:
     """Those that are complete with these levels, and what the person should know who is used to the `usual` ones."""
     pairs, expected = (
         [pair for pair in study.compare.pairs if all(level in available for level in split_pair(pair))]
@@ -185,7 +185,7 @@ def _treatments(study: Study) -> list[_Treatment]:
     return treatments
 
 
-def _is_kept(treatment: _Treatment, levels: dict[str, list[str]]) -> bool:
+def _passes_filter(treatment: _Treatment, levels: dict[str, list[str]]) -> bool:
     return all(level in levels[factor] for factor, level in treatment.cell.items())
 
 
@@ -218,7 +218,7 @@ def _block(
             moment=spread(_draw("moment", seed) / 2**53, number),
         )
         for position, treatment in enumerate(order, 1)
-        if _is_kept(treatment, levels)
+        if _passes_filter(treatment, levels)
     ]
 
 

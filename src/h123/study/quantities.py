@@ -9,18 +9,18 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationInfo
 
-from h123.base.complaints import shown
+from h123.base.complaints import excerpt
 from h123.base.units import parse_change, parse_delay, parse_duration, parse_rate, parse_share, parse_size
 
 RESOLVED = "resolved"
 
 
-def _written(parse: Callable[[object], float]) -> BeforeValidator:
+def _quantity(parse: Callable[[object], float]) -> BeforeValidator:
     def read(value: Any, info: ValidationInfo) -> Any:
         if value is None or (info.context == RESOLVED and not isinstance(value, str)):
             return value
         if isinstance(value, bool | list | dict):
-            raise ValueError(f"expected a quantity, found {shown(value)}")
+            raise ValueError(f"expected a quantity, found {excerpt(value)}")
         return parse(value)
 
     return BeforeValidator(read)
@@ -29,17 +29,17 @@ def _written(parse: Callable[[object], float]) -> BeforeValidator:
 _MOST = 10**15
 """More than anybody can write with a unit; files that h123 wrote may have been damaged."""
 
-Duration = Annotated[int, _written(parse_duration), Field(ge=0, le=_MOST)]
+Duration = Annotated[int, _quantity(parse_duration), Field(ge=0, le=_MOST)]
 """Nanoseconds, written `15ms`."""
-Delay = Annotated[int, _written(parse_delay), Field(ge=0, le=_MOST)]
+Delay = Annotated[int, _quantity(parse_delay), Field(ge=0, le=_MOST)]
 """The same, of what a packet may take."""
-Size = Annotated[int, _written(parse_size), Field(ge=0, le=_MOST)]
+Size = Annotated[int, _quantity(parse_size), Field(ge=0, le=_MOST)]
 """Bytes, written `100kB`."""
-BitRate = Annotated[int, _written(parse_rate), Field(gt=0, le=_MOST)]
+BitRate = Annotated[int, _quantity(parse_rate), Field(gt=0, le=_MOST)]
 """Bits a second, written `20Mbit/s`."""
-Share = Annotated[float, _written(parse_share), Field(ge=0, le=1)]
+Share = Annotated[float, _quantity(parse_share), Field(ge=0, le=1)]
 """A part of the whole between 0 and 1, written `0.5%` or `0.005`."""
-Change = Annotated[float, _written(parse_change)]
+Change = Annotated[float, _quantity(parse_change)]
 """A relative change, written `-31.2 %` or `-0.312`."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")

@@ -16,6 +16,7 @@ from h123.catalogue import OwnServer, subject_names, unknown_subject
 from h123.study.metrics.condition import Condition
 from h123.study.metrics.table import METRICS
 from h123.study.networks.network import Network
+from h123.study.old_spellings import old_keys, respelled
 from h123.study.parameters import (
     NETWORK_PARAMETERS,
     PARAMETER_NAMES,
@@ -25,7 +26,6 @@ from h123.study.parameters import (
 )
 from h123.study.quantities import Levels, check_name
 from h123.study.registry import load_network
-from h123.study.respelled import old_keys, respelled
 from h123.study.study import MOST_TRIALS, Comparison, Level, Study, rungs, split_pair
 from h123.study.workload import KINDS, WorkloadParameters, own_parameters
 from h123.study.yaml_document import Location, YamlDocument

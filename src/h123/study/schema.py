@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import Field, field_validator, model_validator
 
-from h123.base.complaints import choose, shown
+from h123.base.complaints import choose, excerpt
 from h123.base.errors import UserError
 from h123.base.strict import Strict
 from h123.study.networks.network import Network
@@ -89,11 +89,13 @@ class Samples(Strict):
         for pattern in patterns:
             names = re.findall(r"\{(\w+)\}", pattern)
             if wrong := [name for name in names if not name.isidentifier() or not name.isascii()]:
-                raise ValueError(f"{shown(pattern)}: {shown(wrong[0])} is no name of a column; begin it with a letter")
+                raise ValueError(
+                    f"{excerpt(pattern)}: {excerpt(wrong[0])} is no name of a column; begin it with a letter"
+                )
             if len(set(names)) < len(names):
-                raise ValueError(f"{shown(pattern)} has one name twice")
+                raise ValueError(f"{excerpt(pattern)} has one name twice")
             if "}{" in pattern:
-                raise ValueError(f"{shown(pattern)}: between two names there must be something that parts them")
+                raise ValueError(f"{excerpt(pattern)}: between two names there must be something that parts them")
         return patterns
 
     @model_validator(mode="after")

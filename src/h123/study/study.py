@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StrictBool, ValidationError
 
-from h123.base.complaints import shown
+from h123.base.complaints import excerpt
 from h123.base.errors import UserError
 from h123.base.strict import Strict, changed_value, describe
 from h123.base.transport import SETTINGS, Name
@@ -14,9 +14,9 @@ from h123.catalogue import OwnServer
 from h123.study.metrics.condition import Condition
 from h123.study.metrics.table import METRICS, MetricName
 from h123.study.networks.network import Network
+from h123.study.old_spellings import respelled_study
 from h123.study.parameters import Parameters
 from h123.study.quantities import RESOLVED, Share
-from h123.study.respelled import respelled_study
 
 ENOUGH_FOR_INTERVAL = 6
 """Blocks: with fewer there is no interval that holds the truth in 95 of 100 campaigns."""
@@ -267,7 +267,7 @@ class Study(Strict):
     def _misread(self, content: Mapping[str, Any]) -> str | None:
         """What of the file is of another kind than h123 writes, such as a number in quotes."""
         changed = changed_value(content, self.model_dump(mode="json"))
-        return f"{'.'.join(['study', *changed.at])} is {shown(changed.value)}" if changed else None
+        return f"{'.'.join(['study', *changed.at])} is {excerpt(changed.value)}" if changed else None
 
     def _contradiction(self) -> str | None:
         """What is compared but is not there. (Of a file that a person wrote, the reader says it with its line.)"""
@@ -297,7 +297,7 @@ class Study(Strict):
                 cell = {**first, factor: level}
                 read, content = self.parameters(cell), self._written(cell)
                 if changed := changed_value(content, {**content, **read.model_dump(mode="json", include={*content})}):
-                    return f"{changed.at[0]} is {shown(changed.value)}"
+                    return f"{changed.at[0]} is {excerpt(changed.value)}"
                 if self.networks and (missing := [name for name in read.networks() if name not in self.networks]):
                     return f"there is no network {missing[0]!r}"
         return None

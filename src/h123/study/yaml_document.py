@@ -15,7 +15,7 @@ from yaml.reader import ReaderError
 from yaml.resolver import Resolver
 from yaml.scanner import ScannerError
 
-from h123.base.complaints import shown
+from h123.base.complaints import excerpt
 from h123.base.errors import UserError
 from h123.base.files import sizes
 from h123.base.files.textfile import code_point, read_text, unprintable
@@ -67,11 +67,11 @@ class _Checked(SafeConstructor):
             value = super().construct_object(node, deep)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             kind = node.tag.rpartition(":")[2]
-            raise _unfit(node, f"{shown(node.value)} is not a valid {kind}") from None
+            raise _unfit(node, f"{excerpt(node.value)} is not a valid {kind}") from None
         if isinstance(value, int) and value.bit_length() > MOST_BITS:
             raise _unfit(node, "a number with too many digits")
         if isinstance(value, str) and (character := unprintable(value)):
-            raise _unfit(node, f"{shown(value)} contains a character that is not allowed, {character}")
+            raise _unfit(node, f"{excerpt(value)} contains a character that is not allowed, {character}")
         return value
 
 
@@ -142,7 +142,7 @@ class YamlDocument:
         if format_of_file is None:
             raise UserError(f"{path}:1: the line `h123: {format_line}` is missing")
         if format_of_file != format_line:
-            message = f"the format is {shown(format_of_file)}; this version of h123 reads {format_line!r} here"
+            message = f"the format is {excerpt(format_of_file)}; this version of h123 reads {format_line!r} here"
             raise document.error(["h123"], message)
         return document
 
@@ -250,7 +250,7 @@ class YamlDocument:
             line = key.start_mark.line + 1
             if isinstance(key, yaml.ScalarNode) and key.value in first:
                 raise UserError(
-                    f"{self.path}:{line}: duplicate key {shown(key.value)}; it is already on line {first[key.value]}"
+                    f"{self.path}:{line}: duplicate key {excerpt(key.value)}; it is already on line {first[key.value]}"
                 )
             if isinstance(key, yaml.ScalarNode) and key.value != "<<":
                 first[key.value] = line

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, get_args
 
 from h123.base.errors import UserError
-from h123.base.files.installing import alone
+from h123.base.files.installation import alone
 from h123.base.terminal.steps import Steps
 from h123.catalogue import QUIC, Subject, fingerprint
 from h123.documents.campaign_file import VerifiedRole

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from pydantic import ValidationError
 
 from h123.base.files.durable import write_atomically
-from h123.base.files.textfile import kept
+from h123.base.files.textfile import read_cached
 from h123.base.paths import cache_folder
 from h123.base.strict import Strict
 from h123.catalogue import Subject, fingerprint
@@ -61,7 +61,7 @@ def read_record(subject: Subject) -> Record | None:
 def last_record(subject: Subject) -> Record | None:
     """What the cache knows of the subject, perhaps as it was before its files changed."""
     try:
-        return Record.model_validate_json(kept(_file(subject)) or b"")
+        return Record.model_validate_json(read_cached(_file(subject)) or b"")
     except ValidationError:
         return None
 

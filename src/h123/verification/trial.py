@@ -12,7 +12,7 @@ from h123.documents import Reason, read_document
 from h123.documents.events import AttemptFacts
 from h123.documents.lab_report import Report
 from h123.execution import Certificate, Pool, PreparedTrial, SingleTrials, trial_certificate, write_trial_files
-from h123.measures import ruined
+from h123.measures import is_machines_fault
 from h123.study import Network, Parameters, PlannedTrial
 from h123.verification.result import DISTURBED
 from h123.virtual import installed_kernel
@@ -50,7 +50,7 @@ class Trial:
     @property
     def disturbed(self) -> str:
         """How the machine kept the trial from saying anything about the subject; empty: it did not."""
-        if ruined(self.report):
+        if is_machines_fault(self.report):
             return f"{DISTURBED}stalled: {'; '.join(reason['detail'] for reason in self.reasons)}"
         latest = max((way.lateness_ns.p99 for link in self.report.links for way in link.ways()), default=0)
         if self.reasons or latest <= _LATE_NS:

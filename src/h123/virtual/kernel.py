@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from h123.base.errors import UserError
-from h123.base.files.installing import alone, made_whole, remove_installation, run_logged
-from h123.base.files.textfile import kept
+from h123.base.files.installation import alone, remove_installation, replacement_folder, run_logged
+from h123.base.files.textfile import read_cached
 from h123.base.paths import cache_folder
 from h123.base.processes import usable_processors
 from h123.base.terminal.steps import Steps
-from h123.virtual.source import OLDEST_FAST, SUITES, TRIED, Archive, KernelSource, choose, mirror
+from h123.virtual.source import OLDEST_FAST, SUITES, TESTED_RELEASE, Archive, KernelSource, choose, mirror
 
 NAME = "virtual-kernel"
 FORMAT = "virtual-kernel/1"
@@ -111,7 +111,7 @@ def _packaged() -> Iterator[Path]:
 
 def _read_kernel(folder: Path) -> Kernel | None:
     try:
-        stamp = json.loads(kept(folder / _STAMP) or b"")
+        stamp = json.loads(read_cached(folder / _STAMP) or b"")
     except ValueError:
         return None
     if (stamp.get("h123"), stamp.get("recipe")) != (FORMAT, recipe()) or not (folder / _BINARY).exists():
@@ -189,7 +189,7 @@ def _build(steps: Steps) -> None:
     whole = _folder()
     log = whole.with_name(f"{NAME}.log")
     log.unlink(missing_ok=True)
-    with made_whole(whole) as partial:
+    with replacement_folder(whole) as partial:
         with tempfile.TemporaryDirectory(prefix="h123-kernel-", dir=_workshop(partial)) as work:
             job = _Job(Path(work), log, steps)
             source = job.fetch()
@@ -237,7 +237,7 @@ class _Job:
             except UserError:
                 continue  # the mirror need not have every suite; apt's complaint is in the log
             offers |= dict.fromkeys(archive.sources(), archive)
-            if any(source.release == TRIED for source in offers):
+            if any(source.release == TESTED_RELEASE for source in offers):
                 break
         return offers
 

@@ -10,7 +10,7 @@ from h123.base.errors import UserError
 
 SUITES = ("sid", "trixie-backports", "bookworm")
 """Where sources are looked for, in this order; each has its own releases."""
-TRIED = (7, 2)
+TESTED_RELEASE = (7, 2)
 """The release that the kernel's configuration was written for."""
 OLDEST = (6, 1)
 OLDEST_FAST = (6, 16)
@@ -44,7 +44,7 @@ def choose(sources: list[KernelSource]) -> KernelSource:
             remedy="`apt-cache policy linux-source` shows what this machine's apt knows",
             status=3,
         )
-    return max(usable, key=lambda source: (source.release == TRIED, source.release))
+    return max(usable, key=lambda source: (source.release == TESTED_RELEASE, source.release))
 
 
 def mirror() -> str:

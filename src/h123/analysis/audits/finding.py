@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from h123.analysis.comparisons.comparison import PairedComparison
 from h123.measures import Attempt
 from h123.study import METRICS, Plan
-from h123.study.metrics.observed import RequestTime
+from h123.study.metrics.quantity import RequestTime
 
 
 class AuditRow(TypedDict):

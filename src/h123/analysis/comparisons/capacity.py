@@ -30,7 +30,7 @@ from h123.analysis.comparisons.rows import Cell
 from h123.analysis.section import Section
 from h123.measures import Attempt, quantiles
 from h123.study import METRICS, Plan, split_pair
-from h123.study.metrics.observed import Quantity, RequestRate, RequestTime, TimeFromSend
+from h123.study.metrics.quantity import Quantity, RequestRate, RequestTime, TimeFromSend
 
 Bound = Literal["at most", "at least"]
 

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from h123.analysis.case import Case
 from h123.analysis.section import Section
 from h123.measures import Attempt
-from h123.study import Plan, confounded, together
+from h123.study import Plan, confounded_parameters, together
 
 
 class ConfoundedRow(TypedDict):
@@ -23,7 +23,7 @@ def confounding(attempts: Iterable[Attempt], plan: Plan) -> list[ConfoundedRow]:
     levels go together in imported trials, which were to be crossed and need not be."""
     levels = {factor: list(dict.fromkeys(t.cell[factor] for t in plan.blocks[0])) for factor in plan.study.factors}
     rows: list[ConfoundedRow] = [
-        {"factor": factor, "together": names} for factor, names in confounded(plan.study, levels)
+        {"factor": factor, "together": names} for factor, names in confounded_parameters(plan.study, levels)
     ]
     cells = [attempt.cell for attempt in attempts if attempt.imported]
     columns = {factor: [cell[factor] for cell in cells] for factor in levels}

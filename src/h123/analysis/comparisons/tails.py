@@ -18,7 +18,7 @@ from h123.analysis.section import Section
 from h123.measures import Attempt
 from h123.measures.quantiles import ranks
 from h123.study import METRICS, Plan
-from h123.study.metrics.observed import RequestTime
+from h123.study.metrics.quantity import RequestTime
 
 
 class TailRow(TypedDict):

@@ -22,7 +22,7 @@ from h123.base.errors import UserError
 from h123.causes import CAUSES, NUMBER, UNATTRIBUTED, ExplainedTrial, Stretch, explain
 from h123.measures import Attempt
 from h123.study import METRICS
-from h123.study.metrics.observed import PageTime, RecoveryTime, RequestTime
+from h123.study.metrics.quantity import PageTime, RecoveryTime, RequestTime
 
 
 class SecondsBetween(TypedDict):

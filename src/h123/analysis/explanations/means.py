@@ -19,7 +19,7 @@ import pyarrow as pa
 from pydantic import Field, ValidationError
 
 from h123.base.files.durable import write_atomically
-from h123.base.files.textfile import kept
+from h123.base.files.textfile import read_cached
 from h123.base.paths import cache_folder
 from h123.base.strict import Strict
 from h123.causes import CAUSES
@@ -108,7 +108,7 @@ def _places(package: Path) -> list[Path]:
 
 def _read(path: Path) -> dict[str, dict[str, Means]]:
     try:
-        file = _File.model_validate_json(kept(path) or b"")
+        file = _File.model_validate_json(read_cached(path) or b"")
     except ValidationError:
         return {}
     phases = chain.from_iterable(of.values() for of in file.attempts.values())

@@ -16,7 +16,7 @@ from h123.analysis.section import Section
 from h123.analysis.verdicts.judgement import comparisons
 from h123.base.transport import SETTINGS
 from h123.study import METRICS, Network, Parameters, SenderSetting
-from h123.study.metrics import observed
+from h123.study.metrics import quantity
 from h123.study.round_trips import Straight, download_s
 
 
@@ -35,7 +35,7 @@ class WindowsRow(TypedDict):
     """Seconds that a was seen to save."""
 
 
-METRIC = next(name for name, one in METRICS.items() if one.of == observed.RequestTime("cold", "end_ns"))
+METRIC = next(name for name, one in METRICS.items() if one.of == quantity.RequestTime("cold", "end_ns"))
 """A whole request on a connection that is new."""
 PACKET_BYTES, PAYLOAD_BYTES = 1500, 1400
 """Of a full packet on the link, and of the body in it, about: TCP's have 1448, those of QUIC 1200 to 1440."""

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 from h123.analysis.case import Case
 from h123.analysis.comparisons.rows import Cell
 from h123.analysis.section import Section
-from h123.measures import Attempt, shown
+from h123.measures import Attempt, finite_metrics
 
 
 class ValueRow(TypedDict):
@@ -36,7 +36,7 @@ def _row(attempt: Attempt) -> ValueRow:
         "position": attempt.position,
         "cell": attempt.cell,
         "twin": attempt.twin,
-        "metrics": shown(attempt.metrics),
+        "metrics": finite_metrics(attempt.metrics),
     }
 
 

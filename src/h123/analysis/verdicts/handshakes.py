@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 from h123.analysis.comparisons.rows import Cell, JudgedComparison
 from h123.measures import Attempt
 from h123.study import METRICS
-from h123.study.metrics.observed import ProcessorTime
+from h123.study.metrics.quantity import ProcessorTime
 
 
 class HandshakesRow(TypedDict):

@@ -2,12 +2,11 @@
 
 __all__ = [
     "durable",
-    "installing",
+    "installation",
     "journal",
     "jsontext",
     "lock",
     "output",
-    "place",
     "scratch",
     "sizes",
     "textfile",

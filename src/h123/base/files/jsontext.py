@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-_SAID = re.compile(r"(.*) at line (\d+) column (\d+)", re.DOTALL)
+_POSITION = re.compile(r"(.*) at line (\d+) column (\d+)", re.DOTALL)
 _PLAIN = {
     "invalid unicode code point": "this is not UTF-8 text",
     "recursion limit exceeded": "it is nested too deeply",
@@ -27,7 +27,7 @@ def parse_json(text: bytes | str) -> Any:
     try:
         return from_json(text, allow_inf_nan=False)
     except ValueError as error:
-        match = _SAID.fullmatch(str(error))
+        match = _POSITION.fullmatch(str(error))
         words, line, column = match.groups() if match else (str(error), "1", "1")
         plain = next((plain for begins, plain in _PLAIN.items() if words.startswith(begins)), words)
         raise ValueError(f"line {line}, column {column}: {plain}") from None

@@ -13,7 +13,7 @@ from h123.base.paths import cache_folder
 @contextmanager
 def scratch() -> Iterator[Path]:
     """A new folder in the cache, gone afterwards."""
-    from h123.base.files.installing import alone
+    from h123.base.files.installation import alone
     from h123.base.files.lock import sole_user
 
     shelf = cache_folder().resolve() / "scratch"
@@ -34,7 +34,7 @@ def sweep() -> None:
     shelf = cache_folder().resolve() / "scratch"
     with suppress(OSError):
         if any(shelf.iterdir()):  # each command looks, few find something: they load what removes it
-            from h123.base.files.installing import alone
+            from h123.base.files.installation import alone
 
             with alone(shelf, lambda _: None):
                 _sweep(shelf)

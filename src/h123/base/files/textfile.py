@@ -42,7 +42,7 @@ def read_text(path: Path, most_bytes: int) -> str:
 
 def read_bytes(path: Path, most_bytes: int) -> bytes:
     """A file of at most `most_bytes`. Raises UserError; never waits."""
-    with opened(path, most_bytes) as file:
+    with open_bounded(path, most_bytes) as file:
         try:
             content = file.read(most_bytes + 1)
         except OSError as error:
@@ -52,7 +52,7 @@ def read_bytes(path: Path, most_bytes: int) -> bytes:
     return content
 
 
-def kept(path: Path, most_bytes: int = sizes.CACHED) -> bytes | None:
+def read_cached(path: Path, most_bytes: int = sizes.CACHED) -> bytes | None:
     """A file of the cache, which can be made again: None where there is none that can be read."""
     try:
         return read_bytes(path, most_bytes)
@@ -60,7 +60,7 @@ def kept(path: Path, most_bytes: int = sizes.CACHED) -> bytes | None:
         return None
 
 
-def opened(path: Path, most_bytes: int) -> BufferedReader:
+def open_bounded(path: Path, most_bytes: int) -> BufferedReader:
     """A file of at most `most_bytes`, to be read piece by piece. Raises UserError; never waits."""
     check_file(path, most_bytes)
     try:

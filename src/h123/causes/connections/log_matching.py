@@ -23,24 +23,26 @@ def match_logs(logs: Sequence[StackLog], connections: Sequence[Connection]) -> l
     """Of each connection what the server says of it, in the trial's time: the log whose packets were sent when the
     link saw the server's; None where there is none."""
     log_of: list[StackLog | None] = [None] * len(connections)
-    quic = [place for place, connection in enumerate(connections) if connection.quic and len(_sent(connection))]
+    quic = [
+        place for place, connection in enumerate(connections) if connection.quic and len(_sending_times(connection))
+    ]
     if not logs or not quic:
         return log_of
-    costs = np.array([[_unlike(log, _sent(connections[place])) for log in logs] for place in quic])
+    costs = np.array([[_mismatch_ns(log, _sending_times(connections[place])) for log in logs] for place in quic])
     for place, column in zip(quic, assigned(costs, _UNLIKELY), strict=True):
         if column is not None:
             log = logs[column]
-            log_of[place] = log.later(int(_sent(connections[place])[0]) - int(log.sent[0]))
+            log_of[place] = log.later(int(_sending_times(connections[place])[0]) - int(log.sent[0]))
     return log_of
 
 
-def _sent(connection: Connection) -> Times:
+def _sending_times(connection: Connection) -> Times:
     """When the server's packets came to the link; a Retry comes before there is a connection to write a log of."""
     times: Times = connection.down.at[(connection.down.packets["flags"] & RETRY) != RETRY]
     return times
 
 
-def _unlike(log: StackLog, times: Times) -> float:
+def _mismatch_ns(log: StackLog, times: Times) -> float:
     """ns by which the two courses differ, as far as the link's record goes."""
     length = int(times[-1] - times[0])
     logged = log.sent - log.sent[0]

@@ -16,19 +16,19 @@ _NO_ROOM = "Udp.RcvbufErrors"
 """A host's counter of datagrams that a socket had no room for."""
 
 
-def lost(sending: Sending) -> Times:
+def lost_packets(sending: Sending) -> Times:
     """Places of the sender's packets that the link lost, had no room for, or let not pass."""
     return np.flatnonzero(np.isin(sending.packets["fate"], (LOST, QUEUE_FULL, BLOCKED)) & sending.speaks)
 
 
 def mending(sending: Sending, answers: Sending, round_trip_ns: int) -> Spans:
     """From the sending of each lost packet until that of what replaces it."""
-    return Spans.union(sending.at[lost(sending)], resent(sending, answers, round_trip_ns))
+    return Spans.union(sending.at[lost_packets(sending)], resent(sending, answers, round_trip_ns))
 
 
 def resent(sending: Sending, answers: Sending, round_trip_ns: int) -> Times:
     """When what replaces each lost packet was sent; its own time, if nothing does."""
-    places = lost(sending)
+    places = lost_packets(sending)
     if not len(places):
         return places
     tcp = bool(sending.packets["protocol"][0] == TCP)
@@ -79,18 +79,18 @@ def _next_at(sending: Sending, times: Times) -> Times:
     return np.append(sending.at, sending.at[-1])[place]
 
 
-def dropped(report: Report) -> int:
+def receive_drops(report: Report) -> int:
     """How many, during the main role's run, of all hosts."""
     return sum(host.counters.grown(_NO_ROOM) for host in report.hosts)
 
 
-def put_down(seconds: NDArray[np.float64], drops: int, connection: Connection) -> NDArray[np.float64]:
+def attribute_drops(seconds: NDArray[np.float64], drops: int, connection: Connection) -> NDArray[np.float64]:
     """Of a connection's requests, shape (requests, causes): what so many drops did to windows has no cause on the link,
     which saw them arrive. Of a window that losses on the link had cut too, it is as large a share as they are of all
     that was lost. TCP has none: what its sockets have no room for is never sent."""
     if not drops or not connection.quic:
         return seconds
-    on_link = sum(len(lost(side)) for side in (connection.up, connection.down))
+    on_link = sum(len(lost_packets(side)) for side in (connection.up, connection.down))
     moved = seconds.copy()
     for cause, share in ((LIMIT, 1.0), (WINDOW, 1.0), (CUT, drops / (drops + on_link))):
         moved[:, NUMBER[DROPS]] += share * seconds[:, NUMBER[cause]]

@@ -17,7 +17,7 @@ from h123.causes.cause import (
     SERVER_WORK,
     Cause,
     Nanoseconds,
-    spent,
+    time_on,
 )
 from h123.causes.connections.connection import Connection, Sending
 from h123.causes.intervals import Course, Numbers
@@ -35,19 +35,19 @@ def explain(of: Connection, begin: int, end: int, before: Cause) -> Nanoseconds:
     """Of the time between a request's start and its first packet; `before`: what the time before the connection's went
     to."""
     if end <= begin:
-        return spent(CONNECTING, 0, 0)
+        return time_on(CONNECTING, 0, 0)
     first = min(max(of.began, begin), end)
-    return spent(before, begin, first) + _course(of, first, end).between(first, end)
+    return time_on(before, begin, first) + _course(of, first, end).between(first, end)
 
 
 def _course(of: Connection, begin: int, end: int) -> Course:
     sides = [_until(side, end) for side in (of.up, of.down)]
     under_way = Spans.union(*_joined([(side.wire.ends, side.left) for side in sides], sides))
     waiting = Spans.union(*_joined([(side.at, side.wire.ends) for side in sides], sides))
-    repairs = Spans.union(*_lost(sides))
+    repairs = Spans.union(*_loss_spans(sides))
     got_up, got_down = (np.sort(side.left[side.arrived]) for side in sides)
     edges = np.concatenate([[begin, end], under_way.edges, waiting.edges, repairs.edges, got_up, got_down])
-    retried, amplified = of.retry or 0, _held_back(of)
+    retried, amplified = of.retry or 0, _amplification_waits(of)
     edges = np.concatenate([edges, amplified.edges])
 
     def tell(moments: Times) -> Numbers:
@@ -62,7 +62,7 @@ def _course(of: Connection, begin: int, end: int) -> Course:
     return Course.cut(edges[(edges >= begin) & (edges <= end)], tell)
 
 
-def _held_back(of: Connection) -> Spans:
+def _amplification_waits(of: Connection) -> Spans:
     """Times in which a QUIC server waited to hear from its client before it sent the rest of its handshake: until the
     client's address is known to be its own, it may send three times what it got (RFC 9000, 8.1)."""
     up, down = of.up, of.down
@@ -88,7 +88,7 @@ def _joined(spans: list[tuple[Times, Times]], sides: list[Sending]) -> tuple[Tim
     return np.concatenate(begins), np.concatenate(ends)
 
 
-def _lost(sides: list[Sending]) -> tuple[Times, Times]:
+def _loss_spans(sides: list[Sending]) -> tuple[Times, Times]:
     """From the sending of each packet that did not arrive until its sender's next."""
     begins, ends = [], []
     for side in sides:

@@ -22,10 +22,13 @@ def limits(connection: Connection, way: int, log: StackLog | None, streams: Stre
         return stream_limits
     if log is None:
         return []
-    return [(STREAM_LIMIT, _held(connection, way, log, True)), (CONNECTION_LIMIT, _held(connection, way, log, False))]
+    return [
+        (STREAM_LIMIT, _flow_control_spans(connection, way, log, True)),
+        (CONNECTION_LIMIT, _flow_control_spans(connection, way, log, False)),
+    ]
 
 
-def _held(connection: Connection, way: int, log: StackLog, stream: bool) -> Spans:
+def _flow_control_spans(connection: Connection, way: int, log: StackLog, stream: bool) -> Spans:
     """What the server hears of its client left there half a round trip before, and what it grants arrives as much
     later. A stream that is held is not what a sender waits for whose congestion window is full as well."""
     own, trip = way == DOWN, 0 if way == DOWN else connection.round_trip_ns // 2

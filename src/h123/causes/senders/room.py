@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from h123.causes.connections.connection import NEVER, Sending
-from h123.causes.connections.losses import lost, resent
+from h123.causes.connections.losses import lost_packets, resent
 from h123.causes.spans import Times
 from h123.packets.capture import TCP
 
@@ -62,7 +62,7 @@ class Room:
     def _known(self) -> Times:
         """When the sender knew what had become of each packet."""
         knowledge_times = np.where(self.sending.arrived, self.answers.heard(self.sending.left), NEVER)
-        knowledge_times[lost(self.sending)] = resent(self.sending, self.answers, self.round_trip_ns)
+        knowledge_times[lost_packets(self.sending)] = resent(self.sending, self.answers, self.round_trip_ns)
         return knowledge_times
 
     @cached_property
@@ -83,7 +83,7 @@ class Room:
         """The least that the window can be at each packet: the most that was under way since the last long silence, and
         since a round trip after the last loss was noticed; 0 until then."""
         count, at = len(self.sending), self.sending.at
-        lost_places = lost(self.sending)
+        lost_places = lost_packets(self.sending)
         again = np.searchsorted(at, resent(self.sending, self.answers, self.round_trip_ns) + self.round_trip_ns)
         spoke = np.flatnonzero(self.sending.speaks)
         silent = spoke[1:][np.diff(at[spoke]) > max(_SILENCE_NS, 2 * self.round_trip_ns)]

@@ -38,7 +38,7 @@ from h123.causes.cause import (
 )
 from h123.causes.conditions import WALL, Conditions
 from h123.causes.connections.connection import NEVER, Sending
-from h123.causes.connections.losses import lost, mending, resent
+from h123.causes.connections.losses import lost_packets, mending, resent
 from h123.causes.connections.rounds import DOUBLES, GROWS_NOT, Rounds, rounds
 from h123.causes.intervals import Course, Numbers, numbers
 from h123.causes.senders.room import Room
@@ -147,7 +147,7 @@ class Sender:
         growth = self.rounds.growth[self.rounds.of(np.maximum(self._places - 1, 0))]
         causes[:count][growth <= GROWS_NOT] = NUMBER[LIMIT]
         causes[:count][growth >= DOUBLES] = NUMBER[SLOW_START]
-        cut = lost(self._said)
+        cut = lost_packets(self._said)
         if len(cut):
             causes[int(cut[0]) + 1 :] = NUMBER[CUT]
         causes[1:count][self._unprompted[1:] | self._dry[1:]] = NUMBER[IDLE]

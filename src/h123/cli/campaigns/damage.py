@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 def complain_of_damage(folder: "CampaignFolder") -> None:
     """What a campaign has lost since it was measured, after everything that it still has was shown."""
-    from h123.store import loss
+    from h123.store import damage_warning
 
-    if error := loss(folder):
+    if error := damage_warning(folder):
         raise error

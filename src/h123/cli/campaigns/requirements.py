@@ -11,7 +11,7 @@ from h123.base.errors import UserError
 from h123.base.terminal.console import out_console, write
 from h123.documents import read_content
 from h123.gate import STATUS, ConditionOutcome, GateFigures, gate_row, judge, spoiled, worst, write_gate
-from h123.store import CampaignFolder, loss
+from h123.store import CampaignFolder, damage_warning
 from h123.study import Basis, Condition, Study
 
 
@@ -80,7 +80,7 @@ def _outcomes(folder: CampaignFolder, verdicts: Verdicts, conditions: Sequence[C
 
 
 def _damage(folder: CampaignFolder) -> str | None:
-    lost = len(folder.lost()) if loss(folder) else 0
+    lost = len(folder.lost()) if damage_warning(folder) else 0
     return f"the files of {lost} trials are not those that were measured" if lost else None
 
 

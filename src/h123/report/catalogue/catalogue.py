@@ -14,7 +14,7 @@ from h123.catalogue import (
     RejectedSubject,
     Subject,
     catalogue,
-    rejected,
+    load_rejected_subjects,
     subject_names,
 )
 from h123.report.catalogue.measured_constants import measured_constants
@@ -49,7 +49,7 @@ def write_catalogue() -> Path:
     path = project_root() / "docs" / "catalogue.md"
     known = catalogue()
     every = {name: known[name] for name in subject_names()}  # of a subject whose manifest is wrong, no page without it
-    write_atomically(path, catalogue_page(every, public_records(), rejected()))
+    write_atomically(path, catalogue_page(every, public_records(), load_rejected_subjects()))
     return path
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from h123.base.files.durable import write_atomically
 from h123.base.paths import project_root
 from h123.base.terminal.markdown import NOTHING, table
-from h123.catalogue import QUIC, DeclaredConstants, Subject, catalogue, declared
+from h123.catalogue import QUIC, DeclaredConstants, Subject, catalogue, load_declared_constants
 from h123.verification import PublicRecord, public_records
 from h123.verification.constants import DeclaredComparison, compared
 
@@ -54,7 +54,7 @@ class DeclarationCheck:
 def write_constants() -> Path:
     """Write the project's page from its committed files; returns its path. Raises UserError where one is wrong."""
     path = project_root() / "docs" / "constants.md"
-    write_atomically(path, constants_page(held(declared(), catalogue(), public_records())))
+    write_atomically(path, constants_page(held(load_declared_constants(), catalogue(), public_records())))
     return path
 
 

@@ -12,7 +12,7 @@ from h123.report.figures.axes import CHARACTER, RowNames, header, row_names
 from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, FigureRows, Mark
 from h123.report.text.words import cell_name, level, listed
 from h123.study import METRICS, metric
-from h123.study.metrics.observed import ProcessorTime
+from h123.study.metrics.quantity import ProcessorTime
 
 _CPU_ROLES = {
     name: role

@@ -6,7 +6,7 @@ from h123.analysis.comparisons.capacity import Capacity, CapacityRow, CapacitySt
 from h123.base.units import format_seconds
 from h123.report.text.words import cell_name, level, listed, percent, ratio
 from h123.study import METRICS
-from h123.study.metrics.observed import RequestRate
+from h123.study.metrics.quantity import RequestRate
 
 _RATE = next(metric for metric in METRICS.values() if isinstance(metric.of, RequestRate))
 BUSY = 0.9

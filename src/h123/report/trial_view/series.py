@@ -15,8 +15,8 @@ from h123.flow import (
     Series,
     bytes_in_flight,
     capacity,
+    fate_times,
     full_queue_ns,
-    gone,
     logged_round_trip,
     logged_window,
     round_trips,
@@ -55,7 +55,7 @@ def lost_marks(arms: Sequence[Arm], bins: Bins, ways: Sequence[int] = (DOWN, UP)
     marks = []
     for number, arm in enumerate(arms):
         for fate in FATES:
-            times = np.concatenate([gone(arm.of_way(way), fate) for way in ways]) - arm.began
+            times = np.concatenate([fate_times(arm.of_way(way), fate) for way in ways]) - arm.began
             if len(full := np.flatnonzero(bins.counts(times))):
                 marks.append(Ticks(number, fate, bins.begins[full] / 1e9))
     return marks

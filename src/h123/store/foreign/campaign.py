@@ -14,7 +14,7 @@ from h123.base.errors import UserError
 from h123.base.files import sizes
 from h123.base.files.durable import sync
 from h123.base.files.lock import sole_user
-from h123.base.files.textfile import opened
+from h123.base.files.textfile import open_bounded
 from h123.documents.events import AttemptFacts
 from h123.documents.reading import write_document
 from h123.documents.trial_files import ClientFile, Link, Tls, TrialFile
@@ -61,7 +61,7 @@ def _groups(files: Sequence[Path], schema: Schema) -> tuple[Groups, int]:
             groups[request.place].append(request)
         if not file_content.requests:
             raise UserError(f"{file}: there are no requests in it", remedy=_why_none(file_content.redirects))
-    _check_answered(files, schema, groups)
+    _check_statuses(files, schema, groups)
     return groups, redirects
 
 
@@ -71,7 +71,7 @@ def _why_none(redirects: int) -> str:
     return "the file is empty, or `where` in the schema matches no row"
 
 
-def _check_answered(files: Sequence[Path], schema: Schema, groups: Groups) -> None:
+def _check_statuses(files: Sequence[Path], schema: Schema, groups: Groups) -> None:
     """A column of statuses that has none is another column, or has words for success."""
     requests = [request for members in groups.values() for request in members]
     if any(request.sample["status"] for request in requests) or not schema.samples.status.column:
@@ -211,5 +211,5 @@ def _name(path: Path) -> str:
 
 
 def _digest(path: Path) -> str:
-    with opened(path, sizes.SAMPLES) as file:
+    with open_bounded(path, sizes.SAMPLES) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

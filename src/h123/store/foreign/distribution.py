@@ -13,7 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
-from h123.base.complaints import shown
+from h123.base.complaints import excerpt
 from h123.base.errors import UserError
 
 COUNT = "count"
@@ -49,7 +49,7 @@ def _no_output(path: Path, tool: Tool, why: str) -> UserError:
 def _json(file: TextIO) -> Any:
     whole = json.load(file, parse_float=Decimal)
     if not isinstance(whole, dict):
-        raise ValueError(f"expected an object, found {shown(whole)}")
+        raise ValueError(f"expected an object, found {excerpt(whole)}")
     return whole
 
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TextIO
 
-from h123.base.complaints import shown
+from h123.base.complaints import excerpt
 from h123.base.errors import UserError
 from h123.base.files import sizes
-from h123.base.files.textfile import csv_fault, opened
+from h123.base.files.textfile import csv_fault, open_bounded
 from h123.base.units import format_bytes
 from h123.store.foreign.distribution import read_distribution
 from h123.store.foreign.scorecard import read_card
@@ -51,7 +51,7 @@ def stem(path: Path) -> str:
 def from_name(path: Path, patterns: list[str]) -> Fields:
     """What the first pattern that fits finds in the file's name. Raises UserError where none fits."""
     for pattern in patterns:
-        if (labels := _matched(pattern, stem(path))) is not None:
+        if (labels := _match_labels(pattern, stem(path))) is not None:
             return labels
     if patterns:
         raise UserError(
@@ -61,7 +61,7 @@ def from_name(path: Path, patterns: list[str]) -> Fields:
     return {}
 
 
-def _matched(pattern: str, name: str) -> Fields | None:
+def _match_labels(pattern: str, name: str) -> Fields | None:
     """By `{protocol}-{block}`: each part is as short as it can be. None where the name is another; takes no longer for
     names that nearly fit."""
     first, *rest = re.split(r"\{(\w+)\}", pattern)
@@ -78,7 +78,7 @@ def _matched(pattern: str, name: str) -> Fields | None:
 
 
 def _text(path: Path) -> TextIO:
-    file: io.BufferedReader = opened(path, sizes.SAMPLES)
+    file: io.BufferedReader = open_bounded(path, sizes.SAMPLES)
     if path.name.endswith(_GZIP):
         file = io.BufferedReader(_Unpacked(path, file))
     return io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
@@ -139,7 +139,7 @@ def _table(path: Path, file: TextIO, samples: Samples) -> Iterator[tuple[int, Fi
                 )
             yield reader.line_num, dict(zip(header, fields, strict=False))
     except csv.Error as error:
-        raise UserError(f"{path}:{reader.line_num}: {_said(error)}") from None
+        raise UserError(f"{path}:{reader.line_num}: {_csv_message(error)}") from None
 
 
 def _check_separator(where: str, fields: list[str], separator: str) -> None:
@@ -152,7 +152,7 @@ def _check_separator(where: str, fields: list[str], separator: str) -> None:
         )
 
 
-def _said(error: csv.Error) -> str:
+def _csv_message(error: csv.Error) -> str:
     return f"a field of over {_LONGEST_FIELD} characters" if "field larger" in str(error) else csv_fault(error)
 
 
@@ -168,7 +168,9 @@ def _objects(path: Path, lines: TextIO) -> Iterator[tuple[int, Fields]]:
         except RecursionError:
             raise UserError(f"{path}:{number}: nested too deeply") from None
         except ValueError:
-            raise UserError(f"{path}:{number}: not JSON, but {shown(line.strip()[:40])}", remedy=_OTHER_TOOL) from None
+            raise UserError(
+                f"{path}:{number}: not JSON, but {excerpt(line.strip()[:40])}", remedy=_OTHER_TOOL
+            ) from None
         yield number, row
 
 

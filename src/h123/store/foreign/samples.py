@@ -11,14 +11,14 @@ from h123.store.foreign.distribution import COUNT
 from h123.store.foreign.file import Fields, from_name, read_rows, stem
 from h123.store.foreign.values import (
     WrongValue,
-    absent,
     coarse,
+    is_absent,
+    is_timeout,
     one_of,
     quoted,
     status,
     time_ns,
-    timed_out,
-    whole,
+    whole_number,
 )
 from h123.store.samples import PHASES
 from h123.study import ColumnSource, Samples, Schema
@@ -153,7 +153,7 @@ def _row(row: Fields, schema: Schema, file: str, line: int | str) -> _Row:
     run = f"{file}:{line}" if samples.rows == "runs" else _label(row, samples.run) or file
     levels = tuple(_level(row, schema, factor, sample) for factor in schema.study.factors)
     moment = samples.start or samples.end
-    dated = moment is not None and not absent(_text(row, moment))
+    dated = moment is not None and not is_absent(_text(row, moment))
     loose = moment is not None and dated and coarse(_text(row, moment), str(moment.unit))
     start_ns = sample["start_ns"] if dated else None
     if loose:
@@ -183,7 +183,7 @@ def _level(row: Fields, schema: Schema, factor: str, sample: ForeignSample) -> s
     names, level = schema.study.factors[factor], _text(row, schema.samples.levels[factor])
     if level in names:
         return level
-    if sample["error"] and absent(level):
+    if sample["error"] and is_absent(level):
         return None
     raise WrongValue(
         f"{level[:_LONGEST_LEVEL]!r} is not a level of factor {factor!r}; {choose(level, names)}",
@@ -276,7 +276,7 @@ def _times(row: Fields, samples: Samples, *, failed: bool) -> tuple[int, int | N
     latency = _duration(row, "latency", samples.latency, failed=failed)
     if latency is None:
         text = _text(row, samples.latency)
-        bound = "timeout" if timed_out(text) else f"other: latency is {quoted(text)}" if text else "other: no latency"
+        bound = "timeout" if is_timeout(text) else f"other: latency is {quoted(text)}" if text else "other: no latency"
         return start if start is not None else end or 0, None, "" if failed else bound
     start = start if start is not None else (end - latency if end is not None else 0)
     return start, start + latency, ""
@@ -284,7 +284,7 @@ def _times(row: Fields, samples: Samples, *, failed: bool) -> tuple[int, int | N
 
 def _moment(row: Fields, name: str, samples: Samples, *, failed: bool) -> int | None:
     source: ColumnSource | None = getattr(samples, name)
-    exists = source is not None and not absent(_text(row, source))
+    exists = source is not None and not is_absent(_text(row, source))
     if source is None or (not exists and (failed or samples.latency is not None)):
         return None
     return time_ns(name, _text(row, source), str(source.unit))
@@ -293,7 +293,7 @@ def _moment(row: Fields, name: str, samples: Samples, *, failed: bool) -> int | 
 def _duration(row: Fields, name: str, source: ColumnSource, *, failed: bool) -> int | None:
     """None where none is written, as of requests that failed."""
     text = _text(row, source)
-    if absent(text):
+    if is_absent(text):
         return None
     try:
         duration_ns = time_ns(name, text, str(source.unit))
@@ -307,10 +307,10 @@ def _duration(row: Fields, name: str, source: ColumnSource, *, failed: bool) -> 
 
 
 def _bytes(row: Fields, name: str, source: ColumnSource | None, *, failed: bool) -> int | None:
-    if source is None or absent(_text(row, source)):
+    if source is None or is_absent(_text(row, source)):
         return None
     try:
-        return whole(name, _text(row, source))
+        return whole_number(name, _text(row, source))
     except WrongValue:
         if failed:
             return None
@@ -324,7 +324,7 @@ def _error(row: Fields, samples: Samples, code: int | None) -> str:
         return text if text in ERRORS else f"other: {text}"
     if code is None:
         status_text = _text(row, samples.status).strip()
-        return "timeout" if timed_out(status_text) else f"other: {status_text}" if status_text else "other: no answer"
+        return "timeout" if is_timeout(status_text) else f"other: {status_text}" if status_text else "other: no answer"
     if code < _FIRST_STATUS:
         return "other: no answer"
     outcome = (_label(row, samples.succeeded) or "").strip().lower()

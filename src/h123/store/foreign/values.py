@@ -13,7 +13,7 @@ TIMEOUTS = {"timeout", "timed out", "time out", "timedout"}
 _SCALE = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 _EPOCH_NS = (946_684_800 * 10**9, 7_258_118_400 * 10**9)
 """The years 2000 to 2200: what a time since 1970 must lie in, or its unit is another."""
-_SHOWN = 60
+_EXCERPT = 60
 """Characters of something that should not be there."""
 _MOST_DIGITS = 40
 """Of a number; `1e999999` would take minutes to write out."""
@@ -28,15 +28,15 @@ class WrongValue(ValueError):
 
 
 def quoted(text: str) -> str:
-    return repr(text[:_SHOWN])
+    return repr(text[:_EXCERPT])
 
 
-def absent(text: str) -> bool:
+def is_absent(text: str) -> bool:
     """Whether this stands for no number."""
     return text.strip().lower() in NONE | TIMEOUTS
 
 
-def timed_out(text: str) -> bool:
+def is_timeout(text: str) -> bool:
     return text.strip().lower() in TIMEOUTS
 
 
@@ -90,7 +90,7 @@ def _rfc3339(text: str) -> int:
     raise WrongValue(message, "write the file's unit into the schema, or correct the row")
 
 
-def whole(name: str, text: str) -> int:
+def whole_number(name: str, text: str) -> int:
     """Raises Wrong."""
     try:
         value = int(text)

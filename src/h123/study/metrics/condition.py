@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, model_validator
 
-from h123.base.complaints import choose, shown
+from h123.base.complaints import choose, excerpt
 from h123.base.strict import Strict
 from h123.base.units import Unit, parse_duration, parse_rate, parse_size
 from h123.study.metrics.table import METRICS
@@ -62,16 +62,16 @@ def _parts(text: str, example: str) -> _ConditionParts:
     )
     match = _FORM.fullmatch(text) if len(text) <= _LONGEST else None
     if not match:
-        raise ValueError(f"{shown(text)} cannot be read; {form}")
+        raise ValueError(f"{excerpt(text)} cannot be read; {form}")
     metric, a, b, sign, number = match.groups()
     if metric not in METRICS:
-        raise ValueError(f"{shown(text)}: there is no metric {metric!r}; {choose(metric, METRICS)}")
+        raise ValueError(f"{excerpt(text)}: there is no metric {metric!r}; {choose(metric, METRICS)}")
     if b is None:
         return _ConditionParts(metric, a, None, sign, *_value(text, number, metric))
     bound = _ratio(text, number, form)
     if not 1 / _LARGEST <= bound <= _LARGEST:
         raise ValueError(
-            f"{shown(text)}: {number} is no bound for a ratio; it must be {1 / _LARGEST:g} to {_LARGEST:g}"
+            f"{excerpt(text)}: {number} is no bound for a ratio; it must be {1 / _LARGEST:g} to {_LARGEST:g}"
         )
     return _ConditionParts(metric, a, b, sign, f"{bound:.12g}", bound)
 
@@ -82,10 +82,10 @@ def _ratio(text: str, bound_text: str, form: str) -> float:
         return float(bound_text)
     change = _CHANGE.fullmatch(bound_text)
     if change is None:
-        raise ValueError(f"{shown(text)} cannot be read; {form}")
+        raise ValueError(f"{excerpt(text)} cannot be read; {form}")
     sign, number = change[1], float(change[2])
     if not sign and number > _CLEARLY_A_CHANGE:
-        raise ValueError(f"{shown(text)}: write {number / 100:g} for a ratio, or +{number:g}% for a change")
+        raise ValueError(f"{excerpt(text)}: write {number / 100:g} for a ratio, or +{number:g}% for a change")
     return float(f"{1 + (-number if sign == '-' else number) / 100:.12g}")
 
 
@@ -98,8 +98,8 @@ def _value(text: str, number: str, metric: str) -> tuple[str, float]:
         bound = None
     if bound is None or not 0 <= bound < 1e18:
         raise ValueError(
-            f"{shown(text)}: {shown(number)} is no value of {metric}; write it as in {_EXAMPLES[unit]!r}, or name two "
-            f"levels for a ratio, as in '{metric} new/base > 1.05'"
+            f"{excerpt(text)}: {excerpt(number)} is no value of {metric}; write it as in {_EXAMPLES[unit]!r}, or name "
+            f"two levels for a ratio, as in '{metric} new/base > 1.05'"
         )
     return number.replace(" ", ""), bound
 

@@ -1,7 +1,7 @@
 """Metrics of what a trial costs: processor time, memory, bytes, packets, room in the queue."""
 
 from h123.study.metrics.metric_type import AMOUNT, RATE, SPEED, WAIT, Metric
-from h123.study.metrics.observed import (
+from h123.study.metrics.quantity import (
     CrossTrafficRate,
     LinkTraffic,
     OpeningCost,

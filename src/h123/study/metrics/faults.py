@@ -1,7 +1,7 @@
 """Metrics of what goes wrong on purpose: moves, fallbacks, abandoned and repeated requests, lost packets."""
 
 from h123.study.metrics.metric_type import AMOUNT, SPEED, TAIL, Metric
-from h123.study.metrics.observed import AbandonedShare, FallbackShare, LossCost, RecoveryTime, RetriedShare, WastedShare
+from h123.study.metrics.quantity import AbandonedShare, FallbackShare, LossCost, RecoveryTime, RetriedShare, WastedShare
 
 ROWS = (
     Metric(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from h123.base.units import Unit, format_value
-from h123.study.metrics.observed import (
+from h123.study.metrics.quantity import (
     BodyRate,
     Clock,
     Needs,

@@ -1,7 +1,7 @@
 """Metrics of visits of pages."""
 
 from h123.study.metrics.metric_type import AMOUNT, SPEED, Metric
-from h123.study.metrics.observed import OpenedConnections, PageTime, StageTime
+from h123.study.metrics.quantity import OpenedConnections, PageTime, StageTime
 
 ROWS = (
     Metric(

@@ -1,7 +1,7 @@
 """Metrics of requests: how long they take, and how many end a second."""
 
 from h123.study.metrics.metric_type import RATE, SPEED, TAIL, Metric
-from h123.study.metrics.observed import BodyRate, RequestRate, RequestTime, TimeFromSend
+from h123.study.metrics.quantity import BodyRate, RequestRate, RequestTime, TimeFromSend
 
 ROWS = (
     Metric(

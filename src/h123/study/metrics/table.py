@@ -8,10 +8,10 @@ from typing import Annotated, Final
 
 from pydantic import BeforeValidator
 
-from h123.base.complaints import choose, shown
+from h123.base.complaints import choose, excerpt
 from h123.study.metrics import costs, faults, pages, requests
 from h123.study.metrics.metric_type import RATE, Metric
-from h123.study.metrics.observed import BodyRate
+from h123.study.metrics.quantity import BodyRate
 
 
 def _table(*rows: Metric) -> dict[str, Metric]:
@@ -42,17 +42,17 @@ def metric(name: str) -> Metric:
     return METRICS.get(name) or PRINTED.get(name) or Metric(name, name, noun=name)
 
 
-def _known(table: dict[str, Metric]) -> BeforeValidator:
+def _name_in(table: dict[str, Metric]) -> BeforeValidator:
     def check(value: object) -> object:
         if value not in list(table):
-            raise ValueError(f"{shown(value)} is not allowed; {choose(value, table)}")
+            raise ValueError(f"{excerpt(value)} is not allowed; {choose(value, table)}")
         return value
 
     return BeforeValidator(check)
 
 
-MetricName = Annotated[str, _known(METRICS)]
-PrintedName = Annotated[str, _known(PRINTED)]
+MetricName = Annotated[str, _name_in(METRICS)]
+PrintedName = Annotated[str, _name_in(PRINTED)]
 
 TAIL: Final = METRICS["latency_p99"]
 """What is said of the slowest requests."""

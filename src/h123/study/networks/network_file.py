@@ -17,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from h123.base.complaints import shown
+from h123.base.complaints import excerpt
 from h123.base.errors import UserError
 from h123.base.files.textfile import read_text
 from h123.base.strict import Strict, fault_at
@@ -120,7 +120,7 @@ def _read_queue(value: Any) -> resolved.Queue:
     if 0 < (queue.bytes or 0) < FULL_PACKET_BYTES:
         raise ValueError(f"a queue of {text} has no room for a packet of {FULL_PACKET_BYTES}B, so none would ever pass")
     if (queue.bytes or 0) > MOST_QUEUE_BYTES or (queue.packets or 0) > MOST_QUEUE_PACKETS:
-        raise ValueError(f"a queue of {shown(text)} is too large; the largest is 1GB, {MOST_QUEUE_PACKETS}p or 1min")
+        raise ValueError(f"a queue of {excerpt(text)} is too large; the largest is 1GB, {MOST_QUEUE_PACKETS}p or 1min")
     return queue
 
 
@@ -133,7 +133,7 @@ def _read_udp(value: Any) -> Any:
         return value
     if not str(value)[:1].isdigit():
         limited = "or a rate to limit UDP to, such as 1Mbit/s"
-        raise ValueError(f"{shown(value)} is not allowed; write {', '.join(POLICIES)}, {limited}")
+        raise ValueError(f"{excerpt(value)} is not allowed; write {', '.join(POLICIES)}, {limited}")
     return resolved.Limit(limit=_RATE.validate_python(value))
 
 
@@ -171,7 +171,7 @@ def read_trace(path: Path) -> list[int]:
     times: list[int] = []
     for number, line in enumerate(lines, 1):
         if not _TRACE_LINE.fullmatch(line):
-            raise UserError(f"{path}:{number}: {shown(line)} is not a number of milliseconds")
+            raise UserError(f"{path}:{number}: {excerpt(line)} is not a number of milliseconds")
         if times and int(line) < times[-1]:
             raise UserError(f"{path}:{number}: {int(line)} comes after {times[-1]}; times must not decrease")
         times.append(int(line))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from h123.base.complaints import shown
+from h123.base.complaints import excerpt
 from h123.base.errors import UserError
 from h123.base.files.textfile import read_text
 from h123.base.units import format_seconds, format_span
@@ -86,7 +86,7 @@ def _json(path: Path) -> Any:
 def _log(path: Path, whole: object) -> HarPart:
     log = whole.get("log") if isinstance(whole, dict) else None
     if not isinstance(log, dict):
-        description = f"keys {', '.join(map(shown, list(whole)[:5]))}" if isinstance(whole, dict) else shown(whole)
+        description = f"keys {', '.join(map(excerpt, list(whole)[:5]))}" if isinstance(whole, dict) else excerpt(whole)
         raise UserError(
             f"{path}: not a HAR: expected an object with `log` at the top, found {description}", remedy=_AGAIN
         )
@@ -96,7 +96,7 @@ def _log(path: Path, whole: object) -> HarPart:
 def _entries(path: Path, log: HarPart) -> list[HarPart]:
     every = log.values.get("entries")
     if not isinstance(every, list):
-        raise UserError(f"{path}: log.entries: expected a list of requests, found {shown(every)}", remedy=_AGAIN)
+        raise UserError(f"{path}: log.entries: expected a list of requests, found {excerpt(every)}", remedy=_AGAIN)
     if not every:
         raise UserError(f"{path}: log.entries is empty: nothing was recorded", remedy=_AGAIN)
     return [HarPart.of(f"{path}: log.entries[{index}]", value) for index, value in enumerate(every)]
@@ -191,7 +191,7 @@ def _end_with_load(recording: Recording, page: HarPage) -> None:
     if start_of_load is None:
         return
     timed = [(index, entry.start) for index, entry in enumerate(entries) if entry.start is not None]
-    requests = [_asked(entries[index], start) for index, start in sorted(timed, key=lambda pair: pair[1])]
+    requests = [_page_request(entries[index], start) for index, start in sorted(timed, key=lambda pair: pair[1])]
     places = [index for index, _ in sorted(timed, key=lambda pair: pair[1])]
     on_load = _on_load(recording, page, start_of_load)
     load = page_load(requests, on_load)
@@ -206,7 +206,7 @@ def _end_with_load(recording: Recording, page: HarPage) -> None:
     recording.entries = [entry for index, entry in enumerate(entries) if index not in out]
 
 
-def _asked(entry: HarEntry, start: float) -> RecordedRequest:
+def _page_request(entry: HarEntry, start: float) -> RecordedRequest:
     return RecordedRequest(start, start + (entry.time or 0.0), entry.what, entry.type in ("data", "other", "image"))
 
 

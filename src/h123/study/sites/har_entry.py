@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urldefrag, urljoin, urlsplit
 
-from h123.base.complaints import shown
+from h123.base.complaints import excerpt
 from h123.base.errors import UserError
 from h123.study.sites.freshness import CACHEABLE, fresh_s
 from h123.study.sites.har_part import HarPart
@@ -107,7 +107,7 @@ class WrittenHarEntry:
         self.content = self.response.part("content")
         self.url = self.request.text("url")
         if not self.url:
-            url = shown(self.request.values.get("url"))
+            url = excerpt(self.request.values.get("url"))
             raise UserError(f"{self.request.at('url')}: expected an address, found {url}")
         self.status = int(self.response.number("status", 999) or 0)
         self.method = (self.request.text("method") or "GET").upper()

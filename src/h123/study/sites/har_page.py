@@ -9,7 +9,7 @@ from h123.base.errors import UserError
 from h123.base.files.textfile import unprintable
 from h123.study.sites.har_part import HarPart
 
-_MOST_SHOWN = 20
+_MOST_LINES = 20
 _LONGEST = 80
 
 
@@ -53,9 +53,9 @@ class RequestsByPage:
         lines = [
             f"{index + 1} ({page.title or 'without a title'}, {counts[index]} "
             f"{'request' if counts[index] == 1 else 'requests'})"
-            for index, page in enumerate(self.pages[:_MOST_SHOWN])
+            for index, page in enumerate(self.pages[:_MOST_LINES])
         ]
-        return ", ".join([*lines, "..."] if len(self.pages) > _MOST_SHOWN else lines)
+        return ", ".join([*lines, "..."] if len(self.pages) > _MOST_LINES else lines)
 
 
 def paged(log: HarPart, entries: Sequence[HarPart]) -> RequestsByPage:

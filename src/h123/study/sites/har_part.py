@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from h123.base.complaints import shown
+from h123.base.complaints import excerpt
 from h123.base.errors import UserError
 
 MOST_BYTES = 100 * 10**9
@@ -25,7 +25,7 @@ class HarPart:
     @classmethod
     def of(cls, place: str, value: object) -> "HarPart":
         if not isinstance(value, dict):
-            raise UserError(f"{place}: expected an object, found {shown(value)}")
+            raise UserError(f"{place}: expected an object, found {excerpt(value)}")
         return cls(place, value)
 
     def required(self, key: str) -> "HarPart":
@@ -87,7 +87,7 @@ class HarPart:
 
     def _fault(self, key: str, expected: str, value: object) -> UserError:
         return UserError(
-            f"{self.at(key)}: expected {expected}, found {shown(value)}",
+            f"{self.at(key)}: expected {expected}, found {excerpt(value)}",
             remedy="correct or remove it in the file, or record the page again",
         )
 

@@ -54,7 +54,7 @@ def import_site(path: Path, name: str, *, apart: bool = False, page: int | None 
     site = Site(name=name, resources=tuple(_alike(graph.resources(hosts))))
     notes = [*_notes(recording, hosts), *graph.notes()]
     title = recording.title or plain(recording.entries[0].url)
-    text = _written(site, title, f"{recording.source}. {' '.join(notes)}".strip())
+    text = _file_text(site, title, f"{recording.source}. {' '.join(notes)}".strip())
     if len(text.encode()) > MOST_BYTES:
         most = f"a site's file has at most {format_bytes(MOST_BYTES)}"
         message = f"{path}: the page has {len(site.resources)} resources that differ, too many: {most}"
@@ -250,7 +250,7 @@ def _same(resource: Resource, other: Resource) -> bool:
     return resource.model_copy(update={"name": other.name, "count": other.count}) == other
 
 
-def _written(site: Site, title: str, source: str) -> str:
+def _file_text(site: Site, title: str, source: str) -> str:
     lines = [
         f"h123: {FORMAT}",
         f"name: {_quoted(site.name)}",

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from h123.base.strict import Strict
 from h123.study.quantities import Duration, Share
-from h123.study.workload.arrivals import MOST_WRITTEN
+from h123.study.workload.arrivals import MOST_ARRIVALS
 
 LEAVING = "leaving"
 """The phase of their rows."""
@@ -41,9 +41,9 @@ class Abandon(Strict):
             return "`abandon` comes too late, since requests have timed out by then: write a shorter `after`"
         if self.count(warm) == warm:
             return f"all of the {warm} requests would be abandoned: have more `requests`, or a smaller `share`"
-        if self.count(warm) > MOST_WRITTEN:
+        if self.count(warm) > MOST_ARRIVALS:
             return (
-                f"the client is told which requests to abandon, and can be told of {MOST_WRITTEN}: have fewer requests"
+                f"the client is told which requests to abandon, and can be told of {MOST_ARRIVALS}: have fewer requests"
             )
         return None
 

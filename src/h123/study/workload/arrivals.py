@@ -20,7 +20,7 @@ from pydantic import Field, model_validator
 from h123.base.strict import Strict
 from h123.study.quantities import Duration
 
-MOST_WRITTEN = 1_000_000
+MOST_ARRIVALS = 1_000_000
 """Requests: the client is told when each is due."""
 MOST_STEPS = 1000
 _MOST_RATE = 1_000_000
@@ -146,9 +146,9 @@ class Arrivals(Strict):
         """Why so many requests cannot be due like this, in words; None: they can. `rate`: the load has one too."""
         if rate:
             return "`arrivals` says when requests are due: leave out `rate`"
-        if count > MOST_WRITTEN:
+        if count > MOST_ARRIVALS:
             return (
-                f"the client is told when each request is due, and can be told of {MOST_WRITTEN}: have fewer requests"
+                f"the client is told when each request is due, and can be told of {MOST_ARRIVALS}: have fewer requests"
             )
         return None
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from h123.study.workload.headers import WrittenHeader, written
+from h123.study.workload.headers import WrittenHeader, written_headers
 from h123.study.workload.load import Load
 
 FORMAT: Literal["workload/2"] = "workload/2"
@@ -101,7 +101,7 @@ def common_fields(load: Load, target: Target) -> dict[str, Any]:
         "warmup": load.warmup,
         "timeout_ns": load.timeout,
         "seed": target.seed,
-        "headers": list(written(load.headers)),
+        "headers": list(written_headers(load.headers)),
         **({} if target.authority is None else {"authority": target.authority}),
         **({} if target.tls == "1.3" else {"tls": target.tls}),
     }

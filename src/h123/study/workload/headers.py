@@ -84,14 +84,14 @@ def once_each(headers: tuple[Header, ...]) -> tuple[Header, ...]:
     return headers
 
 
-def written(headers: Iterable[Header]) -> Iterator[WrittenHeader]:
+def written_headers(headers: Iterable[Header]) -> Iterator[WrittenHeader]:
     """As a client is told them."""
     for header in headers:
-        value = header.value or _made_up(header.name, header.bytes or 0)
+        value = header.value or _filler(header.name, header.bytes or 0)
         yield WrittenHeader(name=header.name, value=value, changes=header.changes == "request")
 
 
-def _made_up(name: str, size: int) -> str:
+def _filler(name: str, size: int) -> str:
     """Letters that no compression makes much shorter, the same in every trial."""
     pieces = (hashlib.sha256(f"h123 header {name} {n}".encode()).digest() for n in range(size // 40 + 1))
     return base64.urlsafe_b64encode(b"".join(pieces)).decode()[:size]

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool
 
-from h123.base.complaints import shown
+from h123.base.complaints import excerpt
 from h123.base.strict import Strict
 from h123.study.quantities import Duration
 from h123.study.workload.abandon import Abandon
@@ -27,7 +27,9 @@ SENDERS: Mapping[str, Sender] = {"GET": "server", "POST": "client"}
 def _read_connections(value: object) -> object:
     if value in ("shared", "per-user") or (type(value) is int and 1 <= value <= 10_000):
         return value
-    raise ValueError(f"{shown(value)} is not valid; write shared, per-user, or a number of connections from 1 to 10000")
+    raise ValueError(
+        f"{excerpt(value)} is not valid; write shared, per-user, or a number of connections from 1 to 10000"
+    )
 
 
 Connections = Annotated[Literal["shared", "per-user"] | int, BeforeValidator(_read_connections)]

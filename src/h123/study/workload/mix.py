@@ -21,7 +21,7 @@ from h123.base.terminal.redaction import hidden
 from h123.base.units import format_bytes, format_share
 from h123.study.quantities import RESOLVED, Duration, Size
 from h123.study.workload.client_file import Target, WorkloadFile
-from h123.study.workload.headers import MOST_HEADERS, Header, WrittenHeader, once_each, written
+from h123.study.workload.headers import MOST_HEADERS, Header, WrittenHeader, once_each, written_headers
 from h123.study.workload.kind import WorkloadKind
 from h123.study.workload.load import OK, Count, Exchange, Load, Method, Upload
 
@@ -226,7 +226,7 @@ class Mix(WorkloadKind):
         return WrittenMixEntry(
             method=entry.method,
             path=entry.target,
-            headers=list(written(by_name.values())),
+            headers=list(written_headers(by_name.values())),
             body_bytes=entry.body or 0,
             body_file=mounted("uploads", entry.upload.name) if entry.upload else None,
             status=entry.status or ANY,

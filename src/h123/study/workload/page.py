@@ -23,7 +23,7 @@ from h123.study.sites.documents import Documents
 from h123.study.sites.site import Resource, Site, load_site
 from h123.study.workload.abandon import LEAVING
 from h123.study.workload.client_file import Target, VisitOrder, WorkloadFile
-from h123.study.workload.headers import Header, WrittenHeader, written
+from h123.study.workload.headers import Header, WrittenHeader, written_headers
 from h123.study.workload.kind import WorkloadKind
 from h123.study.workload.load import Exchange, Load, VisitShape
 
@@ -324,7 +324,7 @@ class Page(WorkloadKind):
         own = {header.name: header for header in self.load.headers}
         return WrittenResource(
             path=path,
-            headers=list(written({**urgency, **own}.values())),
+            headers=list(written_headers({**urgency, **own}.values())),
             initiator=asker,
             urgency=resource.priority,
             run_ns=resource.run,

@@ -14,7 +14,7 @@ from h123.base.errors import UserError
 from h123.base.units import figures, format_bytes, format_seconds
 from h123.report.text.words import cell_name, level, listed, opened, place, unbroken
 from h123.study import metric
-from h123.study.metrics.observed import PageTime, RecoveryTime, RequestTime
+from h123.study.metrics.quantity import PageTime, RecoveryTime, RequestTime
 
 
 class PartRow(TypedDict):

@@ -5,7 +5,7 @@ from h123.base.paths import typed
 from h123.store.folder import CampaignFolder
 
 
-def loss(folder: CampaignFolder) -> UserError | None:
+def damage_warning(folder: CampaignFolder) -> UserError | None:
     """Trials that are left out because their files have changed or gone; None where there are none."""
     faults = list(folder.lost().values())
     if not faults:

@@ -17,8 +17,8 @@ from h123.study.yaml_document import MOST_BYTES
 LONGEST_PATH = 2000
 _THE_REST = 10_000
 """Bytes of a study's file for all but its page."""
-_OTHERS = "of other hosts"
-_KEPT = "/?%:@!$&'()*+,;=-._~[]"
+_OTHER_HOSTS = "of other hosts"
+_PATH_CHARACTERS = "/?%:@!$&'()*+,;=-._~[]"
 """Characters of a path that stay as they are."""
 
 
@@ -102,15 +102,15 @@ def _why_not(entry: HarEntry, document: HarEntry, before: bool, every_host: bool
     if before or entry.redirect:
         return "that led elsewhere"
     if not every_host and entry.host != document.host:
-        return _OTHERS
+        return _OTHER_HOSTS
     if not entry.get:
         return "not by GET"
-    return "with too long a path" if len(asked_path(urlsplit(entry.url))) > LONGEST_PATH else None
+    return "with too long a path" if len(request_path(urlsplit(entry.url))) > LONGEST_PATH else None
 
 
-def asked_path(url: SplitResult) -> str:
+def request_path(url: SplitResult) -> str:
     """What a request for it names: path and query."""
-    return quote((url.path or "/") + (f"?{url.query}" if url.query else ""), safe=_KEPT, errors="replace")
+    return quote((url.path or "/") + (f"?{url.query}" if url.query else ""), safe=_PATH_CHARACTERS, errors="replace")
 
 
 def _resources(entries: Sequence[HarEntry], graph: Graph, indices: Sequence[int], document: int) -> Iterator[Resource]:
@@ -129,7 +129,7 @@ def _resources(entries: Sequence[HarEntry], graph: Graph, indices: Sequence[int]
                 "size": max(entries[index].size or 0, 1),
                 "by": None if index == document else name_of.get(asker, name_of[document]),
                 "urgency": None if urgency == URGENCIES[kind] else urgency,
-                "path": asked_path(urlsplit(entries[index].url)),
+                "path": request_path(urlsplit(entries[index].url)),
                 "run": runs[index],
             },
             context=RESOLVED,
@@ -142,7 +142,7 @@ def _notes(recording: Recording, why: Sequence[str | None]) -> Iterator[str]:
         yield f"Left out: {_requests(count)} {reason}"
     for reason in dict.fromkeys(filter(None, why)):
         excluded = [entry for entry, entry_reason in zip(recording.entries, why, strict=True) if entry_reason == reason]
-        if reason != _OTHERS:
+        if reason != _OTHER_HOSTS:
             yield f"Left out: {_requests(len(excluded))} {reason}"
             continue
         whole, size = (sum(entry.size or 0 for entry in of) for of in (recording.entries, excluded))

@@ -73,7 +73,7 @@ class DeclaredConstantsFile(Strict):
     stack: list[DeclaredConstants] = Field(default=[])
 
 
-def declared() -> list[DeclaredConstants]:
+def load_declared_constants() -> list[DeclaredConstants]:
     """All of them, in the file's order; none without the file. Raises UserError where it is wrong."""
     path = subjects_folder() / "constants.toml"
     if not path.is_file():

@@ -38,7 +38,7 @@ def alone(whole: Path, report: Callable[[str], None], doing: str = "installing")
 
 
 @contextmanager
-def made_whole(whole: Path) -> Iterator[Path]:
+def replacement_folder(whole: Path) -> Iterator[Path]:
     """A folder beside the old installation, which takes its place in the end; nobody ever sees half of one."""
     for remains in whole.parent.glob(f"{whole.name}~*.partial"):
         shutil.rmtree(remains, ignore_errors=True)

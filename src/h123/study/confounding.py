@@ -9,7 +9,7 @@ _LABELS = {"capture", "port", "qlog", "timeout", "trial_timeout"}
 """Parameters that change no result by themselves."""
 
 
-def confounded(study: Study, levels: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, list[str]]]:
+def confounded_parameters(study: Study, levels: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, list[str]]]:
     """Factors, of which these levels are there, each with parameters that its levels change together."""
     for factor, names in levels.items():
         settings = [study.factors[factor][name] for name in names]
