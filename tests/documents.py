@@ -1,6 +1,7 @@
 """Documents that tests write: of the models that h123 reads, so that no fake says what nothing real does."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -39,3 +40,10 @@ def check_campaign(folder: Path) -> set[str]:
         faults = [fault.message for fault in validators[f"{name}.schema.json"].iter_errors(content)]
         assert not faults, f"{name}: {faults[0]}"
     return {name for name, _ in found}
+
+
+def check_documents(name: str, texts: Sequence[str]) -> None:
+    """Hold documents of one format against its schema."""
+    validator = Draft202012Validator(json.loads(dict(schemas())[f"{name}.schema.json"]))
+    faults = [fault.message for text in texts for fault in validator.iter_errors(json.loads(text))]
+    assert not faults, f"{name}: {faults[0]}"

@@ -18,6 +18,7 @@ from h123.documents.campaign_file import CampaignFile, Seal
 from h123.documents.events import Event, EventFile
 from h123.documents.lab_report import Report
 from h123.documents.trial_files import ClientFile, TrialFile
+from h123.execution import BlockOrder, Machine, PoolEvent
 from h123.gate import Gate
 from h123.report import PageFacts
 from h123.study.workload import AnyWorkloadFile
@@ -29,6 +30,9 @@ DOCUMENTS: dict[str, Any] = {
     "event": EventFile,
     "gate": Gate,
     "journal-event": Event,
+    "machine": Machine,
+    "order": BlockOrder,
+    "pool-event": PoolEvent,
     "report": Report,
     "result-head": ResultHead,
     "result-page": PageFacts,

@@ -21,6 +21,7 @@ from campaign.test_jobs import IDLE, events
 from campaign.test_runner import STUDY, Silent, start
 from campaign.worker import Wanted
 from campaign.workers import Workers, forge
+from documents import check_documents
 from h123.analysis import analyse
 from h123.base.errors import UserError
 from h123.base.paths import cache_folder, project_root
@@ -80,10 +81,12 @@ def whole_on_one_machine(folder: CampaignFolder, blocks: int = BLOCKS) -> bool:
     return len(found) == blocks and all(list(trials.values()) == [EACH] for trials in found.values())
 
 
-def assert_no_path(tmp_path: Path, workers: Workers) -> None:
-    """Neither orders nor events name a folder of the controller's."""
+def check_wire(tmp_path: Path, workers: Workers) -> None:
+    """Orders and events are as their schemas say, and name no folder of the controller's."""
     assert workers.orders
     assert workers.happened
+    for name, documents in {"order": workers.orders, "pool-event": workers.happened}.items():
+        check_documents(name, documents)
     folders = [tmp_path, cache_folder(), project_root(), Path.home(), Path.cwd()]
     wire = "\n".join(workers.orders + workers.happened).replace("\\/", "/")
     assert [str(folder) for folder in folders if f"{folder}/" in wire or f'{folder}"' in wire] == []
@@ -127,7 +130,7 @@ def test_a_machine_that_dies_loses_its_block_and_not_the_campaign(
     campaign, (fast, slow) = start(tmp_path, SMALL), two
     workers = Workers(making, campaign.folder.arrivals, [fast, replace(slow, dies=ended, takes_s=0.0)])
     assert run_campaign(campaign, workers, Silent(), 1).valid == TRIALS
-    assert_no_path(tmp_path, workers)
+    check_wire(tmp_path, workers)
     assert whole_on_one_machine(campaign.folder)
     assert nothing_is_left_over(campaign)
     theirs = {number for number, found in counted(campaign.folder).items() if "slow" in found}
@@ -230,15 +233,26 @@ def test_what_did_not_arrive_as_it_was_sealed_is_refused(
     assert nothing_is_left_over(campaign)
 
 
-@pytest.mark.parametrize("kills", [4, pytest.param(50, marks=pytest.mark.heavy)])
+@pytest.mark.parametrize(
+    ("kills", "real"),
+    [
+        (4, False),
+        pytest.param(50, False, marks=pytest.mark.heavy),
+        pytest.param(50, True, marks=pytest.mark.heavy),
+    ],
+)
 def test_killed_at_any_moment_nothing_is_lost_or_doubled(
-    tmp_path: Path, making: str, two: list[Wanted], kills: int
+    tmp_path: Path, making: str, two: list[Wanted], kills: int, *, real: bool
 ) -> None:
+    """`real`: with the lab's trials, under the virtual clock."""
+    if real and installed_kernel() is None:
+        pytest.skip("the virtual kernel is not installed")
     chance, blocks = random.Random(kills), BLOCKS
-    campaign, both = start(tmp_path, SMALL), [replace(one, takes_s=0.01) for one in two]
+    campaign = start(tmp_path, SMALL, clock="virtual" if real else None)
+    both = [replace(one, takes_s=0.01, facts={} if real else one.facts, real=real) for one in two]
     for _ in range(kills // 2):
         pool = Workers(making, campaign.folder.arrivals, both)
-        timers = [threading.Timer(chance.uniform(0, 1.0), pool.kill, [one.name]) for one in both]
+        timers = [threading.Timer(chance.uniform(0, 5.0 if real else 1.0), pool.kill, [one.name]) for one in both]
         for timer in timers:
             timer.start()
         with contextlib.suppress(UserError):  # both have been killed
@@ -252,6 +266,7 @@ def test_killed_at_any_moment_nothing_is_lost_or_doubled(
     assert run(making, campaign, both).valid == EACH * blocks
     assert whole_on_one_machine(campaign.folder, blocks)
     assert nothing_is_left_over(campaign)
+    assert analyse(CampaignFolder.open(campaign.folder.path))["blocks"]["complete"] == blocks
 
 
 MIX = "kind: mix, mix: [{size: 1kB}, {method: POST, file: order.json}], users: 1, requests: 4"
@@ -268,7 +283,7 @@ def test_a_block_of_another_machine_is_sealed_and_analysed_like_a_local_one(tmp_
     assert run_campaign(local, pool, Silent(), 1).valid == EACH
     workers = Workers(making, remote.folder.arrivals, [Wanted("other", str(tmp_path), (1,), {}, real=True)])
     assert run_campaign(remote, workers, Silent(), 1).valid == EACH
-    assert_no_path(tmp_path, workers)
+    check_wire(tmp_path, workers)
     assert nothing_is_left_over(local)
     assert nothing_is_left_over(remote)
     for trial in local.plan.trials():
