@@ -1,7 +1,6 @@
 """Nothing is missing from the table of metrics, and nobody else has a part of it."""
 
 import ast
-import csv
 import re
 from collections.abc import Iterator
 from dataclasses import fields
@@ -9,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from h123.analysis.statistics.spreads import SPREADS
+from h123.analysis.statistics.spreads import known_spreads
 from h123.base.paths import project_root
 from h123.catalogue import Client
 from h123.study import (
@@ -63,8 +62,7 @@ def test_whatever_names_a_metric_names_one_of_them() -> None:
     asked = {name for one in studies for family in one.compare.families for name in family.metrics}
     claims = [claim for path in list_claims() for claim in load_ledger(path).claims]
     claimed = {claim.metric for claim in claims if isinstance(claim, MeasurableClaim)}
-    with SPREADS.open(newline="") as file:
-        varied = {line["metric"] for line in csv.DictReader(file)}
+    varied = {spread.metric for spread in known_spreads()}
     printed = {value.metric for path in list_published() for value in load_printed(path).values}
     assert {*asked, *claimed, *varied} <= METRICS.keys()
     assert printed == PRINTED.keys()
