@@ -19,21 +19,21 @@ _Words = Mapping[str, str]
 
 def changes(before: CampaignFolder, after: CampaignFolder) -> list[CircumstanceChange]:
     """All that the two folders tell."""
-    (one, other), (mine, yours) = ([_told(folder, show=show) for folder in (before, after)] for show in (False, True))
+    (left, right), (mine, yours) = ([_told(folder, show=show) for folder in (before, after)] for show in (False, True))
     return [
         {**change, **_shown(change, mine[kind], yours[kind])}
-        for kind in one
-        for change in _between(kind, one[kind], other[kind])
+        for kind in left
+        for change in _between(kind, left[kind], right[kind])
     ]
 
 
 def _shown(change: CircumstanceChange, before: _Words, after: _Words) -> CircumstanceChange:
     """The change as others may read it."""
     name = change["what"].partition(", ")[2]
-    said = [side.get(name) for side in (before, after)]
-    if said[0] == said[1]:
-        said[1] = f"{said[1]} (another value)"
-    return {"what": change["what"], "before": said[0], "after": said[1]}
+    values = [side.get(name) for side in (before, after)]
+    if values[0] == values[1]:
+        values[1] = f"{values[1]} (another value)"
+    return {"what": change["what"], "before": values[0], "after": values[1]}
 
 
 def _told(folder: CampaignFolder, *, show: bool) -> Mapping[str, _Words]:
@@ -91,12 +91,12 @@ def _study(folder: CampaignFolder, *, show: bool) -> _Words:
 
 def unlike(before: Parameters, after: Parameters, networks: Sequence[Mapping[str, Resolved]]) -> list[str]:
     """In what the conditions of two treatments differ, but for who is measured; `networks`: both campaigns'."""
-    one, other = (found.model_dump(mode="json", exclude=_WHO) for found in (before, after))
-    said = [f"{name} is {one[name]} before, {other[name]} after" for name in one if one[name] != other[name]]
+    left, right = (parameters.model_dump(mode="json", exclude=_WHO) for parameters in (before, after))
+    differences = [f"{name} is {left[name]} before, {right[name]} after" for name in left if left[name] != right[name]]
     for mine, yours in zip(before.networks(), after.networks(), strict=False):
         if mine == yours and _link(networks[0][mine]) != _link(networks[1][yours]):
-            said.append(f"the network {mine} has another profile")
-    return said
+            differences.append(f"the network {mine} has another profile")
+    return differences
 
 
 def _link(profile: Resolved) -> Resolved:

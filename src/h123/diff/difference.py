@@ -34,8 +34,8 @@ class _DiffCampaign:
     @property
     def damage(self) -> str | None:
         """Why nothing is to be concluded from what is left of it."""
-        lost = len(self.folder.lost())
-        return f"the files of {lost} trials of {self.folder.name} are not those that were measured" if lost else None
+        count = len(self.folder.lost())
+        return f"the files of {count} trials of {self.folder.name} are not those that were measured" if count else None
 
     @property
     def unfinished(self) -> str | None:
@@ -73,7 +73,7 @@ def differ(before: CampaignFolder, after: CampaignFolder) -> Diff:
         "after": sides[1].side,
         "changes": changes(before, after),
         "left_out": left_out,
-        "wider": median(paired) if (paired := [one for side in sides for one in by_pairing(side.case)]) else None,
+        "wider": median(ratios) if (ratios := [one for side in sides for one in by_pairing(side.case)]) else None,
         "unfinished": [why for side in sides if (why := side.unfinished)],
         "rows": [{**row, "withheld": spoiled or row["withheld"]} for row in rows],
     }
@@ -103,15 +103,17 @@ def _measured(folder: CampaignFolder) -> set[str]:
 def _match(before: _DiffCampaign, after: _DiffCampaign) -> tuple[list[tuple[Treatment, Treatment]], list[LeftOut]]:
     networks = before.folder.networks, after.folder.networks
     common, left_out = list[tuple[Treatment, Treatment]](), list[LeftOut]()
-    for key, one in before.treatments.items():
+    for key, treatment in before.treatments.items():
         other = after.treatments.get(key)
-        faults = unlike(one.parameters, other.parameters, networks) if other else ["it is only in the campaign before"]
+        faults = (
+            unlike(treatment.parameters, other.parameters, networks) if other else ["it is only in the campaign before"]
+        )
         if other and not faults:
-            common.append((one, other))
+            common.append((treatment, other))
         else:
-            left_out.append({"cell": one.cell, "why": "; ".join(faults)})
+            left_out.append({"cell": treatment.cell, "why": "; ".join(faults)})
     new = [other for key, other in after.treatments.items() if key not in before.treatments]
-    left_out += [{"cell": one.cell, "why": "it is only in the campaign after"} for one in new]
+    left_out += [{"cell": treatment.cell, "why": "it is only in the campaign after"} for treatment in new]
     return common, left_out
 
 
@@ -120,7 +122,7 @@ def _nothing_in_common(sides: Sequence[_DiffCampaign], left_out: Sequence[LeftOu
     if factors[0] != factors[1]:
         why = f"the factors are {factors[0]} before and {factors[1]} after"
     elif left_out:
-        some = [f"{' '.join(one['cell'].values())}: {one['why']}" for one in left_out[:_SHOWN]]
+        some = [f"{' '.join(treatment['cell'].values())}: {treatment['why']}" for treatment in left_out[:_SHOWN]]
         why = " | ".join(some) + (f" | and {len(left_out) - _SHOWN} more" if len(left_out) > _SHOWN else "")
     else:
         why = "their studies ask for no metric that both have"
@@ -132,27 +134,27 @@ def _nothing_in_common(sides: Sequence[_DiffCampaign], left_out: Sequence[LeftOu
 
 def _rows(before: Treatment, after: Treatment, tolerated: float) -> Iterator[DiffRow]:
     failing = abs(before.failed - after.failed) > tolerated
-    lost = f"{before.failed:.1%} of its requests failed before, {after.failed:.1%} after" if failing else None
+    failures = f"{before.failed:.1%} of its requests failed before, {after.failed:.1%} after" if failing else None
     unlike = after.other_answers(before)
     for metric, measured in before.metrics.items():
         if metric in after.metrics:
-            why = unlike or _excluded(measured, after.metrics[metric]) or lost
+            why = unlike or _excluded(measured, after.metrics[metric]) or failures
             yield _row(metric, before.cell, measured, after.metrics[metric], why)
 
 
 def _excluded(before: TreatmentMetric, after: TreatmentMetric) -> str | None:
     """What speaks against either, and which."""
-    said = ((word, one.withheld) for word, one in (("before", before), ("after", after)))
-    return next((f"{word}: {why}" for word, why in said if why), None)
+    reasons = ((word, metric.withheld) for word, metric in (("before", before), ("after", after)))
+    return next((f"{word}: {why}" for word, why in reasons if why), None)
 
 
 def _row(
     metric: str, cell: Mapping[str, str], before: TreatmentMetric, after: TreatmentMetric, why: str | None
 ) -> DiffRow:
     logs = [[log for log in one.logs.values() if math.isfinite(log)] for one in (before, after)]
-    lost = sum(not math.isfinite(log) for one in (before, after) for log in one.logs.values())
-    withheld = why or (f"{lost} of its trials failed" if lost else None)
-    found = interval(*logs)
+    failed = sum(not math.isfinite(log) for one in (before, after) for log in one.logs.values())
+    withheld = why or (f"{failed} of its trials failed" if failed else None)
+    estimate = interval(*logs)
     values = [[math.exp(log) for log in side] for side in logs]
     return {
         "metric": metric,
@@ -161,9 +163,9 @@ def _row(
         "after": values[1],
         "before_median": median(values[0]) if values[0] else None,
         "after_median": median(values[1]) if values[1] else None,
-        "ratio": found.ratio if found else None,
-        "low": found.low if found else None,
-        "high": found.high if found else None,
+        "ratio": estimate.ratio if estimate else None,
+        "low": estimate.low if estimate else None,
+        "high": estimate.high if estimate else None,
         "confidence": CONFIDENCE,
         "withheld": withheld,
     }

@@ -67,5 +67,5 @@ def _power(gap: float, variances: Sequence[float], blocks: int) -> float:
     if total == 0:
         return 1.0 if gap else 0.0
     freedom = (blocks - 1) * total**2 / sum(variance**2 for variance in variances)
-    wanted = student_quantile(freedom, (1 + CONFIDENCE) / 2)
-    return 1 - noncentral_student_cdf(freedom, min(37.0, gap / math.sqrt(total / blocks)), wanted)
+    critical = student_quantile(freedom, (1 + CONFIDENCE) / 2)
+    return 1 - noncentral_student_cdf(freedom, min(37.0, gap / math.sqrt(total / blocks)), critical)

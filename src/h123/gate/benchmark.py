@@ -38,21 +38,23 @@ def benchmark(outcomes: Sequence[ConditionOutcome]) -> str:
 
 def _entry(cell: GateCell) -> Entry | None:
     """None where nothing is known."""
-    held = cell.held
-    if held.value is None:
+    figure = cell.held
+    if figure.value is None:
         return None
-    subject, value, low, high = _smaller_is_better(held, held.value)
-    name = ", ".join(filter(None, [f"{held.metric} {subject}", cell.place]))
-    known = low is not None and high is not None and held.confidence
-    said = f"{held.confidence:.1%} interval {_number(low, held)} to {_number(high, held)}, " if known else ""
+    subject, value, low, high = _smaller_is_better(figure, figure.value)
+    name = ", ".join(filter(None, [f"{figure.metric} {subject}", cell.place]))
+    bounded = low is not None and high is not None and figure.confidence
+    interval = (
+        f"{figure.confidence:.1%} interval {_number(low, figure)} to {_number(high, figure)}, " if bounded else ""
+    )
     entry: Entry = {
         "name": name,
-        "unit": "ratio" if held.unit is None else held.unit,
+        "unit": "ratio" if figure.unit is None else figure.unit,
         "value": value,
-        "extra": f"{said}{held.blocks} blocks",
+        "extra": f"{interval}{figure.blocks} blocks",
     }
     if low is not None and high is not None:
-        entry["range"] = f"± {_number(max(value - low, high - value), held)}"
+        entry["range"] = f"± {_number(max(value - low, high - value), figure)}"
     return entry
 
 

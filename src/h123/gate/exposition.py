@@ -38,12 +38,12 @@ def exposition(campaign: str, outcomes: Sequence[ConditionOutcome]) -> str:
         condition = in_one_line(str(outcome.condition))
         bound.labels(condition).set(outcome.condition.bound)
         for cell in outcome.cells:
-            held, where = cell.held, in_one_line(" ".join(cell.held.cell.values()))
-            labels = (held.metric, in_one_line(held.subject), where)
+            figure, where = cell.held, in_one_line(" ".join(cell.held.cell.values()))
+            labels = (figure.metric, in_one_line(figure.subject), where)
             verdict.labels(condition, where).state(cell.word)
-            blocks.labels(*labels).set(held.blocks)
-            kind, unit = ("ratio", ()) if held.unit is None else ("value", (held.unit,))
-            for gauge, value in zip(gauges[kind], (held.value, held.low, held.high), strict=True):
+            blocks.labels(*labels).set(figure.blocks)
+            kind, unit = ("ratio", ()) if figure.unit is None else ("value", (figure.unit,))
+            for gauge, value in zip(gauges[kind], (figure.value, figure.low, figure.high), strict=True):
                 if value is not None:
                     gauge.labels(*labels, *unit).set(value)
     text: bytes = generate_latest(own)  # type: ignore[no-untyped-call]

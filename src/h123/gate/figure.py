@@ -70,13 +70,13 @@ class GateFigures:
     def of(self, condition: Condition) -> list[GateFigure]:
         """Those that it is about; none where no trial has such a value, or there is no such level."""
         if len(condition.levels) == 1:
-            found = [
-                self._value(one, condition) for one in levels_asked(self._case, condition.metric, *condition.levels)
+            figures = [
+                self._value(level, condition) for level in levels_asked(self._case, condition.metric, *condition.levels)
             ]
         else:
-            found = [self._ratio(one) for one in self._compared(condition)]
-        had = any(one.blocks or one.withheld for one in found)
-        return found if had or not all(map(self._measured, condition.levels)) else []
+            figures = [self._ratio(level) for level in self._compared(condition)]
+        had = any(level.blocks or level.withheld for level in figures)
+        return figures if had or not all(map(self._measured, condition.levels)) else []
 
     def _measured(self, level: str) -> bool:
         """Whether any trial of it is valid."""
@@ -89,13 +89,13 @@ class GateFigures:
     def _compared(self, condition: Condition) -> Sequence[JudgedComparison]:
         """What the study compares so, or else the same of other metrics and levels."""
         a, b = condition.levels
-        asked = (condition.metric, a, b)
+        key = (condition.metric, a, b)
         mine = [
             comparison
             for comparison in self.verdicts["comparisons"]
-            if (comparison["metric"], comparison["a"], comparison["b"]) == asked and not comparison["twin"]
+            if (comparison["metric"], comparison["a"], comparison["b"]) == key and not comparison["twin"]
         ]
-        return mine or ratios_asked(self._case, *asked)
+        return mine or ratios_asked(self._case, *key)
 
     def _ratio(self, comparison: JudgedComparison) -> GateFigure:
         return GateFigure(

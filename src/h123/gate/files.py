@@ -63,16 +63,16 @@ def _row(outcome: ConditionOutcome) -> ConditionRow:
 
 
 def _cell(cell: GateCell) -> CellRow:
-    held = cell.held
+    figure = cell.held
     return {
-        "cell": dict(held.cell),
+        "cell": dict(figure.cell),
         "verdict": cell.word,
         "why": cell.why,
-        **_measured(held),
-        "low": held.low,
-        "high": held.high,
-        "confidence": held.confidence,
-        "blocks": held.blocks,
+        **_measured(figure),
+        "low": figure.low,
+        "high": figure.high,
+        "confidence": figure.confidence,
+        "blocks": figure.blocks,
         "blocks_needed": cell.blocks_needed,
     }
 

@@ -75,8 +75,8 @@ def judge(condition: Condition, figures: Sequence[GateFigure], *, unfinished: st
 
 
 def _cell(condition: Condition, figure: GateFigure, unfinished: str | None) -> GateCell:
-    found = _judged(condition, figure)
-    return replace(found, word="undecided", why=unfinished) if unfinished and found.word == "passed" else found
+    cell = _judged(condition, figure)
+    return replace(cell, word="undecided", why=unfinished) if unfinished and cell.word == "passed" else cell
 
 
 def _judged(condition: Condition, figure: GateFigure) -> GateCell:

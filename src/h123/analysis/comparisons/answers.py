@@ -70,14 +70,14 @@ class Unlike(NamedTuple):
 
 def most_unlike(first: Mapping[int, Sent], second: Mapping[int, Sent]) -> Unlike | None:
     """None where all answers are alike."""
-    found = [
+    differences = [
         (first[number], second[number])
         for number in first.keys() & second.keys()
         if first[number].unlike(second[number])
     ]
-    if not found:
+    if not differences:
         return None
-    return Unlike(len(found), *max(found, key=lambda sides: abs(sides[0].most - sides[1].most)))
+    return Unlike(len(differences), *max(differences, key=lambda sides: abs(sides[0].most - sides[1].most)))
 
 
 class Answers:
@@ -104,35 +104,39 @@ class Answers:
         different things. A cell may leave factors open."""
         if a == b or not self._same_requests(cell, a, b):
             return None
-        found = most_unlike(*(self.of({**cell, self._factor: level}) for level in (a, b)))
-        if found is None:
+        difference = most_unlike(*(self.of({**cell, self._factor: level}) for level in (a, b)))
+        if difference is None:
             return None
         return {
             "cell": cell,
             "a": a,
             "b": b,
-            "requests": found.requests,
-            "a_bytes": [found.a.least, found.a.most],
-            "b_bytes": [found.b.least, found.b.most],
+            "requests": difference.requests,
+            "a_bytes": [difference.a.least, difference.a.most],
+            "b_bytes": [difference.b.least, difference.b.most],
         }
 
     def _same_requests(self, cell: Cell, a: str, b: str) -> bool:
         study = self._plan.study
         whole = {factor: next(iter(levels)) for factor, levels in study.factors.items()} | cell
         sides = (study.parameters({**whole, self._factor: level}) for level in (a, b))
-        one, other = (side.model_dump(include=_ASKED) for side in sides)
-        return one == other
+        left, right = (side.model_dump(include=_ASKED) for side in sides)
+        return left == right
 
     def of(self, cell: Cell) -> Mapping[int, Sent]:
         """What a treatment was answered, by request. A cell may leave factors open."""
-        attempts = [one for key, had in self._attempts.items() if cell.items() <= dict(key).items() for one in had]
+        attempts = [
+            attempt for key, had in self._attempts.items() if cell.items() <= dict(key).items() for attempt in had
+        ]
         return {resource: sent for resource in _open(attempts) if (sent := _sent(attempts, resource))}
 
 
 def _open(attempts: Sequence[Attempt]) -> Iterable[int]:
     """The requests for whose answers no size is stated."""
     exchanges = attempts[0].workload.exchanges() if attempts else []
-    return [number for number, one in enumerate(exchanges) if one.down is None and one.method is not None]
+    return [
+        number for number, exchange in enumerate(exchanges) if exchange.down is None and exchange.method is not None
+    ]
 
 
 def _sent(attempts: Sequence[Attempt], resource: int) -> Sent | None:
@@ -146,11 +150,11 @@ def _sent(attempts: Sequence[Attempt], resource: int) -> Sent | None:
     return Sent(min(sizes), max(sizes), means) if sizes and means else None
 
 
-def said(found: Unlike, a: str, b: str) -> str:
+def said(difference: Unlike, a: str, b: str) -> str:
     """`base answers with 240000 B, new with 0 B`."""
-    ends = [[side.least, side.most] for side in (found.a, found.b)]
+    ends = [[side.least, side.most] for side in (difference.a, difference.b)]
     return answers_words(
-        {"cell": {}, "a": a, "b": b, "requests": found.requests, "a_bytes": ends[0], "b_bytes": ends[1]}
+        {"cell": {}, "a": a, "b": b, "requests": difference.requests, "a_bytes": ends[0], "b_bytes": ends[1]}
     )
 
 

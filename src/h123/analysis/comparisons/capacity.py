@@ -131,15 +131,15 @@ class LoadSteps:
 def steps_of(plan: Plan) -> LoadSteps | None:
     """Of the first factor that has enough of them in the plan; None: it has no steps."""
     for factor, levels in plan.study.factors.items():
-        kept = {trial.cell[factor] for trial in plan.trials()}
+        planned = {trial.cell[factor] for trial in plan.trials()}
         rates = {
             name: level["rate"]
             for name, level in levels.items()
-            if name in kept and isinstance(level.get("rate"), int | float)
+            if name in planned and isinstance(level.get("rate"), int | float)
         }
         if len(set(rates.values())) >= FEWEST_STEPS and factor != plan.study.compare.factor:
             ordered = dict(sorted(rates.items(), key=lambda item: item[1]))
-            return LoadSteps(factor, ordered, [name for name in levels if name in kept and name not in rates])
+            return LoadSteps(factor, ordered, [name for name in levels if name in planned and name not in rates])
     return None
 
 
@@ -151,11 +151,11 @@ def capacity(attempts: Sequence[Attempt], plan: Plan) -> Capacity | None:
         return None
     places = {factor: list(levels) for factor, levels in plan.study.factors.items()}
     ordered = sorted(treatments, key=lambda place: [places[factor].index(level) for factor, level in place])
-    found = {place: _CapacityBlocks(steps, treatments[place]) for place in ordered}
+    by_place = {place: _CapacityBlocks(steps, treatments[place]) for place in ordered}
     return {
         "factor": steps.factor,
-        "rows": [_row(dict(place), blocks, steps) for place, blocks in found.items()],
-        "ratios": list(_ratios(found, plan)),
+        "rows": [_row(dict(place), blocks, steps) for place, blocks in by_place.items()],
+        "ratios": list(_ratios(by_place, plan)),
     }
 
 
@@ -166,12 +166,12 @@ _AtSteps = Mapping[str, Attempt]
 
 def _treatments(attempts: Iterable[Attempt], factor: str) -> dict[_Place, dict[int, dict[str, Attempt]]]:
     """By all levels but the step's, and block. Twins are repeats of a treatment, not more of it."""
-    found: dict[_Place, dict[int, dict[str, Attempt]]] = defaultdict(lambda: defaultdict(dict))
+    attempts_by_step: dict[_Place, dict[int, dict[str, Attempt]]] = defaultdict(lambda: defaultdict(dict))
     for attempt in attempts:
         if not attempt.twin:
             place = tuple((name, level) for name, level in attempt.cell.items() if name != factor)
-            found[place][attempt.block][attempt.cell[factor]] = attempt
-    return found
+            attempts_by_step[place][attempt.block][attempt.cell[factor]] = attempt
+    return attempts_by_step
 
 
 class _CapacityBlocks:
@@ -183,7 +183,9 @@ class _CapacityBlocks:
         rates = steps.rates
         knees = {number: _knee([(rate, at[name]) for name, rate in rates.items()]) for number, at in at_all.items()}
         self.knees = {number: knee for number, knee in knees.items() if knee is not None}
-        self.maxima = {number: max(_value(one, RATE) or 0.0 for one in at.values()) for number, at in at_all.items()}
+        self.maxima = {
+            number: max(_value(attempt, RATE) or 0.0 for attempt in at.values()) for number, at in at_all.items()
+        }
         self.ends = (min(rates.values()), max(rates.values()))
         last = list(rates)[-1]
         self.saturated = bool(at_all) and all(
@@ -197,7 +199,7 @@ def _value(attempt: Attempt, name: str) -> float | None:
 
 def _knee(at: Sequence[tuple[float, Attempt]]) -> float | None:
     """Of one block, by its steps in order; None where one of them has no tail."""
-    tails = [(rate, _value(one, RATE), _value(one, TAIL)) for rate, one in at]
+    tails = [(rate, _value(attempt, RATE), _value(attempt, TAIL)) for rate, attempt in at]
     if any(tail is None for _, _, tail in tails):
         return None
     return knee([(rate, (done or 0.0) / (tail or math.inf)) for rate, done, tail in tails])
@@ -217,29 +219,29 @@ def knee(powers: Sequence[tuple[float, float]]) -> float | None:
 def _vertex(points: Sequence[tuple[float, float]]) -> float:
     """Where the parabola through three points is greatest, of which the middle one is the highest."""
     (x0, y0), (x1, y1), (x2, y2) = points
-    left, right = (y1 - y0) / (x1 - x0), (y2 - y1) / (x2 - x1)
-    if left == right:  # all three are alike
+    rise, fall = (y1 - y0) / (x1 - x0), (y2 - y1) / (x2 - x1)
+    if rise == fall:  # all three are alike
         return x1
-    middle = (x0 + x1) / 2 + left * (x2 - x0) / 2 / (left - right)
+    middle = (x0 + x1) / 2 + rise * (x2 - x0) / 2 / (rise - fall)
     return min(max(middle, x0), x2)
 
 
-def _row(cell: Cell, found: _CapacityBlocks, steps: LoadSteps) -> CapacityRow:
+def _row(cell: Cell, blocks: _CapacityBlocks, steps: LoadSteps) -> CapacityRow:
     return {
         "cell": cell,
-        "blocks": len(found.maxima),
-        "steps": list(_steps(found, steps.rates)),
-        "closed": list(_steps(found, dict.fromkeys(steps.closed))),
-        "knee": _reached(found.knees.values(), found.ends),
-        "maximum": _reached(found.maxima.values(), None),
-        "saturated": found.saturated,
+        "blocks": len(blocks.maxima),
+        "steps": list(_steps(blocks, steps.rates)),
+        "closed": list(_steps(blocks, dict.fromkeys(steps.closed))),
+        "knee": _reached(blocks.knees.values(), blocks.ends),
+        "maximum": _reached(blocks.maxima.values(), None),
+        "saturated": blocks.saturated,
     }
 
 
-def _steps(found: _CapacityBlocks, rates: Mapping[str, float | None]) -> Iterator[CapacityStep]:
+def _steps(blocks: _CapacityBlocks, rates: Mapping[str, float | None]) -> Iterator[CapacityStep]:
     """Medians over all blocks that have the step."""
     for name, rate in rates.items():
-        if trials := [at[name] for at in found.blocks.values() if name in at]:
+        if trials := [at[name] for at in blocks.blocks.values() if name in at]:
             yield {
                 "level": name,
                 "rate": rate,
@@ -260,8 +262,8 @@ def _busy(attempt: Attempt) -> float | None:
 
 
 def _median(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    middle = statistics.median(known) if known else None
+    numbers = [value for value in values if value is not None]
+    middle = statistics.median(numbers) if numbers else None
     return middle if middle is not None and math.isfinite(middle) else None
 
 
@@ -286,14 +288,14 @@ def _reached(values: Iterable[float], ends: tuple[float, float] | None) -> RateL
     return {**middle, "bound": bounds.get(middle["value"])}
 
 
-def _ratios(found: Mapping[_Place, _CapacityBlocks], plan: Plan) -> Iterator[CapacityRatio]:
+def _ratios(by_place: Mapping[_Place, _CapacityBlocks], plan: Plan) -> Iterator[CapacityRatio]:
     """Of knees and maxima, paired within blocks; none of bounds, nor where not all steps were reached."""
     compared = plan.study.compare.factor
-    for place, first in found.items():
+    for place, first in by_place.items():
         cell = dict(place)
         level = cell.pop(compared)
         for a, b in map(split_pair, plan.pairs):
-            second = found.get(tuple((name, b if name == compared else at) for name, at in place))
+            second = by_place.get(tuple((name, b if name == compared else at) for name, at in place))
             if a != level or second is None:
                 continue
             for what, sides in _sides(first, second).items():

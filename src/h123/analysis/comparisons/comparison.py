@@ -95,8 +95,8 @@ class Values:
 
     def logs(self, plan: Plan, cell: Cell, metric: str) -> dict[int, float]:
         """The logarithm of the trial's value, by block."""
-        known = {place.block: self.of(place, metric) for place in in_blocks(plan, cell)}
-        return {block: _log(value) for block, value in known.items() if value is not None}
+        by_block = {place.block: self.of(place, metric) for place in in_blocks(plan, cell)}
+        return {block: _log(value) for block, value in by_block.items() if value is not None}
 
     def share(self, place: Treated, metric: str) -> float:
         """The largest share of the trial's value that may be the machine's; 0 where that is not known."""
@@ -127,15 +127,15 @@ def compared(case: Case) -> list[PairedComparison]:
 def declared(plan: Plan, unknown: Collection[str] = ()) -> Iterator[PairedComparison]:
     """The comparisons that the plan asks for, those of the twins last, without values."""
     study, cells = plan.study, other_cells(plan)
-    asked = study.compare
-    metrics = list(dict.fromkeys(metric for family in asked.families for metric in family.metrics))
+    compare = study.compare
+    metrics = list(dict.fromkeys(metric for family in compare.families for metric in family.metrics))
     pairs = [tuple(part.strip() for part in pair.split("/")) for pair in plan.pairs]
     for cell, metric, (a, b) in itertools.product(cells, metrics, pairs):
-        family = membership(asked.families, metric, (a, b), cell)
+        family = membership(compare.families, metric, (a, b), cell)
         if family and measured(study, metric, cell, a, b):
             label, same = workload(study, cell, a, b, unknown), observed_by(plan, metric, cell, a, b)
             yield PairedComparison(cell, label, metric, a, b, False, family, [], 0, same)
-    twin = asked.twin
+    twin = compare.twin
     for cell, metric in itertools.product(cells if any(trial.twin for trial in plan.blocks[0]) else [], metrics):
         if measured(study, metric, cell, twin):
             label, same = workload(study, cell, twin, twin, unknown), observed_by(plan, metric, cell, twin, twin)
@@ -145,9 +145,11 @@ def declared(plan: Plan, unknown: Collection[str] = ()) -> Iterator[PairedCompar
 def observed_by(plan: Plan, metric: str, cell: Cell, a: str, b: str) -> str | None:
     """The metric whose observation this one is, as far as the study compares it by both."""
     study, families, twin = plan.study, plan.study.compare.families, a == b
-    asked = [name for family in families for name in family.metrics if twin or membership(families, name, (a, b), cell)]
+    metrics = [
+        name for family in families for name in family.metrics if twin or membership(families, name, (a, b), cell)
+    ]
     sides = (study.parameters({**cell, study.compare.factor: level}) for level in (a, b))
-    return repeated(metric, asked, sides)
+    return repeated(metric, metrics, sides)
 
 
 def measured(study: Study, metric: str, cell: Cell, *levels: str) -> bool:
@@ -184,12 +186,12 @@ def pair_values(
     compared, (first, second) = plan.study.compare.factor, levels
     sides = in_blocks(plan, {**cell, compared: first}), in_blocks(plan, {**cell, compared: second}, twin=twin)
     pairs, one_sided = [], 0
-    for there, beside in zip(*sides, strict=True):
-        a, b = values.of(there, metric), values.of(beside, metric)
+    for there, partner in zip(*sides, strict=True):
+        a, b = values.of(there, metric), values.of(partner, metric)
         if a is not None and b is not None:
             # Where both failed, or both are nothing, neither is the better.
             if a != b or math.isfinite(_log(a)):
-                share = max(values.share(there, metric), values.share(beside, metric))
+                share = max(values.share(there, metric), values.share(partner, metric))
                 pairs.append(Pair(there.block, a, b, share))
         elif a is not None or b is not None:
             one_sided += 1

@@ -43,19 +43,19 @@ def failed_attempts(events: Iterable[Event]) -> list[FailedAttemptsRow]:
             continue
         cell = tuple(event["cell"].items())
         attempts[cell] += 1
-        if found := loss(event):
-            codes[cell][found["code"]] += 1
-            if found["code"] in ANSWERS:
-                wrong[cell].setdefault(found["code"], found["detail"])
+        if code := loss(event):
+            codes[cell][code["code"]] += 1
+            if code["code"] in ANSWERS:
+                wrong[cell].setdefault(code["code"], code["detail"])
     return [
         {
             "cell": dict(cell),
             "attempts": attempts[cell],
-            "failed": found.total(),
-            "reasons": dict(found),
+            "failed": code.total(),
+            "reasons": dict(code),
             "wrong": wrong[cell],
         }
-        for cell, found in codes.items()
+        for cell, code in codes.items()
     ]
 
 
@@ -78,8 +78,8 @@ def never_succeeds(row: FailedAttemptsRow) -> bool:
 def failed_words(row: FailedAttemptsRow, factor: str) -> str:
     """`b failed in 9 of 19 attempts (at first: 2 of 6 answers had a body of 0 bytes instead of 20000), and the figures
     are of the others`."""
-    said = "; ".join(row.get("wrong", {}).values())
-    first = f" (at first: {said})" if said else ""
+    details = "; ".join(row.get("wrong", {}).values())
+    first = f" (at first: {details})" if details else ""
     rest = ", so there are no figures of it" if never_succeeds(row) else ", and the figures are of the others"
     who = row["cell"].get(factor, "the server or its client")
     return f"{who} failed in {row['failed']} of {row['attempts']} attempts{first}{rest}"

@@ -75,12 +75,12 @@ class Shares:
 
     def _of(self, cell: Cell) -> dict[int, float]:
         """By block."""
-        found: dict[int, list[float]] = defaultdict(list)
+        by_block: dict[int, list[float]] = defaultdict(list)
         for whole, shares in self._of_cell.items():
             if cell.items() <= dict(whole).items():
                 for block, share in shares:
-                    found[block].append(share)
-        return {block: fmean(shares) for block, shares in found.items()}
+                    by_block[block].append(share)
+        return {block: fmean(shares) for block, shares in by_block.items()}
 
 
 @once
@@ -89,17 +89,17 @@ def shares(case: Case) -> Shares:
     return Shares(case.trials, case.plan)
 
 
-def failures(found: Shares, plan: Plan, alpha: float, tolerated: float) -> list[FailuresRow]:
+def failures(shares_of: Shares, plan: Plan, alpha: float, tolerated: float) -> list[FailuresRow]:
     """The `failures` of verdicts.json: a row for each cell and pair with a failed request; Holm over all rows."""
     compared = [
         _Compared(cell, a, b, np.array(pairs))
         for cell in other_cells(plan)
         for a, b in map(split_pair, plan.pairs)
-        if (pairs := found.pairs(cell, a, b)) and np.any(pairs)
+        if (pairs := shares_of.pairs(cell, a, b)) and np.any(pairs)
     ]
-    adjusted = adjust([one.p for one in compared], "holm")
+    adjusted = adjust([pair.p for pair in compared], "holm")
     return [
-        _row(one, p, _verdict(one.estimate, p, alpha, tolerated)) for one, p in zip(compared, adjusted, strict=True)
+        _row(pair, p, _verdict(pair.estimate, p, alpha, tolerated)) for pair, p in zip(compared, adjusted, strict=True)
     ]
 
 
@@ -108,23 +108,23 @@ class _Compared:
 
     def __init__(self, cell: Cell, a: str, b: str, pairs: Any) -> None:
         self.cell, self.a, self.b, self.pairs = cell, a, b, pairs
-        found = SignedRank(pairs[:, 0] - pairs[:, 1])
-        self.estimate, self.p = found.estimate(), found.p()
+        test = SignedRank(pairs[:, 0] - pairs[:, 1])
+        self.estimate, self.p = test.estimate(), test.p()
 
 
-def _row(one: _Compared, p_adjusted: float, verdict: str) -> FailuresRow:
+def _row(pair: _Compared, p_adjusted: float, verdict: str) -> FailuresRow:
     return {
-        "cell": one.cell,
-        "a": one.a,
-        "b": one.b,
-        "blocks": len(one.pairs),
-        "a_share": float(one.pairs[:, 0].mean()),
-        "b_share": float(one.pairs[:, 1].mean()),
-        "difference": one.estimate.centre,
-        "low": one.estimate.low,
-        "high": one.estimate.high,
-        "confidence": one.estimate.confidence,
-        "p": one.p,
+        "cell": pair.cell,
+        "a": pair.a,
+        "b": pair.b,
+        "blocks": len(pair.pairs),
+        "a_share": float(pair.pairs[:, 0].mean()),
+        "b_share": float(pair.pairs[:, 1].mean()),
+        "difference": pair.estimate.centre,
+        "low": pair.estimate.low,
+        "high": pair.estimate.high,
+        "confidence": pair.estimate.confidence,
+        "p": pair.p,
         "p_adjusted": p_adjusted,
         "verdict": verdict,
     }
@@ -146,8 +146,8 @@ class FailuresPart(TypedDict):
 
 
 def _compute(case: Case) -> FailuresPart:
-    found, tolerated = shares(case), case.plan.study.compare.failures
-    return {"failures": failures(found, case.plan, case.rule.level, tolerated) if found.any else []}
+    requests, tolerated = shares(case), case.plan.study.compare.failures
+    return {"failures": failures(requests, case.plan, case.rule.level, tolerated) if requests.any else []}
 
 
 SECTION = Section(FailuresPart, _compute)

@@ -96,16 +96,16 @@ def interactions(attempts: Iterable[Attempt], plan: Plan, alpha: float) -> list[
             index[attempt.block, tuple(attempt.cell[name] for name in levels)].append(attempt.metrics)
     metrics = dict.fromkeys(metric for family in compared.families for metric in family.metrics)
     terms = list(_terms(compared.factor, levels, [tuple(pair.split("/")) for pair in plan.pairs]))
-    found: list[Interaction] = []
+    rows: list[Interaction] = []
     trials = [trial.parameters for trial in plan.blocks[0]]
     for metric in metrics if terms else ():
         if repeated(metric, list(metrics), trials):
             continue
         table = _complete(index, list(itertools.product(*levels.values())), metric)
         if len(table) >= ENOUGH_BLOCKS:
-            found += _fit(table, terms, compared.factor, levels, metric, alpha)
-    adjusted = adjust([row["p"] for row in found], "bh")
-    return [{**row, "p_adjusted": p, "family_size": len(found)} for row, p in zip(found, adjusted, strict=True)]
+            rows += _fit(table, terms, compared.factor, levels, metric, alpha)
+    adjusted = adjust([row["p"] for row in rows], "bh")
+    return [{**row, "p_adjusted": p, "family_size": len(rows)} for row, p in zip(rows, adjusted, strict=True)]
 
 
 def _levels(plan: Plan) -> Levels:
@@ -118,8 +118,8 @@ def _terms(factor: str, levels: Levels, pairs: Sequence[Sequence[str]]) -> Itera
     others = [name for name, names in levels.items() if name != factor and len(names) > 1]
     for count in range(1, MOST_FACTORS + 1):
         for named, (a, b) in itertools.product(itertools.combinations(others, count), pairs):
-            for chosen in itertools.product(*(levels[name][1:] for name in named)):
-                yield _Term(a, b, {n: (level, levels[n][0]) for n, level in zip(named, chosen, strict=True)})
+            for levels_of_term in itertools.product(*(levels[name][1:] for name in named)):
+                yield _Term(a, b, {n: (level, levels[n][0]) for n, level in zip(named, levels_of_term, strict=True)})
 
 
 def _contrast(names: list[str], first: str, second: str) -> Floats:

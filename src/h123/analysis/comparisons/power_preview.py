@@ -72,15 +72,15 @@ def headline(families: Sequence[Foreseen]) -> list[Expected]:
     ]
 
 
-def blocks_to_be(wanted: float, comparisons: Iterable[Expected], plan: Plan) -> dict[str, int | None]:
+def blocks_to_be(precision: float, comparisons: Iterable[Expected], plan: Plan) -> dict[str, int | None]:
     """For each place whose spread is known: with how many blocks all of these intervals are likely to have that width;
     None: more than is practical."""
     needed: dict[str, list[int | None]] = {}
     level = Looks([len(plan.blocks)], by_width=True).level(plan.study.compare.alpha)
     for comparison in comparisons:
         if comparison.spread is not None:
-            needed.setdefault(comparison.where, []).append(blocks_for(wanted, comparison.spread, level))
-    return {where: max(found, key=lambda n: n or float("inf")) for where, found in needed.items()}
+            needed.setdefault(comparison.where, []).append(blocks_for(precision, comparison.spread, level))
+    return {where: max(numbers, key=lambda n: n or float("inf")) for where, numbers in needed.items()}
 
 
 def _level(plan: Plan) -> float:
@@ -92,11 +92,11 @@ def _family(
     name: str, correction: str, members: list[Expected], *, blocks: int, level: float, effect: float
 ) -> Foreseen:
     size, spreads = len(members), [member.spread for member in members if member.spread is not None]
-    found = power(spreads, blocks, effect, correction=correction, level=level) if len(spreads) == size else None
-    return Foreseen(name, members, can_find_one(blocks, size, level), fewest_blocks(size, level), found)
+    preview = power(spreads, blocks, effect, correction=correction, level=level) if len(spreads) == size else None
+    return Foreseen(name, members, can_find_one(blocks, size, level), fewest_blocks(size, level), preview)
 
 
-def _expected(comparison: PairedComparison, plan: Plan, stated: float | None, known: Sequence[Varied]) -> Expected:
+def _expected(comparison: PairedComparison, plan: Plan, stated: float | None, spreads: Sequence[Varied]) -> Expected:
     study = plan.study
     sides = [study.parameters({**comparison.cell, study.compare.factor: side}) for side in (comparison.a, comparison.b)]
     trials = list(dict.fromkeys(map(SpreadTrial.of, sides)))
@@ -104,12 +104,12 @@ def _expected(comparison: PairedComparison, plan: Plan, stated: float | None, kn
     clocks = {side.clock for side in sides}
     # A link behind the server, or a side over another network, makes other trials of them.
     plain = len(trials) == 1 and all(len(side.networks()) == 1 for side in sides)
-    found = nearest(trials[0], comparison.metric, known) if plain and stated is None else None
-    spread = stated if found is None else found.spread
+    similar = nearest(trials[0], comparison.metric, spreads) if plain and stated is None else None
+    spread = stated if similar is None else similar.spread
     return Expected(
         comparison.metric,
         f"{where} under the virtual clock" if clocks == {"virtual"} else where,
         spread,
-        found.campaign if found else None,
+        similar.campaign if similar else None,
         None if spread is None else expected_width(spread, len(plan.blocks), _level(plan)),
     )

@@ -53,20 +53,20 @@ class Levels:
     equivalence: float
 
 
-def project(judged: Sequence[JudgedComparison], rule: Rule) -> list[JudgedComparison]:
+def project(comparisons: Sequence[JudgedComparison], rule: Rule) -> list[JudgedComparison]:
     """The comparisons of verdicts.json, each with its `projection` (docs/contracts/verdicts.md).
 
     More blocks are another look, at the level that is left for it.
     """
     level = rule.looks.next_level(rule.alpha)
     families: dict[str, list[JudgedComparison]] = defaultdict(list)
-    for comparison in judged:
+    for comparison in comparisons:
         if comparison["p"] is not None and not comparison["repeats"]:
             families[comparison["family"]].append(comparison)
     levels = {name: _levels(members, rule.level, level) for name, members in families.items()}
     return [
         {**comparison, "projection": _projection(comparison, levels.get(comparison["family"]), level, rule)}
-        for comparison in judged
+        for comparison in comparisons
     ]
 
 
@@ -90,13 +90,13 @@ def outlook(
 
 def blocks_for_question(projected: Sequence[JudgedComparison]) -> int | None:
     """With so many all that blocks can decide of the question is probably decided; None where nothing is known."""
-    return max((found["blocks"] for found in of_question(projected) if found["blocks"]), default=None)
+    return max((projection["blocks"] for projection in of_question(projected) if projection["blocks"]), default=None)
 
 
 def of_question(projected: Sequence[JudgedComparison]) -> list[Projection]:
     """The projections of what is undecided by the question's metrics."""
     metrics = {comparison["metric"] for comparison in headline(projected)}
-    return [found for c in projected if c["metric"] in metrics and (found := c.get("projection"))]
+    return [projection for c in projected if c["metric"] in metrics and (projection := c.get("projection"))]
 
 
 def pairs_needed(log_ratios: Sequence[float], margin: float, levels: Levels) -> int | None:
@@ -149,11 +149,11 @@ def _power(mean: float, spread: float, blocks: int, margin: float, levels: Level
     """Of the likelier of the two verdicts. `mean`, without its sign, and `spread`: of the log ratios."""
     scale = math.sqrt(blocks) / max(spread, 1e-9)
     bound, freedom = math.log1p(margin), blocks - 1
-    wanted = _critical(blocks, levels.difference, 2)
-    different = 1 - noncentral_student_cdf(freedom, _clipped(mean * scale), wanted)
-    wanted = _critical(blocks, levels.equivalence, 1)
-    same = noncentral_student_cdf(freedom, _clipped((mean - bound) * scale), -wanted) - noncentral_student_cdf(
-        freedom, _clipped((mean + bound) * scale), wanted
+    critical = _critical(blocks, levels.difference, 2)
+    different = 1 - noncentral_student_cdf(freedom, _clipped(mean * scale), critical)
+    critical = _critical(blocks, levels.equivalence, 1)
+    same = noncentral_student_cdf(freedom, _clipped((mean - bound) * scale), -critical) - noncentral_student_cdf(
+        freedom, _clipped((mean + bound) * scale), critical
     )
     return max(different, same)
 

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from h123.study import METRICS, Parameters
 
 
-def repeated(metric: str, asked: Sequence[str], trials: Iterable[Parameters]) -> str | None:
+def repeated(metric: str, metrics: Sequence[str], trials: Iterable[Parameters]) -> str | None:
     """The metric whose observation `metric` repeats, of those that a study asks, in its order; None where it is one of
     its own."""
     same = METRICS[metric].observation
-    first = next((name for name in asked if METRICS[name].observation == same), metric)
+    first = next((name for name in metrics if METRICS[name].observation == same), metric)
     closed = not any(parameters.workload.open_loop for parameters in trials)
     return first if metric != first and closed else None

@@ -117,8 +117,8 @@ class JudgedComparison(ComparedLevels, TestResult):
     """Of first bytes, where packets show why."""
 
 
-def headline(judged: Sequence[JudgedComparison]) -> list[JudgedComparison]:
+def headline(comparisons: Sequence[JudgedComparison]) -> list[JudgedComparison]:
     """Of the comparisons of verdicts.json those that answer the study's question: its first family, each observation
     once (repeats.py)."""
-    asked = [comparison for comparison in judged if not comparison["twin"] and not comparison.get("repeats")]
-    return [c for c in asked if c["family"].partition("/")[0] == asked[0]["family"].partition("/")[0]]
+    distinct = [comparison for comparison in comparisons if not comparison["twin"] and not comparison.get("repeats")]
+    return [c for c in distinct if c["family"].partition("/")[0] == distinct[0]["family"].partition("/")[0]]

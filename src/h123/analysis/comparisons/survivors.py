@@ -27,7 +27,7 @@ class Survivors:
 
     def lines(self, factor: str) -> list[str]:
         """For people."""
-        said = []
+        sentences = []
         by_level = defaultdict[str, list[Treated]](list)
         for place in self.missing:
             by_level[dict(place.cell)[factor]].append(place)
@@ -35,17 +35,17 @@ class Survivors:
             blocks = sorted({place.block for place in places})
             named = ", ".join(map(str, blocks[:_MOST_NAMED])) + (", ..." if len(blocks) > _MOST_NAMED else "")
             count = sum(self.missing[place] for place in places)
-            said.append(
+            sentences.append(
                 f"{level} lacks {count} {'request' if count == 1 else 'requests'} that others have, in "
                 f"{'block' if len(blocks) == 1 else 'blocks'} {named}; they count as failed, because failed requests "
                 "often leave no row. Import their rows too; if they were never made, leave out those blocks for all"
             )
         if self.uneven:
-            said.append(
+            sentences.append(
                 f"numbers of requests differ between the levels of {factor}, as those of runs of a set time do; if "
                 "failed requests have no rows in the files, what is compared are the quicker ones"
             )
-        return said
+        return sentences
 
 
 def survivors(attempts: Sequence[Attempt], plan: Plan) -> Survivors:
@@ -93,4 +93,4 @@ def _differ(counts: Mapping[Treated, int]) -> bool:
     by_block = defaultdict[int, set[int]](set)
     for place, count in counts.items():
         by_block[place.block].add(count)
-    return any(len(found) > 1 for found in by_block.values())
+    return any(len(values) > 1 for values in by_block.values())

@@ -45,22 +45,22 @@ TAILS = {
 def tails(evidence: Evidence, attempts: Sequence[Attempt], plan: Plan) -> list[TailRow]:
     """The `tails` of verdicts.json: a row for each quantile that the study asks, each cell and level, of its typical
     trial: medians over the trials of the value and of both ends of its interval."""
-    asked = {metric for family in plan.study.compare.families for metric in family.metrics}
+    metrics = {metric for family in plan.study.compare.families for metric in family.metrics}
     return [
         row
         for metric, share in TAILS.items()
-        if metric in asked
+        if metric in metrics
         for row in _rows(evidence, [a for a in attempts if a.metrics[metric] is not None], metric, share)
     ]
 
 
 def _rows(evidence: Evidence, attempts: Sequence[Attempt], metric: str, share: float) -> list[TailRow]:
     files = {evidence.of(a) / "samples.parquet": a for a in attempts}
-    found = evidence.tail_intervals(files, share)
+    intervals = evidence.tail_intervals(files, share)
     levels: dict[tuple[tuple[str, str], ...], list[tuple[Attempt, tuple[float, float]]]] = defaultdict(list)
     for file, attempt in files.items():
-        if file in found and not attempt.twin:
-            levels[tuple(attempt.cell.items())].append((attempt, found[file]))
+        if file in intervals and not attempt.twin:
+            levels[tuple(attempt.cell.items())].append((attempt, intervals[file]))
     return [_row(dict(cell), trials, metric, share) for cell, trials in levels.items()]
 
 

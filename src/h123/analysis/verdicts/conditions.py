@@ -48,11 +48,11 @@ class Level(NamedTuple):
 def ratios_asked(case: Case, metric: str, a: str, b: str) -> list[JudgedComparison]:
     """Of a / b, where trials have such a value."""
     values = Values(case.trials)
-    asked = [
+    comparisons = [
         _with_shares(fill(_comparison(case, cell, metric, a, b), values, case.plan), case)
         for cell in _cells(case, metric, a, b)
     ]
-    return judge(asked, case.rule, exclusions(case))
+    return judge(comparisons, case.rule, exclusions(case))
 
 
 def levels_asked(case: Case, metric: str, level: str) -> list[Level]:
@@ -94,10 +94,10 @@ def _level(case: Case, metric: str, level: str, cell: Cell) -> Level:
     about = _with_shares(replace(_comparison(case, cell, metric, level, level), pairs=pairs), case)
     exclusion = exclusions(case).against(about)
     why = exclusion.why if exclusion else None
-    known = [value for value in had.values() if value != worst or METRICS[metric].zero]
-    if lost := len(had) - len(known):
-        why = f"so many requests failed in {lost} of {len(had)} trials that they have no {metric}"
-    return Level(cell, known, *_middle(known, case.rule.confidence), why)
+    finite = [value for value in had.values() if value != worst or METRICS[metric].zero]
+    if failures := len(had) - len(finite):
+        why = f"so many requests failed in {failures} of {len(had)} trials that they have no {metric}"
+    return Level(cell, finite, *_middle(finite, case.rule.confidence), why)
 
 
 def _middle(values: Sequence[float], confidence: float) -> tuple[Number, Number, Number, Number]:
@@ -107,7 +107,7 @@ def _middle(values: Sequence[float], confidence: float) -> tuple[Number, Number,
     log = min(values) > 0
     points = [math.log(value) for value in values] if log else list(values)
     lopsided = (symmetric := symmetry(points)) is not None and symmetric <= LEVEL
-    found = (SignTest(points) if lopsided else SignedRank(points)).estimate(confidence)
-    ends = [found.centre, found.low, found.high]
+    estimate = (SignTest(points) if lopsided else SignedRank(points)).estimate(confidence)
+    ends = [estimate.centre, estimate.low, estimate.high]
     value, low, high = (None if not math.isfinite(end) else math.exp(end) if log else end for end in ends)
-    return value, low, high, found.confidence
+    return value, low, high, estimate.confidence

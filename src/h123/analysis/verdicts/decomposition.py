@@ -84,51 +84,57 @@ def clocks(plan: Plan) -> Clocks | None:
 
 def decomposition(trials: TrialSet, plan: Plan, rule: Rule, exclusions: Exclusions) -> PartsOfTime | None:
     """The `parts` of verdicts.json, of the networks that are emulated; None where the study has not both clocks."""
-    found = clocks(plan)
-    if found is None:
+    clock_levels = clocks(plan)
+    if clock_levels is None:
         return None
     emulated = [attempt for attempt in trials.attempts if attempt.link.kind == "emulated"]
     values = Values(TrialSet(emulated, trials.failed))
-    rows = [_parts(row, found, values, plan) for row in _asked(plan, found)]
+    rows = [_parts(row, clock_levels, values, plan) for row in _asked(plan, clock_levels)]
     by_part = zip(*(row for row in rows if row[0].pairs), strict=True)
     # Each part by itself: what repeats an observation does so in the same part.
-    judged = zip(*(judge(part, rule, exclusions) for part in by_part), strict=True)
-    costs = [_cpu(row, found, values, plan) for row in _bare(plan, found)]
+    by_row = zip(*(judge(part, rule, exclusions) for part in by_part), strict=True)
+    costs = [_cpu(row, clock_levels, values, plan) for row in _bare(plan, clock_levels)]
     return {
-        "clock": found,
-        "rows": [_row(row) for row in judged],
+        "clock": clock_levels,
+        "rows": [_row(row) for row in by_row],
         "cpu": [_own(row, CostRow) for row in judge([row for row in costs if row.pairs], rule, exclusions)],
     }
 
 
-def _bare(plan: Plan, found: Clocks) -> Iterator[PairedComparison]:
+def _bare(plan: Plan, clock_levels: Clocks) -> Iterator[PairedComparison]:
     """What the study compares in the cells of the other factors: of CPU, without values."""
-    cells = [{name: level for name, level in cell.items() if name != found["factor"]} for cell in other_cells(plan)]
+    cells = [
+        {name: level for name, level in cell.items() if name != clock_levels["factor"]} for cell in other_cells(plan)
+    ]
     distinct = [cell for place, cell in enumerate(cells) if cell not in cells[:place]]
     for cell, pair in itertools.product(distinct, plan.pairs):
         a, b = pair.split("/")
-        label = workload(plan.study, {**cell, found["factor"]: found["wall"]}, a, b)
+        label = workload(plan.study, {**cell, clock_levels["factor"]: clock_levels["wall"]}, a, b)
         yield PairedComparison(cell, label, "cpu", a, b, False, Membership("cpu", "none"), [], 0)
 
 
-def _asked(plan: Plan, found: Clocks) -> Iterator[PairedComparison]:
+def _asked(plan: Plan, clock_levels: Clocks) -> Iterator[PairedComparison]:
     """By the metrics of time, what the study's families ask under the wall clock; without values. Processor time is not
     split: it is the processing, and none under the virtual clock."""
     families = plan.study.compare.families
     metrics = dict.fromkeys(metric for family in families for metric in family.metrics)
     timed = [metric for metric in metrics if METRICS[metric].of_requests]
-    for metric, row in itertools.product(timed, _bare(plan, found)):
-        if family := membership(families, metric, (row.a, row.b), {**row.cell, found["factor"]: found["wall"]}):
-            same = observed_by(plan, metric, {**row.cell, found["factor"]: found["wall"]}, row.a, row.b)
+    for metric, row in itertools.product(timed, _bare(plan, clock_levels)):
+        if family := membership(
+            families, metric, (row.a, row.b), {**row.cell, clock_levels["factor"]: clock_levels["wall"]}
+        ):
+            same = observed_by(plan, metric, {**row.cell, clock_levels["factor"]: clock_levels["wall"]}, row.a, row.b)
             yield replace(row, metric=metric, family=family, repeats=same)
 
 
-def _parts(row: PairedComparison, found: Clocks, values: Values, plan: Plan) -> list[PairedComparison]:
+def _parts(row: PairedComparison, clock_levels: Clocks, values: Values, plan: Plan) -> list[PairedComparison]:
     """Total, protocol and processing part over the blocks that have all four values.
 
     A part is corrected together with the same part of the other comparisons of its family.
     """
-    wall, virtual = (_under(clock, row, found, values, plan) for clock in (found["wall"], found["virtual"]))
+    wall, virtual = (
+        _under(clock, row, clock_levels, values, plan) for clock in (clock_levels["wall"], clock_levels["virtual"])
+    )
     blocks = [block for block in wall if block in virtual and _divisible(wall[block], virtual[block])]
     pairs = {
         "total": [wall[k] for k in blocks],
@@ -144,14 +150,14 @@ def _divisible(wall: Pair, virtual: Pair) -> bool:
     return all(0 < value < math.inf for pair in (wall, virtual) for value in (pair.a, pair.b))
 
 
-def _cpu(row: PairedComparison, found: Clocks, values: Values, plan: Plan) -> PairedComparison:
+def _cpu(row: PairedComparison, clock_levels: Clocks, values: Values, plan: Plan) -> PairedComparison:
     """CPU per request under the wall clock, to stand beside the parts."""
-    return replace(row, pairs=list(_under(found["wall"], row, found, values, plan).values()))
+    return replace(row, pairs=list(_under(clock_levels["wall"], row, clock_levels, values, plan).values()))
 
 
-def _under(clock: str, row: PairedComparison, found: Clocks, values: Values, plan: Plan) -> dict[int, Pair]:
+def _under(clock: str, row: PairedComparison, clock_levels: Clocks, values: Values, plan: Plan) -> dict[int, Pair]:
     """The comparison's pairs under one clock, by block."""
-    filled = fill(replace(row, cell={**row.cell, found["factor"]: clock}), values, plan)
+    filled = fill(replace(row, cell={**row.cell, clock_levels["factor"]: clock}), values, plan)
     return {pair.block: pair for pair in filled.pairs}
 
 

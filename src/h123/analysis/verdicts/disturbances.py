@@ -34,7 +34,7 @@ class DisturbancesFound(TypedDict):
 
 
 def disturbances(
-    trials: TrialSet, plan: Plan, rule: Rule, judged: Sequence[JudgedComparison], exclusions: Exclusions
+    trials: TrialSet, plan: Plan, rule: Rule, comparisons: Sequence[JudgedComparison], exclusions: Exclusions
 ) -> DisturbancesFound:
     """The `disturbances` of verdicts.json; `judged` are the comparisons with all trials."""
     disturbed = [attempt for attempt in trials.attempts if attempt.disturbed]
@@ -43,12 +43,12 @@ def disturbances(
         "trials": len(disturbed),
         "of": len(trials.attempts),
         "typical": float(np.median([a.disturbance or 0.0 for a in disturbed])) if disturbed else None,
-        "without": _without(trials, plan, rule, judged, exclusions) if disturbed else [],
+        "without": _without(trials, plan, rule, comparisons, exclusions) if disturbed else [],
     }
 
 
 def _without(
-    trials: TrialSet, plan: Plan, rule: Rule, judged: Sequence[JudgedComparison], exclusions: Exclusions
+    trials: TrialSet, plan: Plan, rule: Rule, comparisons: Sequence[JudgedComparison], exclusions: Exclusions
 ) -> list[WithoutDisturbed]:
     """The answers to the study's question from undisturbed trials alone, beside those from all."""
     undisturbed = TrialSet([attempt for attempt in trials.attempts if not attempt.disturbed], trials.failed)
@@ -56,7 +56,7 @@ def _without(
     first = plan.study.compare.families[0].name
     answers = [
         (with_all, without)
-        for with_all, without in zip(judged, clean, strict=True)
+        for with_all, without in zip(comparisons, clean, strict=True)
         if with_all["family"].partition("/")[0] == first and with_all["blocks"] != without["blocks"]
     ]
     return [_row(without, with_all["verdict"]) for with_all, without in answers]

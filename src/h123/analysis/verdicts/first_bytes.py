@@ -19,11 +19,12 @@ _MOST = 0.5
 
 
 def with_reasons(
-    judged: Sequence[JudgedComparison], attempts: Sequence[Attempt], factor: str
+    comparisons: Sequence[JudgedComparison], attempts: Sequence[Attempt], factor: str
 ) -> list[JudgedComparison]:
     """The comparisons, those of first bytes with what delays one side, where that is known."""
     return [
-        {**c, "later": found} if c["metric"] == METRIC and (found := _later(c, attempts, factor)) else c for c in judged
+        {**c, "later": later} if c["metric"] == METRIC and (later := _later(c, attempts, factor)) else c
+        for c in comparisons
     ]
 
 
@@ -46,4 +47,4 @@ def _later(c: JudgedComparison, attempts: Sequence[Attempt], factor: str) -> Lat
 def _beyond(attempts: Sequence[Attempt], cell: Mapping[str, str]) -> list[tuple[int, str]]:
     """Of each connection of a treatment."""
     mine = [attempt for attempt in attempts if not attempt.twin and cell.items() <= attempt.cell.items()]
-    return [found for one in mine for found in beyond(one)]
+    return [opening for one in mine for opening in beyond(one)]

@@ -32,25 +32,27 @@ NOTABLE = 0.01
 """Difference of the shares of two levels: with fewer, handshakes weigh alike in both."""
 
 
-def handshakes(attempts: Sequence[Attempt], judged: Sequence[JudgedComparison], factor: str) -> list[HandshakesRow]:
+def handshakes(
+    attempts: Sequence[Attempt], comparisons: Sequence[JudgedComparison], factor: str
+) -> list[HandshakesRow]:
     """The `handshakes` of verdicts.json: of each cell and level whose CPU is compared, the median trial's numbers.
 
     None of a client that does not tell which requests found a connection open.
     """
-    compared = [c for c in judged if c["metric"] in _MIXED and not c["twin"]]
-    asked = dict.fromkeys((tuple(sorted(c["cell"].items())), level) for c in compared for level in (c["a"], c["b"]))
+    compared = [c for c in comparisons if c["metric"] in _MIXED and not c["twin"]]
+    levels = dict.fromkeys((tuple(sorted(c["cell"].items())), level) for c in compared for level in (c["a"], c["b"]))
     trials: dict[Any, list[tuple[int, int]]] = defaultdict(list)
     for attempt in attempts:
         others = tuple(sorted((name, level) for name, level in attempt.cell.items() if name != factor))
         if attempt.summary.handshakes is not None and not attempt.twin:
             trials[others, attempt.cell[factor]].append((attempt.summary.handshakes, attempt.summary.rows))
-    return [_row(*place, trials[place]) for place in asked if trials[place]]
+    return [_row(*place, trials[place]) for place in levels if trials[place]]
 
 
-def noted(judged: Sequence[JudgedComparison], rows: Sequence[HandshakesRow]) -> list[JudgedComparison]:
+def noted(comparisons: Sequence[JudgedComparison], rows: Sequence[HandshakesRow]) -> list[JudgedComparison]:
     """The comparisons, with a note where handshakes weigh more in the CPU per request of one level."""
-    known = {(tuple(row["cell"].items()), row["level"]): row for row in rows}
-    return [{**c, "note": "; ".join(filter(None, [c["note"], _note(c, known)])) or None} for c in judged]
+    by_level = {(tuple(row["cell"].items()), row["level"]): row for row in rows}
+    return [{**c, "note": "; ".join(filter(None, [c["note"], _note(c, by_level)])) or None} for c in comparisons]
 
 
 def _share(row: HandshakesRow) -> float:
@@ -59,19 +61,19 @@ def _share(row: HandshakesRow) -> float:
 
 
 def _row(cell: tuple[tuple[str, str], ...], level: str, trials: list[tuple[int, int]]) -> HandshakesRow:
-    made, requests = (round(float(np.median(numbers))) for numbers in zip(*trials, strict=True))
-    return {"cell": dict(cell), "level": level, "handshakes": made, "requests": requests}
+    handshakes, requests = (round(float(np.median(numbers))) for numbers in zip(*trials, strict=True))
+    return {"cell": dict(cell), "level": level, "handshakes": handshakes, "requests": requests}
 
 
-def _note(c: JudgedComparison, known: Mapping[Any, HandshakesRow]) -> str | None:
-    sides = [known.get((tuple(sorted(c["cell"].items())), level)) for level in (c["a"], c["b"])]
+def _note(c: JudgedComparison, by_level: Mapping[Any, HandshakesRow]) -> str | None:
+    sides = [by_level.get((tuple(sorted(c["cell"].items())), level)) for level in (c["a"], c["b"])]
     rows = [row for row in sides if row]
     if c["metric"] not in _MIXED or c["twin"] or len(rows) < len(sides):
         return None
     if abs(_share(rows[0]) - _share(rows[1])) <= NOTABLE:
         return None
-    said = " and ".join(f"{row['handshakes']} of {row['requests']} requests of {row['level']}" for row in rows)
-    return f"handshakes included, in {said}: in trials that are long enough `cpu_warm` tells a request's alone"
+    shares = " and ".join(f"{row['handshakes']} of {row['requests']} requests of {row['level']}" for row in rows)
+    return f"handshakes included, in {shares}: in trials that are long enough `cpu_warm` tells a request's alone"
 
 
 class HandshakesPart(TypedDict):

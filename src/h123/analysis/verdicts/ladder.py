@@ -54,15 +54,15 @@ CONFIDENCE = 0.95
 Floats = NDArray[np.float64]
 
 
-def ladder(judged: Sequence[JudgedComparison], levels: Sequence[str]) -> list[LadderRow]:
+def ladder(comparisons: Sequence[JudgedComparison], levels: Sequence[str]) -> list[LadderRow]:
     """The `ladder` of verdicts.json: a row for each cell and metric of which all pairs have been compared."""
     if not levels:
         return []
     pairs = [split_pair(pair) for pair in rungs(levels)]
-    found = {_place(c, c["a"], c["b"]): c for c in judged if not c["twin"]}
-    wholes = [c for c in judged if (c["a"], c["b"]) == pairs[-1]]
+    by_pair = {_place(c, c["a"], c["b"]): c for c in comparisons if not c["twin"]}
+    wholes = [c for c in comparisons if (c["a"], c["b"]) == pairs[-1]]
     places = ([_place(c, a, b) for a, b in pairs] for c in wholes)
-    return [_row([found[place] for place in sides]) for sides in places if found.keys() >= {*sides}]
+    return [_row([by_pair[place] for place in sides]) for sides in places if by_pair.keys() >= {*sides}]
 
 
 def _place(c: JudgedComparison, a: str, b: str) -> Hashable:
@@ -87,8 +87,8 @@ def _logs(sides: Sequence[JudgedComparison]) -> Floats:
     """(sides, blocks): the logarithms of the ratios in the blocks in which all have one; none where a side lost
     a block, because means without it would favour the side that failed."""
     ratios = [{pair["block"]: pair["ratio"] for pair in side["pairs"] if pair["ratio"] is not None} for side in sides]
-    lost = any(side["blocks"] > len(side["pairs"]) for side in sides)
-    common = [] if lost else sorted(set.intersection(*map(set, ratios)))
+    incomplete = any(side["blocks"] > len(side["pairs"]) for side in sides)
+    common = [] if incomplete else sorted(set.intersection(*map(set, ratios)))
     return np.log(np.array([[of[block] for block in common] for of in ratios], dtype=np.float64))
 
 

@@ -20,8 +20,8 @@ class OutlookPart(TypedDict):
 
 def _compute(case: Case) -> OutlookPart:
     pace = seconds_per_trial(case.facts.events)
-    found = outlook(comparisons(case), len(case.plan.blocks[0]), len(case.attempts), pace, case.rule.remedy)
-    return {"projection": found}
+    projection = outlook(comparisons(case), len(case.plan.blocks[0]), len(case.attempts), pace, case.rule.remedy)
+    return {"projection": projection}
 
 
 def seconds_per_trial(events: Iterable[Event]) -> float | None:

@@ -25,19 +25,19 @@ FEWEST = 6
 """Pairs of which a correlation is told."""
 
 
-def repeats(judged: Sequence[JudgedComparison]) -> list[RepeatsRow]:
+def repeats(comparisons: Sequence[JudgedComparison]) -> list[RepeatsRow]:
     """The `repeats` of verdicts.json: which metric repeats which, and how closely the ratios of blocks go together."""
-    found: list[RepeatsRow] = []
-    for metric, of in dict.fromkeys((c["metric"], of) for c in judged if (of := c["repeats"])):
-        mine = [c for c in judged if c["metric"] == metric and c["repeats"] == of]
-        known = [r for c in mine if (r := _correlation(c, _original(c, judged))) is not None]
-        typical = float(np.median(known)) if known else None
-        found.append({"metric": metric, "of": of, "comparisons": len(mine), "correlation": typical})
-    return found
+    rows: list[RepeatsRow] = []
+    for metric, of in dict.fromkeys((c["metric"], of) for c in comparisons if (of := c["repeats"])):
+        mine = [c for c in comparisons if c["metric"] == metric and c["repeats"] == of]
+        correlations = [r for c in mine if (r := _correlation(c, _original(c, comparisons))) is not None]
+        typical = float(np.median(correlations)) if correlations else None
+        rows.append({"metric": metric, "of": of, "comparisons": len(mine), "correlation": typical})
+    return rows
 
 
-def _original(c: JudgedComparison, judged: Sequence[JudgedComparison]) -> JudgedComparison:
-    return next(o for o in judged if o["metric"] == c["repeats"] and _between(o) == _between(c))
+def _original(c: JudgedComparison, comparisons: Sequence[JudgedComparison]) -> JudgedComparison:
+    return next(o for o in comparisons if o["metric"] == c["repeats"] and _between(o) == _between(c))
 
 
 def _between(c: JudgedComparison) -> tuple[Cell, str, str, bool]:
@@ -46,7 +46,9 @@ def _between(c: JudgedComparison) -> tuple[Cell, str, str, bool]:
 
 def _correlation(c: JudgedComparison, original: JudgedComparison) -> float | None:
     """Pearson's, of the logarithms of the blocks' ratios."""
-    first, second = ({pair["block"]: pair["ratio"] for pair in one["pairs"] if pair["ratio"]} for one in (c, original))
+    first, second = (
+        {pair["block"]: pair["ratio"] for pair in comparison["pairs"] if pair["ratio"]} for comparison in (c, original)
+    )
     both = np.log([(first[block], second[block]) for block in first if block in second])
     if len(both) < FEWEST or not np.all(both.std(axis=0) > 0):
         return None

@@ -30,8 +30,8 @@ class Treatment:
 
     def other_answers(self, before: "Treatment") -> str | None:
         """In what it answers otherwise than the same treatment of another campaign, in words."""
-        found = most_unlike(before.answers, self.answers)
-        return said(found, "before", "after") if found else None
+        difference = most_unlike(before.answers, self.answers)
+        return said(difference, "before", "after") if difference else None
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ def treatments(case: Case) -> Iterator[Treatment]:
 
 def _measured(case: Case, values: Values, cell: Cell, metric: str) -> TreatmentMetric:
     """What speaks against judging a comparison of the treatment with itself speaks against the treatment."""
-    known = {trial: values.of(trial, metric) for trial in in_blocks(case.plan, cell)}
-    had = {trial.block: value for trial, value in known.items() if value is not None}
-    pairs = [Pair(at.block, v, v, values.share(at, metric)) for at, v in known.items() if v is not None]
+    values_by_trial = {trial: values.of(trial, metric) for trial in in_blocks(case.plan, cell)}
+    had = {trial.block: value for trial, value in values_by_trial.items() if value is not None}
+    pairs = [Pair(at.block, v, v, values.share(at, metric)) for at, v in values_by_trial.items() if v is not None]
     compared = case.plan.study.compare.factor
     others, level = {name: at for name, at in cell.items() if name != compared}, cell[compared]
     exclusion = exclusions(case).against(PairedComparison(others, "", metric, level, level, False, TWINS, pairs, 0))
@@ -78,10 +78,10 @@ def _failed(case: Case, cell: Cell) -> float:
 def by_pairing(case: Case) -> Iterator[float]:
     """Of each comparison: the spread of two independent samples beside that of their pairs. That many times as wide the
     interval would be if its sides were not measured in the same blocks."""
-    for one in compare(case.trials, case.plan):
-        pairs = [pair for pair in one.pairs if pair.whole]
-        if one.twin or len(pairs) < FEWEST:
+    for comparison in compare(case.trials, case.plan):
+        pairs = [pair for pair in comparison.pairs if pair.whole]
+        if comparison.twin or len(pairs) < FEWEST:
             continue
         a, b = np.log([pair.a for pair in pairs]), np.log([pair.b for pair in pairs])
-        if paired := float(np.std(a - b, ddof=1)):
-            yield math.sqrt(np.var(a, ddof=1) + np.var(b, ddof=1)) / paired
+        if width := float(np.std(a - b, ddof=1)):
+            yield math.sqrt(np.var(a, ddof=1) + np.var(b, ddof=1)) / width

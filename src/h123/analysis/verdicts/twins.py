@@ -36,11 +36,11 @@ AS_EXPECTED, MORE = "as expected", "more than expected"
 
 
 def twin_rate(
-    comparisons: Sequence[PairedComparison], judged: Sequence[JudgedComparison], alpha: float, seed: int
+    comparisons: Sequence[PairedComparison], rows: Sequence[JudgedComparison], alpha: float, seed: int
 ) -> TwinsFound:
     """The `twins` of verdicts.json; `judged` are the comparisons' elements there, in the same order."""
-    both = [(c, found) for c, found in zip(comparisons, judged, strict=True) if c.twin and not c.repeats]
-    twins = [(c, p) for c, found in both if (p := found["p"]) is not None]
+    both = [(c, row) for c, row in zip(comparisons, rows, strict=True) if c.twin and not c.repeats]
+    twins = [(c, p) for c, row in both if (p := row["p"]) is not None]
     if not twins:
         return {"comparisons": 0, "rejected": 0, "rate": None, "expected": None, "most": None, "verdict": None}
     rejected = sum(p <= alpha for _, p in twins)
@@ -63,17 +63,17 @@ def _by_chance(twins: Sequence[PairedComparison], alpha: float, seed: int) -> Fl
         cells[tuple(twin.cell.values())].append(twin)
     for members in cells.values():
         blocks = sorted({pair.block for twin in members for pair in twin.pairs})
-        kept = random.random((SWAPS, len(blocks))) < 0.5
+        signs = random.random((SWAPS, len(blocks))) < 0.5
         for twin in members:
             there = [blocks.index(pair.block) for pair in twin.pairs]
-            counts += _rejected(np.array([pair.log_ratio for pair in twin.pairs]), kept[:, there], alpha)
+            counts += _rejected(np.array([pair.log_ratio for pair in twin.pairs]), signs[:, there], alpha)
     return counts
 
 
-def _rejected(differences: Floats, kept: Any, alpha: float) -> Any:
+def _rejected(differences: Floats, signs: Any, alpha: float) -> Any:
     """Whether the signed-rank test rejects, for each row of `kept`, (swaps, pairs): whether a pair keeps its sign."""
     ranks = _ranks(np.abs(differences)) * (differences != 0)
-    positive = np.where(kept, differences > 0, differences < 0)
+    positive = np.where(signs, differences > 0, differences < 0)
     above = positive @ ranks
     most = len(ranks) * (len(ranks) + 1) / 2
     # Zeros and ties count against a difference on both sides (signedrank.py).

@@ -51,10 +51,12 @@ def judge(
     tested = [_test(comparison, rule) for comparison in comparisons]
     if exclusions:
         tested = [
-            replace(one, exclusion=exclusions.against(one.comparison), qualified=exclusions.qualified(one.comparison))
-            for one in tested
+            replace(
+                test, exclusion=exclusions.against(test.comparison), qualified=exclusions.qualified(test.comparison)
+            )
+            for test in tested
         ]
-    return [_document(one, rule) for one in _correct(tested)]
+    return [_document(test, rule) for test in _correct(tested)]
 
 
 def _test(comparison: PairedComparison, rule: Rule) -> ComparisonTest:
@@ -63,12 +65,12 @@ def _test(comparison: PairedComparison, rule: Rule) -> ComparisonTest:
     differences = [pair.log_ratio for pair in comparison.pairs]
     symmetric = symmetry(differences)
     lopsided = symmetric is not None and symmetric <= LEVEL
-    found = SignTest(differences) if lopsided else SignedRank(differences)
+    method = SignTest(differences) if lopsided else SignedRank(differences)
     return ComparisonTest(
         comparison,
-        found.estimate(rule.confidence),
-        found.p(),
-        found.p_equivalent(rule.margin),
+        method.estimate(rule.confidence),
+        method.p(),
+        method.p_equivalent(rule.margin),
         symmetric,
         "sign" if lopsided else "signed-rank",
     )
@@ -82,35 +84,35 @@ def _correct(tested: list[ComparisonTest]) -> list[ComparisonTest]:
     counted, repeats = (_families(tested, repeating) for repeating in (False, True))
     corrected = list(tested)
     for places in counted.values():
-        for place, one in zip(places, _adjusted([tested[i] for i in places]), strict=True):
-            corrected[place] = one
+        for place, test in zip(places, _adjusted([tested[i] for i in places]), strict=True):
+            corrected[place] = test
     originals = {_observed(corrected[place]): place for places in counted.values() for place in places}
     for name, places in repeats.items():
         instead = {originals.get(_observed(tested[place])): place for place in places}
         others = [tested[i] for i in counted.get(name, []) if i not in instead]
-        for place, one in zip(places, _adjusted([*(tested[i] for i in places), *others]), strict=False):
-            original = originals.get(_observed(one))
-            corrected[place] = one if original is None else _no_surer(one, corrected[original])
+        for place, test in zip(places, _adjusted([*(tested[i] for i in places), *others]), strict=False):
+            original = originals.get(_observed(test))
+            corrected[place] = test if original is None else _no_surer(test, corrected[original])
     return corrected
 
 
 def _families(tested: Sequence[ComparisonTest], repeating: bool) -> dict[str, list[int]]:
     """Places by family, of those that do, or do not, repeat another's observation."""
     families: dict[str, list[int]] = defaultdict(list)
-    for place, one in enumerate(tested):
-        if one.p is not None and bool(one.comparison.repeats) is repeating:
-            families[one.comparison.family.name].append(place)
+    for place, test in enumerate(tested):
+        if test.p is not None and bool(test.comparison.repeats) is repeating:
+            families[test.comparison.family.name].append(place)
     return families
 
 
 def _adjusted(family: Sequence[ComparisonTest]) -> list[ComparisonTest]:
     correction = family[0].comparison.family.correction
-    p, p_equivalent = [one.p or 0.0 for one in family], [one.p_equivalent or 0.0 for one in family]
+    p, p_equivalent = [test.p or 0.0 for test in family], [test.p_equivalent or 0.0 for test in family]
     if correction != "none":
         p, p_equivalent = adjust(p, correction), adjust(p_equivalent, correction)
     return [
-        replace(one, p_adjusted=p[row], p_equivalent_adjusted=p_equivalent[row], family_size=len(family))
-        for row, one in enumerate(family)
+        replace(test, p_adjusted=p[row], p_equivalent_adjusted=p_equivalent[row], family_size=len(family))
+        for row, test in enumerate(family)
     ]
 
 
@@ -184,9 +186,9 @@ def _count(blocks: int) -> str:
 
 
 def _too_few(blocks: int, size: int, correction: str, rule: Rule) -> str:
-    reached = f"{_count(blocks)}: p cannot fall below {attainable(blocks):.2g}"
+    least = f"{_count(blocks)}: p cannot fall below {attainable(blocks):.2g}"
     over = f"{_NAMES[correction]} over {size}" if correction == "holm" else f"a level of {rule.level:.3g}"
-    return f"{reached}, too much for {over}"
+    return f"{least}, too much for {over}"
 
 
 def _as_clear_as_can_be(blocks: int, size: int, correction: str, rule: Rule) -> str:
@@ -202,10 +204,10 @@ def _undecided(tested: ComparisonTest, verdict: str, rule: Rule) -> str | None:
         return None
     if attainable(blocks) > rule.level:
         return f"{_count(blocks)} {'is' if blocks == 1 else 'are'} too few to rule out chance"
-    said = f"p = {tested.p_adjusted:.2g}, and at most {rule.level:.2g} counts"
+    bound = f"p = {tested.p_adjusted:.2g}, and at most {rule.level:.2g} counts"
     if tested.family_size > 1:
-        return f"one of {tested.family_size} comparisons may look so by chance (adjusted {said})"
-    return f"that may be chance ({said})"
+        return f"one of {tested.family_size} comparisons may look so by chance (adjusted {bound})"
+    return f"that may be chance ({bound})"
 
 
 def _document(tested: ComparisonTest, rule: Rule) -> JudgedComparison:

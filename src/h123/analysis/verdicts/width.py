@@ -47,48 +47,48 @@ class WidthProgress:
     """The number that is likely to be enough; None: more than is practical, or nothing to measure."""
 
 
-def reached(judged: Sequence[JudgedComparison], wanted: float, planned: int, rule: Rule) -> WidthProgress:
+def reached(comparisons: Sequence[JudgedComparison], precision: float, planned: int, rule: Rule) -> WidthProgress:
     """Of the first family's comparisons, as far as they can be judged. `planned`: blocks."""
-    asked = [c for c in headline(judged) if not c["withheld"]] if judged else []
-    if not asked:
+    answers = [c for c in headline(comparisons) if not c["withheld"]] if comparisons else []
+    if not answers:
         return WidthProgress(narrow=False, widest=None, blocks=None)
-    ends = [(c["low"], c["high"]) for c in asked if c["low"] and c["high"] is not None]
-    if len(ends) < len(asked):
+    ends = [(c["low"], c["high"]) for c in answers if c["low"] and c["high"] is not None]
+    if len(ends) < len(answers):
         more = math.ceil(_GROWTH * planned)  # how many would be enough, nobody can say
         return WidthProgress(narrow=False, widest=None, blocks=more if more <= LIMIT else None)
     widest = max(width(low, high) for low, high in ends)
-    narrow = widest <= wanted and all(c["blocks"] >= ENOUGH_FOR_INTERVAL for c in asked)
-    wide = [(end, c["blocks"]) for end, c in zip(ends, asked, strict=True) if width(*end) > wanted]
-    needed = [_needed(end, blocks, wanted, planned, rule) for end, blocks in wide]
-    known = [blocks for blocks in needed if blocks]
+    narrow = widest <= precision and all(c["blocks"] >= ENOUGH_FOR_INTERVAL for c in answers)
+    wide = [(end, c["blocks"]) for end, c in zip(ends, answers, strict=True) if width(*end) > precision]
+    needed = [_needed(end, blocks, precision, planned, rule) for end, blocks in wide]
+    numbers = [blocks for blocks in needed if blocks]
     return WidthProgress(
-        narrow, widest, None if narrow or len(known) < len(needed) else max(known, default=planned + 1)
+        narrow, widest, None if narrow or len(numbers) < len(needed) else max(numbers, default=planned + 1)
     )
 
 
-def next_blocks(found: WidthProgress, now: int, at_most: int | None) -> int | None:
+def next_blocks(progress: WidthProgress, now: int, at_most: int | None) -> int | None:
     """The number of blocks to go on to; None where the campaign ends: it is narrow enough, or nothing practical helps.
 
     Whoever says `at_most` wants as many if even they are not enough.
     """
-    enough = found.blocks or at_most
-    if found.narrow or not enough or (found.widest is None and found.blocks is None):
+    enough = progress.blocks or at_most
+    if progress.narrow or not enough or (progress.widest is None and progress.blocks is None):
         return None
     going = min(enough, at_most or LIMIT, math.ceil(_GROWTH * now))
     return going if going > now else None
 
 
-def _needed(ends: tuple[float, float], blocks: int, wanted: float, planned: int, rule: Rule) -> int | None:
+def _needed(ends: tuple[float, float], blocks: int, precision: float, planned: int, rule: Rule) -> int | None:
     """Blocks in all: those without a value for both sides help nobody."""
     level = rule.looks.level(rule.alpha)
-    needed = blocks_for(wanted, spread(*ends, blocks, level), level)
+    needed = blocks_for(precision, spread(*ends, blocks, level), level)
     return None if needed is None else max(needed, blocks + 1) + planned - blocks
 
 
-def reached_by(case: Case, judged: Sequence[JudgedComparison]) -> WidthProgress:
+def reached_by(case: Case, comparisons: Sequence[JudgedComparison]) -> WidthProgress:
     """By a campaign that is to have a width."""
     assert case.facts.precision is not None
-    return reached(judged, case.facts.precision["wanted"], len(case.plan.blocks), case.rule)
+    return reached(comparisons, case.facts.precision["wanted"], len(case.plan.blocks), case.rule)
 
 
 class WidthPart(TypedDict):
@@ -98,8 +98,15 @@ class WidthPart(TypedDict):
 def _compute(case: Case) -> WidthPart:
     if case.facts.precision is None:
         return {"width": None}
-    found = reached_by(case, comparisons(case))
-    return {"width": {**case.facts.precision, "narrow": found.narrow, "widest": found.widest, "blocks": found.blocks}}
+    progress = reached_by(case, comparisons(case))
+    return {
+        "width": {
+            **case.facts.precision,
+            "narrow": progress.narrow,
+            "widest": progress.widest,
+            "blocks": progress.blocks,
+        }
+    }
 
 
 SECTION = Section(WidthPart, _compute)
