@@ -21,10 +21,10 @@ def beside(published: PublishedPair, sound: JudgedComparison | None, margin: flo
     """`sound`, `agrees` and `reason` of one comparison; null where the study does not ask the sound analysis."""
     if sound is None or sound["ratio"] is None:
         return {"sound": None, "agrees": None, "reason": None}
-    shown = _as_metric(sound, sound["ratio"], inverted=PRINTED[published["metric"]].better == "higher")
-    agrees = _finding(published["verdict"]) == _finding(shown["verdict"])
-    reason = None if agrees else _reason(published, shown, sound, margin, alpha)
-    return {"sound": shown, "agrees": agrees, "reason": reason}
+    row = _as_metric(sound, sound["ratio"], inverted=PRINTED[published["metric"]].better == "higher")
+    agrees = _finding(published["verdict"]) == _finding(row["verdict"])
+    reason = None if agrees else _reason(published, row, sound, margin, alpha)
+    return {"sound": row, "agrees": agrees, "reason": reason}
 
 
 def _as_metric(sound: JudgedComparison, ratio: float, inverted: bool) -> SoundRow:
@@ -64,7 +64,7 @@ def _pooling(published: Tests, row: SoundRow) -> str:
     total = published["a_side"]["n"] + published["b_side"]["n"]
     text = f"pooling counts {total} requests as independent where there are {row['blocks']} blocks"
     sides = published["a_side"], published["b_side"]
-    worth = [known for side in sides if (known := side["independent"]) is not None]
+    worth = [independent for side in sides if (independent := side["independent"]) is not None]
     if len(worth) == len(sides) and sum(worth) < 0.9 * total:
         text += f" (alike within runs, they tell as much as {max(2, round(sum(worth)))})"
     return text
@@ -86,17 +86,18 @@ def _against(published: Tests) -> str:
 
 
 def _missed(published: Tests, row: SoundRow) -> str:
-    found = f"paired by block the ratio is {figures(row['ratio'])}, {_interval(row)}"
+    paired_ratio = f"paired by block the ratio is {figures(row['ratio'])}, {_interval(row)}"
     if published["verdict"] != NOT_PRACTICAL:
         return (
-            f"{found}: pairing removes what the runs of a block share, which hides the difference among pooled requests"
+            f"{paired_ratio}: pairing removes what the runs of a block share, which hides the difference among pooled "
+            "requests"
         )
     short = []
     if abs(published["median_difference"]) < PRACTICAL_DIFFERENCE:
         short.append(f"medians differ by {100 * abs(published['median_difference']):.1f} %, not 10 %")
     if abs(published["r_rb"]) < PRACTICAL_EFFECT:
         short.append(f"|r_rb| is {abs(published['r_rb']):.2f}, not 0.3")
-    return f"{found}: established, but below what the published rule calls practical ({' and '.join(short)})"
+    return f"{paired_ratio}: established, but below what the published rule calls practical ({' and '.join(short)})"
 
 
 def _interval(row: SoundRow) -> str:

@@ -46,5 +46,5 @@ def bounds_of_cell(
 
 def _rate(way: Direction) -> float | None:
     rates = [way.rate, *(change.rate for change in way.changes or [] if change.rate)]
-    known = [float(rate.bps) for rate in rates if rate and rate.bps]
-    return max(known) if len(known) == len(rates) else None
+    numbers = [float(rate.bps) for rate in rates if rate and rate.bps]
+    return max(numbers) if len(numbers) == len(rates) else None

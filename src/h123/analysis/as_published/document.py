@@ -37,7 +37,7 @@ STRATUM = "method"
 """The paper tests factors within each method; a factor of this name is never tested itself."""
 
 
-def as_published(case: Case, judged: Sequence[JudgedComparison]) -> AsPublished:
+def as_published(case: Case, sound_rows: Sequence[JudgedComparison]) -> AsPublished:
     """The paper's own procedure on this campaign, beside `judged`, the sound comparisons of verdicts.json.
 
     With what the paper draws (each treatment's replications), and its printed values where published/ has them.
@@ -48,30 +48,30 @@ def as_published(case: Case, judged: Sequence[JudgedComparison]) -> AsPublished:
     pooled = Pooled(case.evidence, plan.study)
     compared: list[PublishedPair] = []
     tests: list[FactorTest] = []
-    drawn: list[ReplicationsRow] = []
+    replicated: list[ReplicationsRow] = []
     for metric in (name for name in PRINTED if name != "throughput" or "size" not in unknown):
         runs: Runs = {}
         for cell in _treatments(plan):
-            found = pooled.runs(cell, metric)
-            runs[_key(cell)] = [run.values for run in found]
+            cell_runs = pooled.runs(cell, metric)
+            runs[_key(cell)] = [run.values for run in cell_runs]
             link = bounds_of_cell(metric, plan.study.parameters(cell), case.networks, unknown)
-            drawn.append(replications(cell, metric, found, link))
+            replicated.append(replications(cell, metric, cell_runs, link))
         compared += _comparisons(plan, metric, runs, case.facts.seed)
         tests += factor_tests(plan, metric, runs)
-    asked = plan.study.compare
-    sound = {(_key(c["cell"]), c["metric"], c["a"], c["b"]): c for c in judged if not c["twin"]}
+    compare = plan.study.compare
+    sound = {(_key(c["cell"]), c["metric"], c["a"], c["b"]): c for c in sound_rows if not c["twin"]}
     comparisons: list[PublishedRow] = []
     for row in compared:
         # Throughput per request is size / latency, so the sound verdict on latency is the verdict on it.
         counterpart = sound.get((_key(row["cell"]), PRINTED[row["metric"]].observation, row["a"], row["b"]))
-        comparisons.append({**row, **beside(row, counterpart, asked.margin, asked.alpha)})
+        comparisons.append({**row, **beside(row, counterpart, compare.margin, compare.alpha)})
     printed = printed_values_of(plan.study.name)
     return {
         "comparisons": comparisons,
         "kruskal_wallis": tests,
         "agreement": _agreement(comparisons),
-        "replications": drawn,
-        "printed": beside_printed(printed, plan.study, drawn, comparisons) if printed else None,
+        "replications": replicated,
+        "printed": beside_printed(printed, plan.study, replicated, comparisons) if printed else None,
     }
 
 
@@ -149,9 +149,9 @@ def factor_tests(plan: Plan, metric: str, runs: Runs) -> Iterator[FactorTest]:
     for within, factor in itertools.product(strata, (name for name in factors if name != STRATUM)):
         inside = [cell for cell in treatments if within.items() <= cell.items()]
         groups = {level: [r for c in inside if c[factor] == level for r in runs[_key(c)]] for level in factors[factor]}
-        pools = {level: np.concatenate(found) for level, found in groups.items() if found}
-        if found := procedure.kruskal_wallis(list(pools.values())):
-            h, p = found
+        pools = {level: np.concatenate(test) for level, test in groups.items() if test}
+        if test := procedure.kruskal_wallis(list(pools.values())):
+            h, p = test
             levels: list[Group] = [
                 {"level": name, "n": len(v), "median": float(np.median(v))} for name, v in pools.items()
             ]
@@ -171,9 +171,9 @@ def _group(level: str, values: Floats) -> Group:
 
 
 def _agreement(comparisons: Sequence[PublishedRow]) -> Agreement:
-    known = [row for row in comparisons if row["agrees"] is not None and not row["repeats"]]
-    agree = sum(bool(row["agrees"]) for row in known)
-    return {"compared": len(known), "agree": agree, "disagree": len(known) - agree}
+    comparable = [row for row in comparisons if row["agrees"] is not None and not row["repeats"]]
+    agree = sum(bool(row["agrees"]) for row in comparable)
+    return {"compared": len(comparable), "agree": agree, "disagree": len(comparable) - agree}
 
 
 class AsPublishedPart(TypedDict):
@@ -181,8 +181,8 @@ class AsPublishedPart(TypedDict):
 
 
 def _compute(case: Case) -> AsPublishedPart:
-    wanted = case.plan.study.compare.as_published
-    return {"as_published": as_published(case, comparisons(case)) if wanted else None}
+    requested = case.plan.study.compare.as_published
+    return {"as_published": as_published(case, comparisons(case)) if requested else None}
 
 
 SECTION = Section(AsPublishedPart, _compute)

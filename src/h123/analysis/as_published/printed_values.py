@@ -53,19 +53,17 @@ class _PrintedCampaign:
     def values(self, value: PrintedValue) -> list[OursRow]:
         """One element for each treatment (or cell, of a pair) that the printed figure is about."""
         kinds = {"value": self._centres, "change": self._changes, "effect": self._effects}
-        return [{**one, "cell": cell} for cell, one in kinds[value.kind](value) if one]
+        return [{**row, "cell": cell} for cell, row in kinds[value.kind](value) if row]
 
     def _centres(self, value: PrintedValue) -> Iterable[_Found]:
         rows = self._rows(value, value.of)
         return ((row["cell"], centre(row["trials"], value.statement.statistic)) for row in rows)
 
     def _rows(self, value: PrintedValue, level: str) -> list[ReplicationsRow]:
-        asked = {**self._own(value.statement.cell), self._compared: level}
+        cell = {**self._own(value.statement.cell), self._compared: level}
         metric = value.statement.metric
         return [
-            r
-            for r in self._replications
-            if r["metric"] == metric and r["trials"] and asked.items() <= r["cell"].items()
+            r for r in self._replications if r["metric"] == metric and r["trials"] and cell.items() <= r["cell"].items()
         ]
 
     def _own(self, cell: Cell) -> Cell:
@@ -73,7 +71,8 @@ class _PrintedCampaign:
 
     def _changes(self, value: PrintedValue) -> Iterable[_Found]:
         a, b = (
-            {tuple(sorted(self._others(r).items())): r for r in self._rows(value, one)} for one in value.of.split("/")
+            {tuple(sorted(self._others(r).items())): r for r in self._rows(value, level)}
+            for level in value.of.split("/")
         )
         for key in [key for key in a if key in b]:
             yield self._others(a[key]), change(a[key]["trials"], b[key]["trials"], value.statement.statistic)
@@ -82,10 +81,10 @@ class _PrintedCampaign:
         return {factor: level for factor, level in row["cell"].items() if factor != self._compared}
 
     def _effects(self, value: PrintedValue) -> Iterable[_Found]:
-        asked = self._own(value.statement.cell)
+        cell = self._own(value.statement.cell)
         for row in self._comparisons:
             same = row["metric"] == value.statement.metric and f"{row['a']}/{row['b']}" == value.of
-            if same and asked.items() <= row["cell"].items():
+            if same and cell.items() <= row["cell"].items():
                 # Of pooled requests, as in the work: there is no interval over trials.
                 trials = min(row["a_side"]["runs"], row["b_side"]["runs"])
                 yield (
@@ -95,16 +94,16 @@ class _PrintedCampaign:
 
 
 def _row(printed: PrintedValues, value: PrintedValue, ours: list[OursRow]) -> PrintedRow:
-    one, exact = value.statement, value.low == value.high
+    statement, exact = value.statement, value.low == value.high
     link = _link(printed, value) if value.kind == "value" else None
     return {
-        "where": one.where,
-        "quotation": one.quotation,
-        "note": one.note,
-        "metric": one.metric,
-        "statistic": one.statistic,
+        "where": statement.where,
+        "quotation": statement.quotation,
+        "note": statement.note,
+        "metric": statement.metric,
+        "statistic": statement.statistic,
         "kind": value.kind,
-        "cell": one.cell,
+        "cell": statement.cell,
         "of": value.of,
         "written": list(value.written),
         "printed": {"low": value.low, "high": value.high},
@@ -120,7 +119,7 @@ def _link(printed: PrintedValues, value: PrintedValue) -> PrintedLink | None:
     `used`: the share that the figure, if true, uses of the loosest bound; above 1 it cannot be.
     """
     metric = value.statement.metric
-    known = [
+    links = [
         bounds(
             metric,
             size=facts.size,
@@ -130,8 +129,8 @@ def _link(printed: PrintedValues, value: PrintedValue) -> PrintedLink | None:
         )
         for facts in printed.facts({**value.statement.cell, printed.compared: value.of})
     ]
-    limits = [one for one in known if one]
-    if not known or len(limits) < len(known):
+    limits = [one for one in links if one]
+    if not links or len(limits) < len(links):
         return None
     return {
         "alone": _bound([limit["alone"] for limit in limits], metric, value),

@@ -54,8 +54,8 @@ def shapiro_wilk(values: Floats, seed: int) -> Shapiro | None:
         values = np.random.default_rng(seed).choice(values, SHAPIRO_UP_TO, replace=False)
     from scipy import stats
 
-    found = stats.shapiro(values)
-    return {"w": float(found.statistic), "p": float(found.pvalue), "n": len(values)}
+    test = stats.shapiro(values)
+    return {"w": float(test.statistic), "p": float(test.pvalue), "n": len(values)}
 
 
 def mann_whitney(a: Floats, b: Floats) -> MannWhitney:
@@ -63,9 +63,9 @@ def mann_whitney(a: Floats, b: Floats) -> MannWhitney:
     for ties and continuity. The effect size is that of Cureton (1956)."""
     from scipy import stats
 
-    found = stats.mannwhitneyu(a, b, alternative="two-sided", method="auto")
-    u = float(found.statistic)
-    return MannWhitney(u, float(found.pvalue), 2 * u / (len(a) * len(b)) - 1)
+    test = stats.mannwhitneyu(a, b, alternative="two-sided", method="auto")
+    u = float(test.statistic)
+    return MannWhitney(u, float(test.pvalue), 2 * u / (len(a) * len(b)) - 1)
 
 
 def effect_class(r_rb: float) -> str:
@@ -90,8 +90,8 @@ def kruskal_wallis(groups: Sequence[Floats]) -> tuple[float, float] | None:
         return None
     from scipy import stats
 
-    found = stats.kruskal(*groups)
-    return float(found.statistic), float(found.pvalue)
+    test = stats.kruskal(*groups)
+    return float(test.statistic), float(test.pvalue)
 
 
 def intra_run_correlation(runs: Sequence[Floats]) -> float | None:

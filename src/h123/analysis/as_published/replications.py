@@ -57,7 +57,7 @@ def change(a: Iterable[Replication], b: Iterable[Replication], statistic: Statis
 
 def _by_block(trials: Iterable[Replication], statistic: Statistic) -> dict[int, float]:
     """One value a block; imported samples may have several runs of one, which count with their median."""
-    found: dict[int, list[float]] = {}
+    by_block: dict[int, list[float]] = {}
     for trial in trials:
-        found.setdefault(trial["block"], []).append(trial[statistic])
-    return {block: float(np.median(values)) for block, values in found.items()}
+        by_block.setdefault(trial["block"], []).append(trial[statistic])
+    return {block: float(np.median(values)) for block, values in by_block.items()}

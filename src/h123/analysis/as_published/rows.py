@@ -183,7 +183,7 @@ class PrintedRow(TypedDict):
 
 def _has_logarithm(row: PrintedRow) -> PrintedRow:
     """Times and rates stand on logarithmic axes."""
-    if row["kind"] == "value" and any(one["value"] < LEAST for one in row["ours"]):
+    if row["kind"] == "value" and any(own["value"] < LEAST for own in row["ours"]):
         raise ValueError("ours: the value of a time or rate must be positive")
     return row
 

@@ -62,9 +62,9 @@ def audit_trials(attempts: Sequence[Attempt], plan: Plan) -> TrialAudits:
         which = f"{len(found)} {'trial' if len(found) == 1 else 'trials'}"
         if len(found) < len(attempts):
             which = f"the {which} that this audit can check ({len(attempts)} in all)"
-        said = f"In {len(failed)} of {which} {check.failure}"
+        sentence = f"In {len(failed)} of {which} {check.failure}"
         findings = [finding for _, finding in found]
-        summary.append(_summary(check.name, check.meaning, said, findings, of=len(attempts)))
+        summary.append(_summary(check.name, check.meaning, sentence, findings, of=len(attempts)))
         failures += failed
     return TrialAudits(rows, summary, failures)
 

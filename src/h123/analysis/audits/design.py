@@ -63,8 +63,8 @@ def draws_mixed(attempts: Iterable[Attempt]) -> list[Finding]:
     """Versions of draws among the emulated links: one. None to find without such links."""
     links = [link for attempt in attempts if not attempt.imported for link in attempt.report.links]
     versions = sorted({link.draws or _FIRST_DRAWS for link in links if link.directions})
-    told = f"version {' and '.join(map(str, versions))} of the draws"
-    return [Finding(len(versions) == 1, len(versions), 1, told)] if versions else []
+    versions_line = f"version {' and '.join(map(str, versions))} of the draws"
+    return [Finding(len(versions) == 1, len(versions), 1, versions_line)] if versions else []
 
 
 def blocks_too_few(comparisons: Sequence[JudgedComparison], rule: Rule) -> list[Finding]:
@@ -89,16 +89,16 @@ def _chances(family: Sequence[JudgedComparison], blocks: int, rule: Rule) -> str
     ]
     if len(spreads) < len(family):
         return "power not known"
-    found = power(spreads, blocks, rule.margin, correction=family[0]["correction"], level=rule.level)
-    shares = f"{found.one:.0%}, {found.half:.0%} or {found.all:.0%}"
+    preview = power(spreads, blocks, rule.margin, correction=family[0]["correction"], level=rule.level)
+    shares = f"{preview.one:.0%}, {preview.half:.0%} or {preview.all:.0%}"
     of_margin = f"true differences of {100 * rule.margin:g} %"
     return f"finds {shares} of {of_margin} where one, half or all of its comparisons differ"
 
 
 def _times(family: Sequence[JudgedComparison]) -> float:
     """What the correction multiplies the p of one more difference by, with what has been found."""
-    size, found = len(family), sum(c["verdict"] != "inconclusive" for c in family)
-    return max(1.0, size - found if family[0]["correction"] == "holm" else size / (found + 1))
+    size, decided = len(family), sum(c["verdict"] != "inconclusive" for c in family)
+    return max(1.0, size - decided if family[0]["correction"] == "holm" else size / (decided + 1))
 
 
 def _needed(family: Sequence[JudgedComparison], rule: Rule) -> int:
@@ -126,14 +126,14 @@ def _too_few(comparisons: Sequence[JudgedComparison], rule: Rule) -> str:
 
 def _advice(comparisons: Sequence[JudgedComparison], needed: int, have: int, rule: Rule) -> str:
     """What to do, without a second number of blocks where the answer advises enough of them."""
-    asked, cure = blocks_for_question(comparisons), rule.remedy.enough(needed, have)
-    if asked is not None and asked >= needed:
+    blocks, cure = blocks_for_question(comparisons), rule.remedy.enough(needed, have)
+    if blocks is not None and blocks >= needed:
         same = ", as many as would decide the question."
-        return same if asked == needed else f"; the {asked} that would decide the question are enough."
-    if any(found["basis"] == BEYOND for found in of_question(comparisons)):
+        return same if blocks == needed else f"; the {blocks} that would decide the question are enough."
+    if any(projection["basis"] == BEYOND for projection in of_question(comparisons)):
         return f", and the question more than {LIMIT}."
-    if asked is not None:
-        return f", more than the {asked} that would decide the question" + (f": {cure}." if cure else ".")
+    if blocks is not None:
+        return f", more than the {blocks} that would decide the question" + (f": {cure}." if cure else ".")
     return f": {cure}." if cure else "."
 
 

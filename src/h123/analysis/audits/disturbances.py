@@ -24,12 +24,12 @@ def disturbed_unlike(attempts: Sequence[Attempt], plan: Plan) -> list[Finding]:
     cells: dict[tuple[tuple[str, str], ...], list[Attempt]] = defaultdict(list)
     for attempt in attempts:
         cells[tuple((factor, level) for factor, level in attempt.cell.items() if factor != compared)].append(attempt)
-    ordered = sorted(cells.items(), key=lambda one: [level for _, level in one[0]])
-    found = (
+    ordered = sorted(cells.items(), key=lambda entry: [level for _, level in entry[0]])
+    differences = (
         unlike_between(had, plan.study, dict(cell), *split_pair(pair))
         for (cell, had), pair in itertools.product(ordered, plan.pairs)
     )
-    return [finding for finding in found if finding]
+    return [finding for finding in differences if finding]
 
 
 def unlike_between(

@@ -92,8 +92,8 @@ class Exclusions:
 
     def _answered(self, c: PairedComparison) -> Exclusion | None:
         """The two sides did different work."""
-        found = self._answers.between(c.cell, c.a, c.b) if self._answers and not c.twin else None
-        return Exclusion(ANSWERS, f"{answers_words(found)}: they do different work") if found else None
+        difference = self._answers.between(c.cell, c.a, c.b) if self._answers and not c.twin else None
+        return Exclusion(ANSWERS, f"{answers_words(difference)}: they do different work") if difference else None
 
     def _failed_often(self, c: PairedComparison) -> Exclusion | None:
         """A side that fails, or answers wrongly, now and then must not be judged by its good moments."""
@@ -105,9 +105,9 @@ class Exclusions:
         """A side was tried, and no attempt is valid, for whatever reason."""
         for level, had in zip((c.a, c.b), self._trials(c), strict=True):
             side = {**c.cell, self._factor: level}.items()
-            tried = [codes for cell, codes in self._unmeasured.items() if side <= dict(cell).items()]
-            if tried and not had:
-                codes = sum(tried, Counter[str]())
+            reasons = [codes for cell, codes in self._unmeasured.items() if side <= dict(cell).items()]
+            if reasons and not had:
+                codes = sum(reasons, Counter[str]())
                 why = ", ".join(f"{count} {code}" for code, count in codes.items())
                 return Exclusion(UNMEASURED, f"no attempt of {level} is valid ({why})")
         return None
@@ -116,26 +116,26 @@ class Exclusions:
         """The audit of the same name, asked of this comparison's sides."""
         if c.twin or c.a == c.b or not METRICS[c.metric].of_requests:
             return None
-        found = unlike_between(self._attempts, self._study, c.cell, c.a, c.b)
-        if found is None or found.passed:
+        difference = unlike_between(self._attempts, self._study, c.cell, c.a, c.b)
+        if difference is None or difference.passed:
             return None
         return Exclusion(
-            UNLIKE, f"the machine disturbed one side more, and their ratio may be its doing: {found.detail}"
+            UNLIKE, f"the machine disturbed one side more, and their ratio may be its doing: {difference.detail}"
         )
 
     def _spoiled(self, c: PairedComparison) -> Exclusion | None:
         """Audits that call impossible or mistaken what the trials of the comparison gave for its metric."""
-        found = {
+        failures = {
             trial: names
             for trial, audits in self._failed(c).items()
             if (names := {audit for audit in audits if c.metric in SPOILS[audit]})
         }
-        if not found:
+        if not failures:
             return None
-        said = "one of its trials" if len(found) == 1 else f"{len(found)} of its trials"
-        audits = sorted(set().union(*found.values()))
+        share = "one of its trials" if len(failures) == 1 else f"{len(failures)} of its trials"
+        audits = sorted(set().union(*failures.values()))
         mended = [f": {REMEDIES[name]}" for name in audits if name in REMEDIES][:1]
-        return Exclusion(AUDITS, f"{said} failed {named(audits)}{''.join(mended)}")
+        return Exclusion(AUDITS, f"{share} failed {named(audits)}{''.join(mended)}")
 
     def _failed(self, c: PairedComparison) -> dict[Treated, list[str]]:
         """By trial. A factor that the comparison's cell leaves open is open here too."""
@@ -172,11 +172,11 @@ class Exclusions:
         took, readings = self._took(c), self._readings(c)
         if took is not None and took > readings:
             return None  # a program waited, such as a handler that sleeps
-        found = f"the {format_seconds(took)} that were measured are" if took is not None else "what is left is"
+        measured = f"the {format_seconds(took)} that were measured are" if took is not None else "what is left is"
         return Exclusion(
             TIMELESS,
             f"under the virtual clock nothing takes time over {' and '.join(names)}, which has no delay and no rate: "
-            f"{found} what programs take to read the clock (up to {format_seconds(readings)})",
+            f"{measured} what programs take to read the clock (up to {format_seconds(readings)})",
         )
 
     def _took(self, c: PairedComparison) -> float | None:
@@ -185,15 +185,16 @@ class Exclusions:
             sides = [[pair.a for pair in c.pairs if pair.whole], [pair.b for pair in c.pairs if pair.whole]]
         else:
             sides = [
-                [value for one in side if (value := one.metrics["latency"]) is not None] for side in self._trials(c)
+                [value for attempt in side if (value := attempt.metrics["latency"]) is not None]
+                for side in self._trials(c)
             ]
         medians = [float(np.median(side)) for side in sides if side]
         return max(medians, default=None)
 
     def _readings(self, c: PairedComparison) -> float:
         """Seconds that readings of the clock can come to."""
-        mine = [one for side in self._trials(c) for one in side]
-        return max((_readings(one) for one in mine), default=0.0)
+        mine = [attempt for side in self._trials(c) for attempt in side]
+        return max((_readings(attempt) for attempt in mine), default=0.0)
 
     def _trials(self, c: PairedComparison) -> list[list[Attempt]]:
         """Of both sides."""

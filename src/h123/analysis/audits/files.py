@@ -9,18 +9,18 @@ FILES_CHANGED = "files-changed"
 def files_changed(case: Case) -> CampaignAudit:
     """Of every trial that had a valid attempt and can be looked into: it has one whose files are as they were."""
     events = [event for event in case.facts.events if event["event"] == "trial" and event["valid"]]
-    lost = case.evidence.lost()
+    damaged = case.evidence.lost()
     sealed = {event["trial"]: event for event in events if event.get("seal")}
-    findings = [Finding(True, None, None, f"{trial}: as it was sealed") for trial in sealed if trial not in lost]
-    findings += [Finding(False, None, None, damage) for damage in lost.values()]
-    which = f"{len(lost)} of {len({event['trial'] for event in events})} trials"
+    findings = [Finding(True, None, None, f"{trial}: as it was sealed") for trial in sealed if trial not in damaged]
+    findings += [Finding(False, None, None, damage) for damage in damaged.values()]
+    which = f"{len(damaged)} of {len({event['trial'] for event in events})} trials"
     cure = "import the samples again" if case.facts.imported else "`h123 run --out DIR` repeats just these trials"
     return CampaignAudit(
         FILES_CHANGED,
         "The files of each trial are those that it left, by the digests made when it ended. Campaigns of earlier "
         "versions have none: then only missing files are seen.",
-        f"The files of {which} have changed or gone since they were measured ({_some(list(lost.values()))}). They are "
-        f"left out, as if they had not been run. Restore the files from a copy; or {cure}.",
+        f"The files of {which} have changed or gone since they were measured ({_some(list(damaged.values()))}). They "
+        f"are left out, as if they had not been run. Restore the files from a copy; or {cure}.",
         findings,
     )
 

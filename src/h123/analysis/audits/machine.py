@@ -63,13 +63,13 @@ def loss_mismatch(attempt: Attempt) -> Finding | None:
 
 
 def _loss(name: str, configured: Direction, counted: FinishedDirection) -> Finding | None:
-    share, lost = (configured.loss or Loss(random=0.0)).random, counted.lost
+    share, count = (configured.loss or Loss(random=0.0)).random, counted.lost
     if share is None or configured.blackouts or configured.changes:
         return None
     packets = counted.packets_in - counted.queue_dropped - counted.blocked
     low, high = _expected(packets, share)
-    detail = f"{name}: {lost} of {packets} packets lost, {low} to {high} expected at {share:.3%}"
-    return Finding(low <= lost <= high, lost, high if lost > packets * share else low, detail)
+    detail = f"{name}: {count} of {packets} packets lost, {low} to {high} expected at {share:.3%}"
+    return Finding(low <= count <= high, count, high if count > packets * share else low, detail)
 
 
 def _expected(packets: int, share: float) -> tuple[int, int]:
@@ -106,19 +106,19 @@ def udp_buffer_dropped(attempt: Attempt) -> Finding | None:
 
 def congestion_wrong(attempt: Attempt) -> Finding | None:
     """The congestion control recorded by each host, and by the client if it tells, is the one asked for."""
-    told = attempt.parameters
-    asked = kernel_controller(told["congestion"])
+    parameters = attempt.parameters
+    expected = kernel_controller(parameters["congestion"])
     recorded = {host.name: host.congestion for host in attempt.report.hosts}
     # A QUIC stack has a controller of its own, which matters where it sends the bodies.
-    chosen = told["protocol"] != "h3" or (
-        "client" in attempt.workload.senders() and told["congestion"] != DEFAULT_CONGESTION
+    chosen = parameters["protocol"] != "h3" or (
+        "client" in attempt.workload.senders() and parameters["congestion"] != DEFAULT_CONGESTION
     )
     if chosen and attempt.facts and attempt.facts.congestion:
         recorded["client's stack"] = attempt.facts.congestion
     if not recorded:
         return None
-    detail = ", ".join(f"{name}: {found}" for name, found in recorded.items())
-    return Finding(set(recorded.values()) == {asked}, None, None, f"{detail}; {asked} asked")
+    detail = ", ".join(f"{name}: {controller}" for name, controller in recorded.items())
+    return Finding(set(recorded.values()) == {expected}, None, None, f"{detail}; {expected} asked")
 
 
 _HARMLESS = {"link-check-repeated", "files-discarded"}
@@ -128,8 +128,10 @@ def lab_warned(attempt: Attempt) -> Finding | None:
     """The lab had nothing to remark on that could matter to what was measured."""
     if attempt.imported:
         return None
-    told = [warning for warning in attempt.report.warnings if warning["code"] not in _HARMLESS]
-    return none_of(len(told), "; ".join(f"{warning['code']}: {warning['detail']}" for warning in told) or "nothing")
+    warnings = [warning for warning in attempt.report.warnings if warning["code"] not in _HARMLESS]
+    return none_of(
+        len(warnings), "; ".join(f"{warning['code']}: {warning['detail']}" for warning in warnings) or "nothing"
+    )
 
 
 def _counted(report: FinishedReport) -> dict[str, FinishedDirection]:
@@ -139,8 +141,8 @@ def _counted(report: FinishedReport) -> dict[str, FinishedDirection]:
 
 def _worst(findings: list[Finding | None]) -> Finding | None:
     """One finding for both directions: a failed one if there is one."""
-    known = [finding for finding in findings if finding]
-    return min(known, key=lambda finding: finding.passed) if known else None
+    findings_known = [finding for finding in findings if finding]
+    return min(findings_known, key=lambda finding: finding.passed) if findings_known else None
 
 
 AUDITS = [

@@ -171,10 +171,10 @@ def pairs_of(a: Iterable[Attempt], b: Iterable[Attempt]) -> dict[int, tuple[Atte
 
 
 def _by_block(attempts: Iterable[Attempt]) -> dict[int, list[Attempt]]:
-    found: dict[int, list[Attempt]] = defaultdict(list)
+    by_block: dict[int, list[Attempt]] = defaultdict(list)
     for attempt in attempts:
-        found[attempt.block].append(attempt)
-    return found
+        by_block[attempt.block].append(attempt)
+    return by_block
 
 
 def _ascending(trials: list[Attempt]) -> bool:

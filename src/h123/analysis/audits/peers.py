@@ -33,16 +33,16 @@ def times_thousandfold(attempts: Sequence[Attempt], plan: Plan) -> Found:
     medians = [(attempt, median) for attempt in attempts if (median := _median_ns(attempt))]
     for attempt, median in medians:
         cells[_conditions(attempt, plan)].append(median)
-    found = []
+    pairs = []
     for attempt, median in medians:
         others, needed = cells[_conditions(attempt, plan)], _needed_ns(attempt)
-        held = [("the shortest of its cell", min(others))] if len(others) > 1 else []
-        held += [("what its link needs", needed)] if needed else []
-        if held:
-            what, base = min(held, key=lambda one: one[1])
+        bases = [("the shortest of its cell", min(others))] if len(others) > 1 else []
+        bases += [("what its link needs", needed)] if needed else []
+        if bases:
+            what, base = min(bases, key=lambda base_value: base_value[1])
             detail = f"median {format_seconds(median * 1e-9)}, {figures(median / base)} times {what}"
-            found.append((attempt, Finding(median < THOUSANDFOLD * base, median / base, THOUSANDFOLD, detail)))
-    return found
+            pairs.append((attempt, Finding(median < THOUSANDFOLD * base, median / base, THOUSANDFOLD, detail)))
+    return pairs
 
 
 def _median_ns(attempt: Attempt) -> float | None:
@@ -74,11 +74,11 @@ def trials_repeated(attempts: Sequence[Attempt], _: Plan) -> Found:
     same: dict[Hashable, list[Attempt]] = defaultdict(list)
     for attempt in telling:
         same[attempt.timeline.sums].append(attempt)
-    found = []
+    pairs = []
     for attempt in telling:
         others = [other.name for other in same[attempt.timeline.sums] if other is not attempt]
-        found.append((attempt, none_of(len(others), f"the same times as {', '.join(others[:2]) or 'no other trial'}")))
-    return found
+        pairs.append((attempt, none_of(len(others), f"the same times as {', '.join(others[:2]) or 'no other trial'}")))
+    return pairs
 
 
 def arms_apart(attempts: Sequence[Attempt], plan: Plan) -> Found:
@@ -94,8 +94,8 @@ def _apart(a: list[Attempt], b: list[Attempt]) -> Finding | None:
     if any(len(times) < 2 or len(times) < len(side) for times, side in zip(began, (a, b), strict=True)):
         return None
     apart = max(min(began[0]) - max(began[1]), min(began[1]) - max(began[0]))
-    said = f"all began {format_seconds(apart * 1e-9)} and more apart" if apart > 0 else "their trials took turns"
-    return Finding(apart <= 0, None, None, said)
+    distance = f"all began {format_seconds(apart * 1e-9)} and more apart" if apart > 0 else "their trials took turns"
+    return Finding(apart <= 0, None, None, distance)
 
 
 def _began_ns(attempt: Attempt) -> int | None:
@@ -112,8 +112,8 @@ def tls_unlike(attempts: Sequence[Attempt], plan: Plan) -> Found:
 def _unlike(a: list[Attempt], b: list[Attempt]) -> Finding | None:
     if len({attempt.asked_tls for attempt in (*a, *b)}) > 1:
         return None  # which is what is compared
-    asked = {attempt.workload.sessions for attempt in (*a, *b)}
-    sides = [_tls_names(side, apart=len(asked) == 1) for side in (a, b)]
+    sessions = {attempt.workload.sessions for attempt in (*a, *b)}
+    sides = [_tls_names(side, apart=len(sessions) == 1) for side in (a, b)]
     if not all(sides):
         return None
     return Finding(sides[0] == sides[1], None, None, " beside ".join(" and ".join(sorted(side)) for side in sides))
@@ -139,10 +139,10 @@ def client_delay(attempts: Sequence[Attempt], plan: Plan) -> Found:
 
 def _own_share(attempt: Attempt) -> float | None:
     """Of the median latency; under the virtual clock the client takes no time."""
-    told, latency = attempt.facts and attempt.facts.delay, attempt.summary.latency_ns
-    if not told or attempt.virtual or not latency or not 0 < latency[0] < math.inf:
+    delay, latency = attempt.facts and attempt.facts.delay, attempt.summary.latency_ns
+    if not delay or attempt.virtual or not latency or not 0 < latency[0] < math.inf:
         return None
-    return told.both_ns.p50 / latency[0]
+    return delay.both_ns.p50 / latency[0]
 
 
 def _tls_names(attempts: Iterable[Attempt], *, apart: bool) -> set[str]:
@@ -162,16 +162,16 @@ def _of_pairs(
     attempts: Sequence[Attempt], plan: Plan, hold: Callable[[list[Attempt], list[Attempt]], Finding | None]
 ) -> Found:
     """What `hold` finds of two levels, for each trial of either; of several, the first that failed."""
-    found: dict[str, tuple[Attempt, Finding]] = {}
+    by_trial: dict[str, tuple[Attempt, Finding]] = {}
     for a, b, sides in _pairs(attempts, plan):
         finding = hold(*sides)
         if finding is None:
             continue
-        told = Finding(finding.passed, finding.value, finding.limit, f"{a} and {b}: {finding.detail}")
+        pair_finding = Finding(finding.passed, finding.value, finding.limit, f"{a} and {b}: {finding.detail}")
         for attempt in itertools.chain(*sides):
-            if attempt.name not in found or found[attempt.name][1].passed:
-                found[attempt.name] = (attempt, told)
-    return list(found.values())
+            if attempt.name not in by_trial or by_trial[attempt.name][1].passed:
+                by_trial[attempt.name] = (attempt, pair_finding)
+    return list(by_trial.values())
 
 
 def _pairs(attempts: Iterable[Attempt], plan: Plan) -> Iterator[tuple[str, str, tuple[list[Attempt], list[Attempt]]]]:

@@ -36,7 +36,7 @@ def users_above_link(attempt: Attempt) -> Finding | None:
     return _share(attempt, s.warm_busy_ns / users * 1e-9, limit, f"{users} users at once would take")
 
 
-def _share(attempt: Attempt, seconds: float, limit: float, said: str) -> Finding | None:
+def _share(attempt: Attempt, seconds: float, limit: float, detail: str) -> Finding | None:
     """Body bits of all warm requests / what the link carries in so many seconds, the higher of both directions."""
     s, shares = attempt.summary, {}
     moved = {"up": s.warm_bytes_up, "down": s.warm_bytes_down}
@@ -48,19 +48,19 @@ def _share(attempt: Attempt, seconds: float, limit: float, said: str) -> Finding
     if not shares:
         return None
     name = max(shares, key=lambda key: shares[key])
-    return at_most(shares[name], limit, f"{said} {shares[name]:.1%} of what the link can carry {name}")
+    return at_most(shares[name], limit, f"{detail} {shares[name]:.1%} of what the link can carry {name}")
 
 
 def _declared(attempt: Attempt) -> dict[str, int]:
     """Body bytes of each request by direction, as the study has them, where samples hold no bytes. Without a method
     the direction is the one that carries more."""
-    s, asked = attempt.summary, attempt.workload.body_bytes()
-    if asked is None or s.bytes_up_max is not None or s.bytes_down_max is not None:
+    s, body_bytes = attempt.summary, attempt.workload.body_bytes()
+    if body_bytes is None or s.bytes_up_max is not None or s.bytes_down_max is not None:
         return {}
     carried = {name: capacity_bits(direction(attempt.link, name), 1.0) for name in ("up", "down")}
     freest = max(carried, key=lambda name: carried[name] or math.inf)
     senders = {"client": "up", "server": "down"}
-    return {next((senders[sender] for sender in attempt.workload.senders()), freest): asked}
+    return {next((senders[sender] for sender in attempt.workload.senders()), freest): body_bytes}
 
 
 def request_above_link(attempt: Attempt) -> Finding | None:

@@ -19,14 +19,14 @@ def times_disordered(attempt: Attempt) -> Finding | None:
 
 def size_wrong(attempt: Attempt) -> Finding | None:
     """Body bytes of every successful request equal the size asked: received (GET) or sent (POST)."""
-    asked = attempt.workload.exchanges()
-    found = [
+    exchanges = attempt.workload.exchanges()
+    wrong = [
         finding
         for bodies in attempt.summary.bodies
-        if bodies.resource < len(asked)
-        for finding in _sizes(bodies, asked[bodies.resource])
+        if bodies.resource < len(exchanges)
+        for finding in _sizes(bodies, exchanges[bodies.resource])
     ]
-    return min(found, key=lambda finding: finding.passed, default=None)
+    return min(wrong, key=lambda finding: finding.passed, default=None)
 
 
 def _sizes(bodies: Bodies, exchange: Exchange) -> Iterator[Finding]:
@@ -51,12 +51,14 @@ def requests_failed(attempt: Attempt) -> Finding | None:
 def requests_miscounted(attempt: Attempt) -> Finding | None:
     """Rows = users x (requests + warm-up) + one cold request a connection, each phase by itself, as are those requests
     that were to be abandoned."""
-    s, asked = attempt.summary, attempt.workload.rows()
-    if asked is None:
+    s, expected = attempt.summary, attempt.workload.rows()
+    if expected is None:
         return None
-    found = {"warm": s.warm, LEAVING: s.leaving, "warmup": s.warmup, "cold": s.cold}
-    detail = ", ".join(f"{found[phase]} of {asked[phase]} {phase}" for phase in asked if asked[phase] or found[phase])
-    return Finding(found == asked, sum(found.values()), sum(asked.values()), detail)
+    counts = {"warm": s.warm, LEAVING: s.leaving, "warmup": s.warmup, "cold": s.cold}
+    detail = ", ".join(
+        f"{counts[phase]} of {expected[phase]} {phase}" for phase in expected if expected[phase] or counts[phase]
+    )
+    return Finding(counts == expected, sum(counts.values()), sum(expected.values()), detail)
 
 
 def protocol_wrong(attempt: Attempt) -> Finding | None:
@@ -64,9 +66,9 @@ def protocol_wrong(attempt: Attempt) -> Finding | None:
     low, high = attempt.summary.protocol_min, attempt.summary.protocol_max
     if low is None or high is None:
         return None
-    asked = attempt.workload.protocols()
-    detail = f"{' and '.join(dict.fromkeys([low, high]))}, {' or '.join(asked)} asked"
-    return Finding({low, high} <= {*asked}, None, None, detail)
+    protocols = attempt.workload.protocols()
+    detail = f"{' and '.join(dict.fromkeys([low, high]))}, {' or '.join(protocols)} asked"
+    return Finding({low, high} <= {*protocols}, None, None, detail)
 
 
 def tls_wrong(attempt: Attempt) -> Finding | None:
@@ -86,22 +88,22 @@ def sessions_wrong(attempt: Attempt) -> Finding | None:
     where it does not, none. TCP Fast Open is the kernel's: of the connections for which it is asked the client's host
     counts all that had it, but for first packets that the link lost. Nothing to check where all are full, as most
     clients do not tell."""
-    asked, count = attempt.workload.sessions, {"resumed": 0, "early": 0}
+    sessions, count = attempt.workload.sessions, {"resumed": 0, "early": 0}
     if attempt.imported or not attempt.tls:
         return None
     for kind in attempt.tls:
         count["resumed"] += kind.connections * kind.resumed
         count["early"] += kind.connections * kind.early
     every = sum(kind.connections for kind in attempt.tls)
-    wanted = {"resumed": every * (asked != FULL), "early": every * (attempt.workload.early)}
-    if asked == FULL and count == wanted:
+    expected = {"resumed": every * (sessions != FULL), "early": every * (attempt.workload.early)}
+    if sessions == FULL and count == expected:
         return None
     detail = f"of {every} connections {count['resumed']} resumed a session, {count['early']} had early data accepted"
     opened, least = _opened_fast(attempt), 0
     if attempt.workload.fast_open:
         least = every - sum(way.lost for link in attempt.report.links[:1] for way in link.counted().values())
         detail += f", {opened} had TCP Fast Open"
-    return Finding(count == wanted and opened >= least, None, None, f"{detail}; asked for: {asked}")
+    return Finding(count == expected and opened >= least, None, None, f"{detail}; asked for: {sessions}")
 
 
 def _opened_fast(attempt: Attempt) -> int:
@@ -120,13 +122,13 @@ def tls_impossible(attempt: Attempt) -> Finding | None:
 def loaded_early(attempt: Attempt) -> Finding | None:
     """No page was told DOMContentLoaded, or load, before all of its document had come; but for the millisecond to which
     some browsers tell it."""
-    told = [
-        (one.visit.document_ns, at)
-        for one in events_of(attempt.summary.visits, attempt.facts)
-        for at in (one.dom_content_loaded, one.load)
+    events = [
+        (event.visit.document_ns, at)
+        for event in events_of(attempt.summary.visits, attempt.facts)
+        for at in (event.dom_content_loaded, event.load)
         if at is not None
     ]
-    ahead = [document - at for document, at in told if document is not None]
+    ahead = [document - at for document, at in events if document is not None]
     if not ahead:
         return None
     early = sum(ns > _TICK_NS for ns in ahead)

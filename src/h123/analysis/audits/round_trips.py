@@ -35,15 +35,15 @@ def round_trips_odd(attempt: Attempt) -> Finding | None:
     or whose early data was refused. Round trips after the request's own are the server's: it waited, or could not send
     enough at once. More are looked at under the virtual clock alone: by the wall others go on while a server is at
     work. Nothing to check where bodies go up, which an answer follows."""
-    handshake, found = _handshake(attempt), beyond(attempt)
-    if handshake is None or not found:
+    handshake, extra = _handshake(attempt), beyond(attempt)
+    if handshake is None or not extra:
         return None
-    told, expected = Counter(found), handshake + 1
-    said = [
-        f"{count} took {expected + more}" + (f" ({why})" * bool(why)) for (more, why), count in sorted(told.items())
+    counts, expected = Counter(extra), handshake + 1
+    sentences = [
+        f"{count} took {expected + more}" + (f" ({why})" * bool(why)) for (more, why), count in sorted(counts.items())
     ]
-    odd = sum(count for (more, why), count in told.items() if more < 0 or (more > 0 and not why and attempt.virtual))
-    return none_of(odd, f"of {len(attempt.openings)} connections {', '.join(said)}; {expected} expected")
+    odd = sum(count for (more, why), count in counts.items() if more < 0 or (more > 0 and not why and attempt.virtual))
+    return none_of(odd, f"of {len(attempt.openings)} connections {', '.join(sentences)}; {expected} expected")
 
 
 def beyond(attempt: Attempt) -> list[tuple[int, str]]:
@@ -61,8 +61,8 @@ def beyond(attempt: Attempt) -> list[tuple[int, str]]:
 
 def _reason(opening: Opening, expected: int, *, refused: bool) -> str:
     """Why there were more, as far as it is known."""
-    known = opening.asked is not None and expected <= opening.asked  # else its time is not that of the send
-    later = known and opening.asked == expected
+    logged = opening.asked is not None and expected <= opening.asked  # else its time is not that of the send
+    later = logged and opening.asked == expected
     reasons = {
         "the answer had begun, and its first TLS record did not fit what the server sends at once": later
         and opening.begun,

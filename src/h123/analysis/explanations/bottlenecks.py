@@ -61,13 +61,13 @@ class Bottlenecks:
 
 def bottlenecks(case: Case) -> list[Bottlenecks]:
     """Of each treatment that tells it, in the order in which they first ran."""
-    told = TrialExplanations(case)
+    explanations = TrialExplanations(case)
     of: dict[tuple[tuple[str, str], ...], list[Attempt]] = {}
     for attempt in case.attempts:
         if not attempt.twin and not attempt.imported:
             of.setdefault(tuple(sorted(attempt.cell.items())), []).append(attempt)
-    rows = [row for mine in of.values() if (row := _by_packets(told, mine) or _by_processors(mine)) is not None]
-    told.keep()
+    rows = [row for mine in of.values() if (row := _by_packets(explanations, mine) or _by_processors(mine)) is not None]
+    explanations.keep()
     return rows
 
 
@@ -96,10 +96,10 @@ def _no_work(attempt: Attempt) -> Mapping[str, str]:
 
 def _by_processors(attempts: Sequence[Attempt]) -> Bottlenecks | None:
     """None under the virtual clock, where processing takes no time, and where no report tells."""
-    found = [shares for attempt in attempts if not attempt.virtual and (shares := dict(_at_work(attempt)))]
-    if not found:
+    shares_by_role = [shares for attempt in attempts if not attempt.virtual and (shares := dict(_at_work(attempt)))]
+    if not shares_by_role:
         return None
-    mean = {role: float(np.mean([one[role] for one in found])) for role in (CLIENT, SERVER)}
+    mean = {role: float(np.mean([roles[role] for roles in shares_by_role])) for role in (CLIENT, SERVER)}
     return Bottlenecks(attempts[0].cell, "processors", _largest_first(mean.items()))
 
 
@@ -121,4 +121,4 @@ def _at_work(attempt: Attempt) -> Iterator[tuple[str, float]]:
 
 
 def _largest_first(shares: Iterable[tuple[str, float]]) -> dict[str, float]:
-    return dict(sorted(shares, key=lambda one: -one[1]))
+    return dict(sorted(shares, key=lambda share: -share[1]))

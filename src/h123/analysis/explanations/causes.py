@@ -109,22 +109,22 @@ UNATTRIBUTED_AT_MOST = 0.1
 """Share of a side's time; where more is unattributed, what is told may not be what makes the difference."""
 
 
-def causes(case: Case, judged: Sequence[JudgedComparison]) -> list[CausesRow]:
+def causes(case: Case, comparisons: Sequence[JudgedComparison]) -> list[CausesRow]:
     """The `causes` of verdicts.json: a row for each comparison of whole requests, or visits, that answers the question,
     and of cold requests beside it. None of trials that left no record of packets."""
-    told = TrialExplanations(case)
-    rows = [row for c in _asked(judged) if (row := _row(c, case.factor, told)) is not None]
-    told.keep()
+    explanations = TrialExplanations(case)
+    rows = [row for c in _asked(comparisons) if (row := _row(c, case.factor, explanations)) is not None]
+    explanations.keep()
     return rows
 
 
-def _asked(judged: Sequence[JudgedComparison]) -> Iterator[JudgedComparison]:
-    answers = headline(judged)
+def _asked(comparisons: Sequence[JudgedComparison]) -> Iterator[JudgedComparison]:
+    answers = headline(comparisons)
     metrics = {c["metric"] for c in answers} | {METRICS[c["metric"]].cold for c in answers}
     places = [(c["cell"], c["a"], c["b"]) for c in answers]
-    for c in judged:
-        told = c["metric"] in metrics and explained_phase(c["metric"]) is not None
-        if told and not c["twin"] and (c["cell"], c["a"], c["b"]) in places:
+    for c in comparisons:
+        explained = c["metric"] in metrics and explained_phase(c["metric"]) is not None
+        if explained and not c["twin"] and (c["cell"], c["a"], c["b"]) in places:
             yield c
 
 
@@ -149,8 +149,8 @@ class TrialExplanations:
         self._attempts = {_place(a.block, a.cell): a for a in case.attempts if not a.twin and not a.imported}
         self._read: dict[str, Mapping[str, Means]] = {}
         self._kept = Kept(f"{facts.created} {facts.seed} {case.plan.study.name}")
-        tried = (event for event in facts.events if event["event"] == "trial")
-        self._seals = {f"{event['trial']}~{event['attempt']}": event.get("seal") for event in tried}
+        trials = (event for event in facts.events if event["event"] == "trial")
+        self._seals = {f"{event['trial']}~{event['attempt']}": event.get("seal") for event in trials}
 
     def blocks(self) -> list[int]:
         return sorted({block for block, _ in self._attempts})
@@ -181,29 +181,29 @@ class TrialExplanations:
         self._kept.keep()
 
 
-def means(told: ExplainedTrial) -> dict[str, Means]:
+def means(trial: ExplainedTrial) -> dict[str, Means]:
     """Of each phase of a trial, and of its visits."""
-    phases, near = np.array(told.phases), told.sums_up
-    of = {phase: phases == phase for phase in dict.fromkeys(told.phases)}
-    found = {
+    phases, near = np.array(trial.phases), trial.sums_up
+    of = {phase: phases == phase for phase in dict.fromkeys(trial.phases)}
+    by_phase = {
         phase: Means(
-            seconds=tuple(told.seconds[its].mean(axis=0).tolist()),
+            seconds=tuple(trial.seconds[its].mean(axis=0).tolist()),
             sums_up=float(near[its].mean()),
-            held=float(told.held[its].mean()),
-            sizes=dict(told.sizes),
-            round_trip=told.round_trip,
+            held=float(trial.held[its].mean()),
+            sizes=dict(trial.sizes),
+            round_trip=trial.round_trip,
         )
         for phase, its in of.items()
     }
-    stretches = {VISIT: told.visits, RECOVERY: told.recoveries}
-    return found | {name: _mean(of, told) for name, of in stretches.items() if of}
+    stretches = {VISIT: trial.visits, RECOVERY: trial.recoveries}
+    return by_phase | {name: _mean(of, trial) for name, of in stretches.items() if of}
 
 
 def _mean(of: Sequence[Stretch], trial: ExplainedTrial) -> Means:
     return Means(
-        seconds=tuple(np.mean([one.seconds for one in of], axis=0).tolist()),
-        sums_up=float(np.mean([one.sums_up for one in of])),
-        held=float(np.mean([one.held for one in of])),
+        seconds=tuple(np.mean([mean.seconds for mean in of], axis=0).tolist()),
+        sums_up=float(np.mean([mean.sums_up for mean in of])),
+        held=float(np.mean([mean.held for mean in of])),
         sizes=dict(trial.sizes),
         round_trip=trial.round_trip,
     )
@@ -223,13 +223,13 @@ def _row(c: JudgedComparison, factor: str, explanations: TrialExplanations) -> C
     pairs = [(a, b) for a, b in zip(*sides, strict=True) if a is not None and b is not None]
     if not pairs:
         return None
-    spent = between([a for a, _ in pairs], [b for _, b in pairs])
-    return {"metric": c["metric"], "cell": c["cell"], "a": c["a"], "b": c["b"], **spent}
+    seconds = between([a for a, _ in pairs], [b for _, b in pairs])
+    return {"metric": c["metric"], "cell": c["cell"], "a": c["a"], "b": c["b"], **seconds}
 
 
 def between(mine: Sequence[Means], others: Sequence[Means]) -> TimeSpent:
     """What both sides spent, a block each, and by what they differ."""
-    a, b = (np.array([one.seconds for one in side]) for side in (mine, others))
+    a, b = (np.array([mean.seconds for mean in side]) for side in (mine, others))
     sums = _sums(mine, others, a, b)
     return {
         "blocks": len(a),
@@ -240,8 +240,8 @@ def between(mine: Sequence[Means], others: Sequence[Means]) -> TimeSpent:
         "losses": {
             "a_seconds": _of_losses(a),
             "b_seconds": _of_losses(b),
-            "a_held": float(np.mean([one.held for one in mine])),
-            "b_held": float(np.mean([one.held for one in others])),
+            "a_held": float(np.mean([mean.held for mean in mine])),
+            "b_held": float(np.mean([mean.held for mean in others])),
         },
         "sums": sums,
         "told": max(sums["a_unattributed"], sums["b_unattributed"]) <= UNATTRIBUTED_AT_MOST,
@@ -255,8 +255,8 @@ def _of_losses(seconds: Seconds) -> float:
 
 def _sums(mine: Sequence[Means], others: Sequence[Means], a: Seconds, b: Seconds) -> Sums:
     return {
-        "a_requests": float(np.mean([one.sums_up for one in mine])),
-        "b_requests": float(np.mean([one.sums_up for one in others])),
+        "a_requests": float(np.mean([mean.sums_up for mean in mine])),
+        "b_requests": float(np.mean([mean.sums_up for mean in others])),
         "a_unattributed": _unattributed(a),
         "b_unattributed": _unattributed(b),
     }
@@ -270,23 +270,23 @@ def _unattributed(seconds: Seconds) -> float:
 def _parts(a: Seconds, b: Seconds, mine: Sequence[Means], others: Sequence[Means]) -> Iterator[CauseRow]:
     """Of both sides' seconds, shape (blocks, causes)."""
     least = NOTABLE * max(a.sum(axis=1).mean(), b.sum(axis=1).mean())
-    trip = float(np.median([one.round_trip for one in (*mine, *others)]))
+    trip = float(np.median([mean.round_trip for mean in (*mine, *others)]))
     for number, cause in enumerate(CAUSES):
-        left, right = a[:, number], b[:, number]
-        if max(left.mean(), right.mean()) < least:
+        first, second = a[:, number], b[:, number]
+        if max(first.mean(), second.mean()) < least:
             continue
         part: CauseRow = {
             "cause": cause.name,
             "group": cause.group,
             "words": cause.words,
-            "a_seconds": float(left.mean()),
-            "b_seconds": float(right.mean()),
-            "difference": _difference(left - right),
+            "a_seconds": float(first.mean()),
+            "b_seconds": float(second.mean()),
+            "difference": _difference(first - second),
         }
         if cause.rivals:
             part["rivals"] = list(cause.rivals)
-        longer = mine if left.mean() >= right.mean() else others
-        if sizes := [one.sizes[cause.name] for one in longer if cause.name in one.sizes]:
+        longer = mine if first.mean() >= second.mean() else others
+        if sizes := [mean.sizes[cause.name] for mean in longer if cause.name in mean.sizes]:
             part["size"] = float(np.median(sizes))
         if trip > 0 and cause.in_trips:
             part["round_trips"] = abs(part["difference"]["seconds"]) / trip
@@ -295,8 +295,8 @@ def _parts(a: Seconds, b: Seconds, mine: Sequence[Means], others: Sequence[Means
 
 def _difference(seconds: Seconds) -> SecondsBetween:
     """Of both sides, a block each."""
-    found = SignedRank(seconds).estimate()
-    return {"seconds": found.centre, "low": found.low, "high": found.high, "confidence": found.confidence}
+    estimate = SignedRank(seconds).estimate()
+    return {"seconds": estimate.centre, "low": estimate.low, "high": estimate.high, "confidence": estimate.confidence}
 
 
 class CausesPart(TypedDict):

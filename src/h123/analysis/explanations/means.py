@@ -75,8 +75,8 @@ class Kept:
 
     def told(self, seal: str, explain: Callable[[], dict[str, Means]]) -> Mapping[str, Means]:
         """Of the attempt with this seal: as kept, or explained now."""
-        found = self._known.get(seal)
-        self._asked[seal] = found if found is not None else explain()
+        means = self._known.get(seal)
+        self._asked[seal] = means if means is not None else explain()
         return self._asked[seal]
 
     def keep(self) -> None:

@@ -25,8 +25,12 @@ class TransportPart(TypedDict):
 def _compute(case: Case) -> TransportPart:
     if case.facts.imported:
         return {"transport": []}
-    found = likenesses(case.plan, case.choosing)
-    return {"transport": [{"transport": one.transport, "unlike": one.unlike, "said": one.said} for one in found]}
+    rows = likenesses(case.plan, case.choosing)
+    return {
+        "transport": [
+            {"transport": likeness.transport, "unlike": likeness.unlike, "said": likeness.said} for likeness in rows
+        ]
+    }
 
 
 SECTION = Section(TransportPart, _compute)

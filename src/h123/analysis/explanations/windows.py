@@ -43,15 +43,15 @@ NOTABLE = 0.01
 """Share of the request's time; less is not worth a word."""
 
 
-def windows(case: Case, judged: Sequence[JudgedComparison]) -> list[WindowsRow]:
+def windows(case: Case, comparisons: Sequence[JudgedComparison]) -> list[WindowsRow]:
     """The `windows` of verdicts.json: a row for each cold comparison whose sides are known to begin unlike."""
-    rows = (_row(case, c) for c in judged if c["metric"] == METRIC and not c["twin"])
+    rows = (_row(case, c) for c in comparisons if c["metric"] == METRIC and not c["twin"])
     return [row for row in rows if row]
 
 
 def _row(case: Case, c: JudgedComparison) -> WindowsRow | None:
     """None where nothing is known, or nothing to tell."""
-    study, seen = case.plan.study, (c["a_median"], c["b_median"])
+    study, medians = case.plan.study, (c["a_median"], c["b_median"])
     a, b = (study.parameters({**c["cell"], study.compare.factor: level}) for level in (c["a"], c["b"]))
     packets = _window(case, a), _window(case, b)
     first = a.workload.exchanges()[0]  # what cold requests are for
@@ -59,10 +59,10 @@ def _row(case: Case, c: JudgedComparison) -> WindowsRow | None:
     link = _straight(case.networks[a.network], up)
     if a.network != b.network or first != b.workload.exchanges()[0] or packets[0] == packets[1]:
         return None
-    if packets[0] is None or packets[1] is None or link is None or seen[0] is None or seen[1] is None:
+    if packets[0] is None or packets[1] is None or link is None or medians[0] is None or medians[1] is None:
         return None
     saved = _download_s(size, packets[1], link) - _download_s(size, packets[0], link)
-    if abs(saved) < NOTABLE * max(seen[0], seen[1]):
+    if abs(saved) < NOTABLE * max(medians[0], medians[1]):
         return None
     return {
         "metric": METRIC,
@@ -72,7 +72,7 @@ def _row(case: Case, c: JudgedComparison) -> WindowsRow | None:
         "a_packets": packets[0],
         "b_packets": packets[1],
         "seconds": saved,
-        "difference": seen[1] - seen[0],
+        "difference": medians[1] - medians[0],
     }
 
 

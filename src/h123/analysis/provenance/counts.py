@@ -41,10 +41,10 @@ def _compute(case: Case) -> CountsPart:
 
 
 def _trials(case: Case) -> TrialCounts:
-    tried = Counter(bool(event["valid"]) for event in case.facts.events if event["event"] == "trial")
+    by_validity = Counter(bool(event["valid"]) for event in case.facts.events if event["event"] == "trial")
     missing = len({treated(trial) for trial in case.plan.trials()} - {treated(attempt) for attempt in case.attempts})
     valid = len(case.attempts)
-    return {"planned": valid + missing, "valid": valid, "invalid": tried[False], "missing": missing}
+    return {"planned": valid + missing, "valid": valid, "invalid": by_validity[False], "missing": missing}
 
 
 SECTION = Section(CountsPart, _compute)

@@ -25,20 +25,20 @@ def next_look(verdicts: LooksAndVerdicts, *, undecided: bool | None = None) -> i
     have a verdict, or none is possible.
     """
     if undecided is None:
-        asked = headline(verdicts["comparisons"])
-        undecided = any(c["verdict"] == "inconclusive" and not c["withheld"] for c in asked)
+        answers = headline(verdicts["comparisons"])
+        undecided = any(c["verdict"] == "inconclusive" and not c["withheld"] for c in answers)
     further = [blocks for blocks in verdicts["looks"]["planned"] if blocks > verdicts["blocks"]["planned"]]
     return further[0] if undecided and further else None
 
 
 def _compute(case: Case) -> LooksPart:
-    taken, alpha = case.rule.looks, case.rule.alpha
+    looks_so_far, alpha = case.rule.looks, case.rule.alpha
     return {
         "looks": {
-            "blocks": taken.blocks,
-            "planned": taken.planned,
-            "rule": taken.rule,
-            "level": taken.level(alpha),
+            "blocks": looks_so_far.blocks,
+            "planned": looks_so_far.planned,
+            "rule": looks_so_far.rule,
+            "level": looks_so_far.level(alpha),
         }
     }
 

@@ -19,7 +19,7 @@ class OriginCosts(ImportFacts):
     """What it costs that the samples were imported, in words."""
 
 
-def costs(imported: ImportFacts, case: Case, judged: Sequence[JudgedComparison]) -> list[str]:
+def costs(imported: ImportFacts, case: Case, comparisons: Sequence[JudgedComparison]) -> list[str]:
     """Sentences about an imported campaign; `judged` are the comparisons of verdicts.json."""
     attempts = case.trials.attempts
     files = ", ".join(file["name"] for file in imported["files"])
@@ -27,7 +27,7 @@ def costs(imported: ImportFacts, case: Case, judged: Sequence[JudgedComparison])
         f"imported from {files}: {imported['requests']} requests in {imported['runs']} trials, not measured by h123"
     ]
     if not imported["blocks"]:
-        lines.append(_without_blocks(imported, attempts, judged, case.rule.alpha))
+        lines.append(_without_blocks(imported, attempts, comparisons, case.rule.alpha))
     lines += shares(case).survivors.lines(case.plan.study.compare.factor)
     lines += _redirects(imported)
     without = "" if any(attempt.tls_versions for attempt in attempts) else "TLS, "
@@ -44,11 +44,11 @@ def costs(imported: ImportFacts, case: Case, judged: Sequence[JudgedComparison])
 
 
 def _redirects(imported: ImportFacts) -> list[str]:
-    found = imported.get("redirects")
-    if not found or not found["answers"]:
+    counts = imported.get("redirects")
+    if not counts or not counts["answers"]:
         return []
-    count = f"{found['answers']} {'answer was a redirect' if found['answers'] == 1 else 'answers were redirects'}"
-    if found["left_out"]:
+    count = f"{counts['answers']} {'answer was a redirect' if counts['answers'] == 1 else 'answers were redirects'}"
+    if counts["left_out"]:
         return [f"{count} and left out; `h123 import --redirects failed` counts them as failed requests"]
     return [f"{count}, which count as failed requests; `h123 import --redirects left-out` leaves them out"]
 
@@ -57,18 +57,18 @@ _WORTH_KNOWING = ("server", "client", "network", "method", "size", "users", "req
 
 
 def _without_blocks(
-    imported: ImportFacts, attempts: Sequence[Attempt], judged: Sequence[JudgedComparison], alpha: float
+    imported: ImportFacts, attempts: Sequence[Attempt], comparisons: Sequence[JudgedComparison], alpha: float
 ) -> str:
     treatments = len({tuple(sorted(attempt.cell.items())) for attempt in attempts})
     runs = f" ({imported['runs']} runs of {treatments} treatments; each treatment counts with the median of its runs)"
-    said = "no blocks: nothing says which runs were measured side by side" + (
+    reason = "no blocks: nothing says which runs were measured side by side" + (
         runs if imported["runs"] > treatments else ""
     )
-    sizes = [c["family_size"] for c in judged if not c["twin"] and c["family"] == judged[0]["family"]]
+    sizes = [c["family_size"] for c in comparisons if not c["twin"] and c["family"] == comparisons[0]["family"]]
     largest = max(sizes, default=0)
-    needed = blocks_needed(largest, judged[0]["correction"], alpha) if largest else None
+    needed = blocks_needed(largest, comparisons[0]["correction"], alpha) if largest else None
     cure = f"; {needed} blocks would be needed, each with every treatment once" if needed else ""
-    return f"{said}, so no interval and no verdict is possible{cure}. Requests of one run are not independent trials"
+    return f"{reason}, so no interval and no verdict is possible{cure}. Requests of one run are not independent trials"
 
 
 class OriginPart(TypedDict):

@@ -28,11 +28,11 @@ class ElsewhereRow(TypedDict):
 
 def remote_servers(case: Case) -> list[ElsewhereRow]:
     """The `elsewhere` of verdicts.json: medians over the trials of each such server."""
-    known: dict[str, list[GatewayFacts]] = defaultdict(list)
+    by_server: dict[str, list[GatewayFacts]] = defaultdict(list)
     for attempt in case.attempts:
         if facts := read_gateway(case.evidence.of(attempt)):
-            known[attempt.parameters["server"]].append(facts)
-    return [_row(server, facts) for server, facts in known.items()]
+            by_server[attempt.parameters["server"]].append(facts)
+    return [_row(server, facts) for server, facts in by_server.items()]
 
 
 def _row(server: str, facts: Sequence[GatewayFacts]) -> ElsewhereRow:

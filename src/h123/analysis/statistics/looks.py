@@ -83,8 +83,8 @@ def plan_looks(at_most: int | None) -> list[int]:
 
 def looks(events: Iterable[Event], now: int, planned: Sequence[int] = (), *, by_width: bool = False) -> Looks:
     """Those that the journal tells, and one at `now` blocks if that is another."""
-    taken = list(dict.fromkeys([*(blocks for blocks in told(events) if blocks != now), now]))
-    return Looks(taken, planned, by_width)
+    numbers = list(dict.fromkeys([*(blocks for blocks in told(events) if blocks != now), now]))
+    return Looks(numbers, planned, by_width)
 
 
 def told(events: Iterable[Event]) -> list[int]:

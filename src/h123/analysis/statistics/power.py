@@ -71,8 +71,8 @@ def rejected(p: NDArray[np.float64], correction: str, level: float) -> NDArray[n
     met = np.flip(np.logical_or.accumulate(np.flip(met, 1), axis=1), 1) if correction == "bh" else met
     count = np.logical_and.accumulate(met, axis=1).sum(axis=1)
     least = np.concatenate([np.full((len(p), 1), -1.0), ordered], axis=1)[np.arange(len(p)), count]
-    found: NDArray[np.bool_] = p <= least[:, None]
-    return found
+    below: NDArray[np.bool_] = p <= least[:, None]
+    return below
 
 
 def _p(differences: NDArray[np.float64]) -> NDArray[np.float64]:

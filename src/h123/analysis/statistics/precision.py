@@ -40,8 +40,8 @@ def expected_width(spread: float, blocks: int, level: float) -> float:
     return math.expm1(spread * half_width(blocks, level))
 
 
-def blocks_for(wanted: float, spread: float, level: float) -> int | None:
+def blocks_for(precision: float, spread: float, level: float) -> int | None:
     """The fewest blocks that are likely to give an interval of that width; None if `LIMIT` is not enough."""
     blocks = range(FEWEST, LIMIT + 1)
-    first = bisect_left(blocks, -wanted, key=lambda number: -expected_width(spread, number, level))
+    first = bisect_left(blocks, -precision, key=lambda number: -expected_width(spread, number, level))
     return blocks[first] if first < len(blocks) else None

@@ -46,13 +46,13 @@ def remedy(plan: Plan, events: Iterable[Event], *, imported: bool) -> Remedy:
     """The remedy of a campaign with this plan and journal."""
     if imported:
         return Remedy(len(plan.blocks), imported=True)
-    tried: dict[str, list[TrialEvent]] = {trial.id: [] for trial in plan.trials()}
+    by_trial: dict[str, list[TrialEvent]] = {trial.id: [] for trial in plan.trials()}
     for event in events:
-        if event["event"] == "trial" and event["trial"] in tried:
-            tried[event["trial"]].append(event)
-    failed = [attempts for attempts in tried.values() if attempts and not any(event["valid"] for event in attempts)]
+        if event["event"] == "trial" and event["trial"] in by_trial:
+            by_trial[event["trial"]].append(event)
+    failed = [attempts for attempts in by_trial.values() if attempts and not any(event["valid"] for event in attempts)]
     hopeful = sum(not _unsupported(attempts[-1]) for attempts in failed)
-    return Remedy(len(plan.blocks), hopeful, sum(not attempts for attempts in tried.values()))
+    return Remedy(len(plan.blocks), hopeful, sum(not attempts for attempts in by_trial.values()))
 
 
 def _unsupported(attempt: TrialEvent) -> bool:

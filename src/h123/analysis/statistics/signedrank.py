@@ -108,8 +108,8 @@ def attainable(pairs: int, sides: int = 2) -> float:
 
 def size(pairs: int, level: float, sides: int = 2) -> float:
     """The largest p not above `level` that data of so many pairs can have: how often the test errs at that level."""
-    reached = sides * cumulative(pairs)
-    return float(max(reached[reached <= level * (1 + 1e-9)], default=0.0))
+    total = sides * cumulative(pairs)
+    return float(max(total[total <= level * (1 + 1e-9)], default=0.0))
 
 
 @cache

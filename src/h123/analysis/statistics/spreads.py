@@ -43,7 +43,7 @@ class SpreadTrial:
         """How unlike another; infinite if it says nothing of this one."""
         if (self.network, self.clock, self.method) != (other.network, other.clock, other.method):
             return math.inf
-        apart = [abs(math.log(one / another)) for one, another in zip(self._amounts, other._amounts, strict=True)]
+        apart = [abs(math.log(mine / another)) for mine, another in zip(self._amounts, other._amounts, strict=True)]
         return sum(apart) if max(apart) <= math.log(ALIKE) else math.inf
 
     @property
@@ -72,10 +72,10 @@ def known_spreads() -> Sequence[Varied]:
         return [*published, *(_read(line, line["campaign"]) for line in csv.DictReader(file))]
 
 
-def nearest(trial: SpreadTrial, metric: str, known: Iterable[Varied]) -> Varied | None:
+def nearest(trial: SpreadTrial, metric: str, spreads: Iterable[Varied]) -> Varied | None:
     """What is known of the trials most alike; None where none are."""
-    told = [one for one in known if one.metric == metric and trial.distance(one.trial) < math.inf]
-    return min(told, key=lambda one: trial.distance(one.trial), default=None)
+    comparable = [spread for spread in spreads if spread.metric == metric and trial.distance(spread.trial) < math.inf]
+    return min(comparable, key=lambda spread: trial.distance(spread.trial), default=None)
 
 
 def _read(row: Mapping[str, Any], campaign: str) -> Varied:

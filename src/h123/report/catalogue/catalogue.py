@@ -54,30 +54,30 @@ def write_catalogue() -> Path:
 
 
 def catalogue_page(
-    subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord], missing: Sequence[RejectedSubject]
+    subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord], missing: Sequence[RejectedSubject]
 ) -> str:
     """The whole page, in Markdown."""
     parts = [
         [_HEAD],
-        _stacks(subjects, known),
-        _role("Servers", "server", subjects, known, _server_row),
-        _role("Clients", "client", subjects, known, _client_row),
-        *measured_constants(subjects, known),
+        _stacks(subjects, records),
+        _role("Servers", "server", subjects, records, _server_row),
+        _role("Clients", "client", subjects, records, _client_row),
+        *measured_constants(subjects, records),
         _notes(subjects),
-        _shortcomings(subjects, known),
+        _shortcomings(subjects, records),
         _missing(missing),
-        _installing(subjects, known),
+        _installing(subjects, records),
         _licences(subjects),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
-def _stacks(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
+def _stacks(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
     """The distinct QUIC stacks whose server over HTTP/3 is verified."""
     stacks = dict.fromkeys(
         subject.stack
         for name, subject in subjects.items()
-        if subject.server and "h3" in subject.server.protocols and _passed(subject, known.get(name), "server")
+        if subject.server and "h3" in subject.server.protocols and _passed(subject, records.get(name), "server")
     )
     if not stacks:
         return []
@@ -89,14 +89,14 @@ def _role(
     title: str,
     role: VerifiedRole,
     subjects: Mapping[str, Subject],
-    known: Mapping[str, PublicRecord],
+    records: Mapping[str, PublicRecord],
     row: Callable[[Subject, list[Result]], dict[str, str]],
 ) -> list[str]:
     rows = []
     for name, subject in subjects.items():
         if getattr(subject, role):
-            told = known.get(name)
-            results = told.record.of_role(role) if told and told.holds_for(subject) else []
+            record = records.get(name)
+            results = record.record.of_role(role) if record and record.holds_for(subject) else []
             rows.append(
                 {
                     "subject": f"[{name}](../subjects/{name})",
@@ -104,7 +104,7 @@ def _role(
                     "version": subject.version,
                     **row(subject, results),
                     "clocks": ", ".join(dict.fromkeys(r.clock for r in results if r.verdict == "passed")) or NOTHING,
-                    "verified": _verified(subject, told, role),
+                    "verified": _verified(subject, record, role),
                 }
             )
     return [f"## {title}", "", *table(rows)]
@@ -180,17 +180,17 @@ def _proved(subject: Subject, results: Sequence[Result]) -> Iterator[str]:
 
 def _controllers(results: Sequence[Result]) -> str:
     """Those that were seen at work."""
-    told = []
+    phrases = []
     for result in results:
         what, _, name = result.check.partition(" ")
         if what == "congestion" and result.protocol == "h3" and result.verdict == "passed":
-            told.append(name)
-    return ", ".join(dict.fromkeys(told)) or NOTHING
+            phrases.append(name)
+    return ", ".join(dict.fromkeys(phrases)) or NOTHING
 
 
 def _tls(results: Sequence[Result]) -> str:
-    told = dict.fromkeys(r.detail for r in results if r.check == "TLS" and r.verdict == "passed")
-    return "; ".join(told) or NOTHING
+    details = dict.fromkeys(r.detail for r in results if r.check == "TLS" and r.verdict == "passed")
+    return "; ".join(details) or NOTHING
 
 
 def _verified(subject: Subject, record: PublicRecord | None, role: VerifiedRole) -> str:
@@ -219,14 +219,14 @@ def _notes(subjects: Mapping[str, Subject]) -> list[str]:
     return ["## Worth knowing", "", *lines] if lines else []
 
 
-def _shortcomings(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
+def _shortcomings(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
     """What failed, and what could not be asked, in the words of the verification."""
     rows = []
     for name, subject in subjects.items():
-        told = known.get(name)
-        if told is None or not told.holds_for(subject):
+        record = records.get(name)
+        if record is None or not record.holds_for(subject):
             continue
-        for result in told.record.results:
+        for result in record.record.results:
             if result.verdict != "passed":
                 where = f"{result.role}, {result.protocol}" + (", virtual clock" if result.clock == "virtual" else "")
                 rows.append(
@@ -243,25 +243,30 @@ def _shortcomings(subjects: Mapping[str, Subject], known: Mapping[str, PublicRec
 
 def _missing(missing: Sequence[RejectedSubject]) -> list[str]:
     rows = [
-        {"name": one.name, "QUIC stack": one.stack, "what was tried": one.what, "why it is not here": one.why}
-        for one in missing
+        {
+            "name": rejected.name,
+            "QUIC stack": rejected.stack,
+            "what was tried": rejected.what,
+            "why it is not here": rejected.why,
+        }
+        for rejected in missing
     ]
     return ["## Tried, not in the catalogue", "", *table(rows)] if rows else []
 
 
-def _installing(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
+def _installing(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
     rows = []
     for name, subject in subjects.items():
-        told = known.get(name)
+        record = records.get(name)
         rows.append(
             {
                 "command": "part of h123" if subject.install.embedded else f"`h123 install {name}`{_with(subject)}",
                 "needs": subject.install.needs_help or NOTHING,
-                "size": format_bytes(told.bytes) if told and told.bytes else NOTHING,
-                "time": format_span(told.seconds) if told and told.seconds is not None else NOTHING,
+                "size": format_bytes(record.bytes) if record and record.bytes else NOTHING,
+                "time": format_span(record.seconds) if record and record.seconds is not None else NOTHING,
             }
         )
-    machines = dict.fromkeys(_machine(told) for told in known.values())
+    machines = dict.fromkeys(_machine(record) for record in records.values())
     words = "Times (of a build whose packages were perhaps at hand already) and verifications are from"
     where = [f"{words} {'; '.join(machines)}."] if machines else []
     return ["## Installing", "", *where, *([""] if where else []), *table(rows)]

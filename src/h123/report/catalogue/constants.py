@@ -59,12 +59,14 @@ def write_constants() -> Path:
 
 
 def held(
-    every: Sequence[DeclaredConstants], subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]
+    every: Sequence[DeclaredConstants], subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]
 ) -> Sequence[DeclarationCheck]:
     """Each against the record of its subject's files as they are now."""
     return [
-        DeclarationCheck(said, _comparisons(said, subjects.get(said.subject), known.get(said.subject)))
-        for said in every
+        DeclarationCheck(
+            declared, _comparisons(declared, subjects.get(declared.subject), records.get(declared.subject))
+        )
+        for declared in every
     ]
 
 
@@ -73,10 +75,10 @@ def _comparisons(
 ) -> list[DeclaredComparison]:
     if subject is None or record is None or not record.holds_for(subject):
         return []
-    wanted = ("server", constants.protocol, constants.congestion)
-    for seen in record.record.constants or []:
-        if (seen.role, seen.protocol, seen.congestion) == wanted:
-            return compared(constants, seen)
+    key = ("server", constants.protocol, constants.congestion)
+    for constants_seen in record.record.constants or []:
+        if (constants_seen.role, constants_seen.protocol, constants_seen.congestion) == key:
+            return compared(constants, constants_seen)
     return []
 
 
@@ -87,9 +89,9 @@ def constants_page(every: Sequence[DeclarationCheck]) -> str:
 
 
 def _summary(every: Sequence[DeclarationCheck]) -> str:
-    all_of_them = [comparison for held in every for comparison in held.comparisons]
-    same = sum(one.agrees for one in all_of_them)
-    servers = len({held.said.subject for held in every if held.comparisons})
+    all_of_them = [comparison for check in every for comparison in check.comparisons]
+    same = sum(comparison_of_all.agrees for comparison_of_all in all_of_them)
+    servers = len({check.said.subject for check in every if check.comparisons})
     differ = len(all_of_them) - same
     rest = f"; the other {differ} differ, [each for a reason that is named](#differences)" if differ else ""
     return f"{same} of {len(all_of_them)} constants of {servers} servers are what their sources say{rest}."
@@ -97,31 +99,32 @@ def _summary(every: Sequence[DeclarationCheck]) -> str:
 
 def _table(every: Sequence[DeclarationCheck]) -> list[str]:
     rows = []
-    for held in every:
-        said = held.said
-        for comparison in held.comparisons:
+    for check in every:
+        declaration = check.said
+        for comparison in check.comparisons:
             rows.append(
                 {
-                    "server": held.server,
-                    "over": held.over,
+                    "server": check.server,
+                    "over": check.over,
                     "constant": comparison.constant,
                     "its source says": comparison.says,
-                    "where": f"{said.source} {said.version}: " + ", ".join(f"`{line}`" for line in comparison.where),
+                    "where": f"{declaration.source} {declaration.version}: "
+                    + ", ".join(f"`{line}`" for line in comparison.where),
                     "packets show": comparison.shows or NOTHING,
                     "the same": "yes" if comparison.agrees else "**no**",
                 }
             )
-        if not held.comparisons:
+        if not check.comparisons:
             rest = dict.fromkeys(("its source says", "where", "packets show", "the same"), NOTHING)
-            rows.append({"server": held.server, "over": held.over, "constant": "not measured as it is now", **rest})
+            rows.append({"server": check.server, "over": check.over, "constant": "not measured as it is now", **rest})
     return list(table(rows))
 
 
 def _differences(every: Sequence[DeclarationCheck]) -> list[str]:
     lines = [
-        f"* **{held.server}**, {held.over}, {comparison.constant}: {comparison.differs or 'nobody has said why yet.'}"
-        for held in every
-        for comparison in held.comparisons
+        f"* **{check.server}**, {check.over}, {comparison.constant}: {comparison.differs or 'nobody has said why yet.'}"
+        for check in every
+        for comparison in check.comparisons
         if not comparison.agrees
     ]
     return ["## Differences", "", *lines] if lines else []
@@ -129,9 +132,11 @@ def _differences(every: Sequence[DeclarationCheck]) -> list[str]:
 
 def _sources(every: Sequence[DeclarationCheck]) -> list[str]:
     rows: dict[tuple[str, str, str, str], list[str]] = {}
-    for held in every:
-        said = held.said
-        rows.setdefault((said.source, said.version, said.read_from, said.otherwise), []).append(held.server)
+    for check in every:
+        declaration = check.said
+        rows.setdefault(
+            (declaration.source, declaration.version, declaration.read_from, declaration.otherwise), []
+        ).append(check.server)
     listed = [
         {
             "source": source,

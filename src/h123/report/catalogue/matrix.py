@@ -35,12 +35,12 @@ def print_matrix(cells: Cells, console: Console) -> None:
     console.print(f"{signs}; in each place {', '.join(map(level, protocols))}", style="dim")
     for line in totals(cells):
         console.print(line)
-    found = list(failures(cells))
-    for pairing, method, result in found[:_FAILURES_SHOWN]:
+    failed_pairings = list(failures(cells))
+    for pairing, method, result in failed_pairings[:_FAILURES_SHOWN]:
         where = f"  {pairing.server} / {pairing.client}, {level(pairing.protocol)} {method}: "
         console.print(Text(where, style="bold").append(result.reason, style="not bold"), soft_wrap=True)
-    if len(found) > _FAILURES_SHOWN:
-        console.print(f"  and {len(found) - _FAILURES_SHOWN} more, in the page")
+    if len(failed_pairings) > _FAILURES_SHOWN:
+        console.print(f"  and {len(failed_pairings) - _FAILURES_SHOWN} more, in the page")
 
 
 def totals(cells: Cells) -> list[str]:
@@ -74,8 +74,8 @@ def reasons(cell: Cell | None) -> str:
     """A cell in words: what came of each method."""
     if cell is None:
         return "not tried yet"
-    told = (f"{m}: {r.outcome}{f' ({r.reason})' if r.reason else ''}" for m, r in cell.results.items())
-    return "; ".join(told)
+    results = (f"{m}: {r.outcome}{f' ({r.reason})' if r.reason else ''}" for m, r in cell.results.items())
+    return "; ".join(results)
 
 
 def _outcome(cell: Cell | None) -> str:
@@ -137,9 +137,9 @@ class ProtocolTable:
 
 def _protocol_table(cells: Cells, protocol: str) -> ProtocolTable:
     servers, clients, _ = _sides(cells)
-    tried = [p for p, cell in cells.items() if p.protocol == protocol and _outcome(cell) != "unsupported"]
-    down = [name for name in servers if name in {p.server for p in tried}]
-    across = [name for name in clients if name in {p.client for p in tried}]
+    pairings = [p for p, cell in cells.items() if p.protocol == protocol and _outcome(cell) != "unsupported"]
+    down = [name for name in servers if name in {p.server for p in pairings}]
+    across = [name for name in clients if name in {p.client for p in pairings}]
     rows = []
     for server in down:
         pairs = [Pairing(server, client, protocol) for client in across]

@@ -53,47 +53,52 @@ given it another one. [results/migration.md](results/migration.md) has other cli
 of it makes a verification fail. `h123 verify NAME --moves` sees it again."""
 
 
-def measured_constants(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[list[str]]:
+def measured_constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[list[str]]:
     """The sections of the page, each in lines; one without anything to tell is empty."""
     sections = (_constants, _reception, _client_constants, _moves, _kernel)
-    return [section(subjects, known) for section in sections]
+    return [section(subjects, records) for section in sections]
 
 
-def _constants(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
+def _constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
     """What servers' packets show, a line each and protocol."""
     rows = [
-        {"server": name, "protocol": one.protocol, **_constants_row(one), **_taking(one, known[name])}
+        {
+            "server": name,
+            "protocol": constants.protocol,
+            **_constants_row(constants),
+            **_taking(constants, records[name]),
+        }
         for name in subjects
-        for one in _measured(subjects[name], known.get(name))
-        if one.congestion == default_controller(subjects[name], one.protocol)
+        for constants in _measured(subjects[name], records.get(name))
+        if constants.congestion == default_controller(subjects[name], constants.protocol)
     ]
     return ["## Constants of servers", "", _CONSTANTS, "", *table(rows)] if rows else []
 
 
-def _client_constants(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
+def _client_constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
     """The same of clients, whose uploads they send and whose downloads they acknowledge."""
     rows = [
-        {"client": name, "protocol": one.protocol, **_constants_row(one), **_receiving(one)}
+        {"client": name, "protocol": constants.protocol, **_constants_row(constants), **_receiving(constants)}
         for name in subjects
-        for one in _measured(subjects[name], known.get(name), "client")
-        if one.congestion == default_controller(subjects[name], one.protocol)
+        for constants in _measured(subjects[name], records.get(name), "client")
+        if constants.congestion == default_controller(subjects[name], constants.protocol)
     ]
     return ["## Constants of clients", "", _CLIENT_CONSTANTS, "", *table(rows)] if rows else []
 
 
-def _reception(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
+def _reception(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
     """What clients let a server do over QUIC, as the server logged it."""
     rows = []
     for name, subject in subjects.items():
-        told = known.get(name)
-        results = told.record.of_role("client") if told and told.holds_for(subject) else []
-        found = {r.check: r.detail for r in results if r.check in (STREAMS, WINDOWS) and r.verdict == "passed"}
-        if found and subject.client:
+        record = records.get(name)
+        results = record.record.of_role("client") if record and record.holds_for(subject) else []
+        details = {r.check: r.detail for r in results if r.check in (STREAMS, WINDOWS) and r.verdict == "passed"}
+        if details and subject.client:
             rows.append(
                 {
                     "client": name,
-                    "requests open at once": found.get(STREAMS) or NOTHING,
-                    "receive windows": found.get(WINDOWS) or NOTHING,
+                    "requests open at once": details.get(STREAMS) or NOTHING,
+                    "receive windows": details.get(WINDOWS) or NOTHING,
                     "declared": _declared(subject.client.limits) or NOTHING,
                 }
             )
@@ -116,35 +121,37 @@ def _receiving(constants: Constants) -> dict[str, str]:
     }
 
 
-def _moves(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
+def _moves(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
     """What servers make of clients that move, a line each."""
     rows = []
     for name, subject in subjects.items():
-        told = known.get(name)
-        seen = {one.new: one for one in (told.record.moves if told and told.holds_for(subject) else None) or []}
-        if seen:
-            columns = {f"new {new}": _of_a_move(seen[new]) for new in ("port", "address") if new in seen}
-            clocks = ", ".join(dict.fromkeys(one.clock for one in seen.values()))
+        record = records.get(name)
+        moves = {
+            move.new: move for move in (record.record.moves if record and record.holds_for(subject) else None) or []
+        }
+        if moves:
+            columns = {f"new {new}": _of_a_move(moves[new]) for new in ("port", "address") if new in moves}
+            clocks = ", ".join(dict.fromkeys(move.clock for move in moves.values()))
             rows.append({"server": name, "QUIC stack": subject.stack, **columns, "clock": clocks})
     return ["## When the client moves", "", _MOVES, "", *table(rows)] if rows else []
 
 
-def _of_a_move(one: MoveResult) -> str:
-    if one.untold:
+def _of_a_move(move: MoveResult) -> str:
+    if move.untold:
         return NOTHING
-    if one.survived and one.clock == "wall":
+    if move.survived and move.clock == "wall":
         return "survived"
-    if one.survived and one.answered is not None and one.flowed is not None:
-        return f"survived: answers after {format_seconds(one.answered)}, flows after {format_seconds(one.flowed)}"
-    return "not survived" if one.answered is not None else "not survived, nothing is sent there"
+    if move.survived and move.answered is not None and move.flowed is not None:
+        return f"survived: answers after {format_seconds(move.answered)}, flows after {format_seconds(move.flowed)}"
+    return "not survived" if move.answered is not None else "not survived, nothing is sent there"
 
 
-def _kernel(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
+def _kernel(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
     """What those of the kernel's TCP show under each controller, with the server that is asked for them."""
     rows = [
-        {"controller": one.congestion, **_constants_row(one)}
-        for one in (_measured(subjects[PROBE], known.get(PROBE)) if PROBE in subjects else [])
-        if one.protocol == KERNEL_PROTOCOL
+        {"controller": constants.congestion, **_constants_row(constants)}
+        for constants in (_measured(subjects[PROBE], records.get(PROBE)) if PROBE in subjects else [])
+        if constants.protocol == KERNEL_PROTOCOL
     ]
     where = f"Of Linux as the virtual clock has it, with the server {PROBE} over {KERNEL_PROTOCOL}."
     return ["## Constants of the kernel's TCP", "", where, "", *table(rows)] if rows else []
@@ -152,7 +159,7 @@ def _kernel(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) 
 
 def _measured(subject: Subject, record: PublicRecord | None, role: VerifiedRole = "server") -> list[Constants]:
     there = record.record.constants if record and record.holds_for(subject) else None
-    return [one for one in there or [] if one.role == role]
+    return [constants for constants in there or [] if constants.role == role]
 
 
 def _constants_row(constants: Constants) -> dict[str, str]:

@@ -30,15 +30,15 @@ def write_profiles() -> Path:
     return path
 
 
-def profiles_page(subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> str:
+def profiles_page(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> str:
     """The whole page, in Markdown."""
     listed = [f"* **{situation.title}**: {situation.description}" for situation in SITUATIONS]
-    parts = [[_HEAD], listed, *(_role(role, subjects, known) for role in ("server", "client"))]
+    parts = [[_HEAD], listed, *(_role(role, subjects, records) for role in ("server", "client"))]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
-def _role(role: VerifiedRole, subjects: Mapping[str, Subject], known: Mapping[str, PublicRecord]) -> list[str]:
-    rows = [row for name, subject in subjects.items() for row in _rows(subject, role, known.get(name))]
+def _role(role: VerifiedRole, subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
+    rows = [row for name, subject in subjects.items() for row in _rows(subject, role, records.get(name))]
     return [f"## {role.capitalize()}s", "", *table(rows), *_missing(role, subjects, rows)] if rows else []
 
 
@@ -52,9 +52,9 @@ def _missing(role: VerifiedRole, subjects: Mapping[str, Subject], rows: Sequence
 
 def _rows(subject: Subject, role: VerifiedRole, record: PublicRecord | None) -> Iterator[dict[str, str]]:
     there = record.record.profile if record and record.holds_for(subject) else None
-    mine = [held for held in there or [] if held.role == role]
-    for protocol in dict.fromkeys(held.protocol for held in mine):
-        cells = {held.situation: _cell(held) for held in mine if held.protocol == protocol}
+    mine = [holding for holding in there or [] if holding.role == role]
+    for protocol in dict.fromkeys(holding.protocol for holding in mine):
+        cells = {holding.situation: _cell(holding) for holding in mine if holding.protocol == protocol}
         told_of = {situation.title: cells.get(situation.name, NOTHING) for situation in SITUATIONS}
         yield {role: subject.name, "over": protocol, **told_of}
 

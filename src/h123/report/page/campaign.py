@@ -27,7 +27,7 @@ def write_report(folder: CampaignFolder, beside: Path | None = None) -> Path:
     verdicts = read_verdicts(folder)
     sources = _sources(PageFacts.of(folder, verdicts), verdicts, _printed(folder, verdicts, beside))
     figures = section_figures(sources)
-    for figure in (one for group in figures.values() for one in group):
+    for figure in (figure_of_section for group in figures.values() for figure_of_section in group):
         save(figure, folder.path / "figures")
     page = folder.path / "report.html"
     write_atomically(page, _rendered(sources, figures))

@@ -75,9 +75,9 @@ def published_facts(folder: CampaignFolder, verdicts: Verdicts) -> Mapping[str, 
     facts = PageFacts.of(folder, verdicts)
     pooled = [row for row in facts.quantiles if row["trial"] is None]
     gone = {"curves": len(pooled) < len(facts.quantiles), "visits": bool(facts.visits)}
-    kept: dict[str, Any] = _model().dump_python(facts, mode="json", exclude={"study", "visits", "quantiles"})
+    content: dict[str, Any] = _model().dump_python(facts, mode="json", exclude={"study", "visits", "quantiles"})
     return {
-        **kept,
+        **content,
         "quantiles": rounded(pooled),
         "left_out": [_LEFT_OUT[part] for part, is_gone in gone.items() if is_gone],
     }

@@ -42,8 +42,8 @@ class SectionFigures(NamedTuple):
 def _ratios(of: PageSources) -> Iterator[Figure]:
     if answered := [c for c in headline(of.comparisons) if c["ratio"] is not None]:
         yield answer_figure(answered, of.verdicts["margin"])
-    if known := [c for c in of.comparisons if c["ratio"] is not None]:
-        yield details_figure(known, of.verdicts["margin"])
+    if estimated := [c for c in of.comparisons if c["ratio"] is not None]:
+        yield details_figure(estimated, of.verdicts["margin"])
 
 
 def _causes(of: PageSources) -> Iterator[Figure]:
@@ -67,9 +67,9 @@ def _values(of: PageSources) -> Iterator[Figure]:
     yield from bars_figures(rows, Study.from_resolved(of.facts.study).compare.charts, factor)
     if not of.values:
         return
-    asked = headline(of.comparisons)[0]["metric"] if of.comparisons else "latency"
-    if any(row["metrics"].get(asked) is not None for row in of.values):
-        yield trials_figure(of.values, asked, factor)
+    metric_name = headline(of.comparisons)[0]["metric"] if of.comparisons else "latency"
+    if any(row["metrics"].get(metric_name) is not None for row in of.values):
+        yield trials_figure(of.values, metric_name, factor)
     if quantiles := in_order(without([*of.facts.quantiles], of.same), of.verdicts):
         bases = {c["b"] for c in of.comparisons if c["ratio"] is not None}
         if not all(row["twin"] for row in quantiles):
@@ -83,10 +83,10 @@ def _values(of: PageSources) -> Iterator[Figure]:
 
 
 def _as_published(of: PageSources) -> Iterator[Figure]:
-    if found := of.verdicts["as_published"]:
+    if published_part := of.verdicts["as_published"]:
         levels = {name: list(those) for name, those in of.facts.study["factors"].items() if name not in of.same}
-        yield from averages_figures(found["replications"], levels, of.factor)
-        yield from published_figures(found)
+        yield from averages_figures(published_part["replications"], levels, of.factor)
+        yield from published_figures(published_part)
     if of.printed and (values_figure := printed_figure(of.printed)):
         yield values_figure
 
@@ -103,4 +103,4 @@ DRAWN: Sequence[SectionFigures] = [
 
 def section_figures(sources: PageSources) -> dict[type, list[Figure]]:
     """All figures of a campaign, by the part of verdicts.json that they show."""
-    return {one.section.part: list(one.figures(sources)) for one in DRAWN}
+    return {registered.section.part: list(registered.figures(sources)) for registered in DRAWN}

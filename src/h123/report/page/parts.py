@@ -61,16 +61,16 @@ def _first(of: PageSources, _: Sequence[Figure]) -> Content | None:
 
 
 def _answer(of: PageSources, _: Sequence[Figure]) -> Content:
-    asked, colder = headline(of.comparisons), findings(cold(of.verdicts))
+    comparisons, colder = headline(of.comparisons), findings(cold(of.verdicts))
     return {
         "answer_tables": answers(of.verdicts),
         "no_answer": no_answer(of.verdicts),
-        "headline": headline_sentences(asked),
-        "answers": asked,
-        "outcomes": list(outcomes(asked, of.verdicts["margin"])),
+        "headline": headline_sentences(comparisons),
+        "answers": comparisons,
+        "outcomes": list(outcomes(comparisons, of.verdicts["margin"])),
         "cold": colder,
         "difference": difference,
-        "confidence": difference.confidence([*asked, *colder]),
+        "confidence": difference.confidence([*comparisons, *colder]),
     }
 
 

@@ -51,16 +51,23 @@ def lab_shares(attempts: Sequence[Attempt]) -> dict[str, str]:
     knows it, and under the virtual clock, where it takes none."""
     shares: dict[str, list[float]] = {}
     for attempt in attempts:
-        told = attempt.report.machine
-        if not attempt.virtual and told.lab_ns is not None and told.cpus and told.wall_ns:
-            shares.setdefault(attempt.parameters["network"], []).append(told.lab_ns / (told.cpus * told.wall_ns))
+        machine_account = attempt.report.machine
+        if (
+            not attempt.virtual
+            and machine_account.lab_ns is not None
+            and machine_account.cpus
+            and machine_account.wall_ns
+        ):
+            shares.setdefault(attempt.parameters["network"], []).append(
+                machine_account.lab_ns / (machine_account.cpus * machine_account.wall_ns)
+            )
     return {name: f"{percent(median(of))}, at most {percent(max(of))}" for name, of in shares.items()}
 
 
 def _cross(attempts: Sequence[Attempt], direction: Side) -> str:
     """The median goodput of cross traffic over trials, and of how many packets the queue dropped how many."""
-    told = [(a.report, link.cross[direction]) for a in attempts for link in a.report.links[:1] if link.cross]
-    sent = [(report, way) for report, way in told if way.received_bytes]
+    accounts = [(a.report, link.cross[direction]) for a in attempts for link in a.report.links[:1] if link.cross]
+    sent = [(report, way) for report, way in accounts if way.received_bytes]
     if not sent:
         return ""
     goodput = median(8e9 * way.received_bytes / max(report.phases_ns.get("main", 0), 1) for report, way in sent)
@@ -79,7 +86,7 @@ def _link_row(
     late = [way.lateness_ns.p99 for link in links if (way := (link.directions or {}).get(direction))]
     worst = [_worst(error.p50 for error in errors), _worst(error.p99 for error in errors)]
     off = [100 * (rate.measured_bps / rate.configured_bps - 1) for rate in rates]
-    sent, lost = sum(loss.sent for loss in losses), sum(loss.lost for loss in losses)
+    sent, lost_packets = sum(loss.sent for loss in losses), sum(loss.lost for loss in losses)
     expected = sum(loss.expected_lost for loss in losses)
     return LinkRow(
         network=network,
@@ -88,7 +95,7 @@ def _link_row(
         delay=f"{((profile and profile.delay_ns) or 0) / 1e6:g} ms",
         delay_error=" / ".join(f"{error / 1000:.0f}" for error in worst) + " µs" if errors else "–",
         rate=f"{format_rate(rates[0].configured_bps)}, {max(off, key=abs):+.2f} %" if rates else "–",
-        loss=f"{lost} of {sent}, expected {expected}" if losses else "–",
+        loss=f"{lost_packets} of {sent}, expected {expected}" if losses else "–",
         lateness=f"{_worst(late) / 1000:.0f} µs" if late else "–",
         cross=cross,
     )
@@ -136,9 +143,12 @@ def provenance(folder: CampaignFolder, attempts: Sequence[Attempt]) -> list[tupl
     if folder.imported:
         files = [(f"file {file['name']}", f"SHA-256 {file['sha256']}") for file in folder.imported["files"]]
         schema = (folder.path / "study.yaml").name
-        told = [("schema", f"{folder.imported['schema']}, kept in {schema}"), ("machine, subjects", "not recorded")]
+        facts_of_import = [
+            ("schema", f"{folder.imported['schema']}, kept in {schema}"),
+            ("machine, subjects", "not recorded"),
+        ]
         secured = ("TLS", _imported_tls(attempts, folder.study["compare"]["factor"]))
-        return [("h123", folder.version), ("imported", folder.created), *files, *told, secured]
+        return [("h123", folder.version), ("imported", folder.created), *files, *facts_of_import, secured]
     facts = folder.machine
     subjects = [f"{name} {s['version']} ({s['stack']}, {s['language']})" for name, s in folder.subjects.items()]
     return [
@@ -157,32 +167,32 @@ def provenance(folder: CampaignFolder, attempts: Sequence[Attempt]) -> list[tupl
 
 def _imported_tls(attempts: Sequence[Attempt], factor: str) -> str:
     """Of each level, what the files tell."""
-    known: dict[str, set[str]] = {attempt.cell[factor]: set() for attempt in attempts}
+    versions_by_level: dict[str, set[str]] = {attempt.cell[factor]: set() for attempt in attempts}
     for attempt in attempts:
-        known[attempt.cell[factor]] |= attempt.tls_versions or {"not known"}
-    return "; ".join(f"{level(name)}: {' and '.join(sorted(versions))}" for name, versions in known.items())
+        versions_by_level[attempt.cell[factor]] |= attempt.tls_versions or {"not known"}
+    return "; ".join(f"{level(name)}: {' and '.join(sorted(versions))}" for name, versions in versions_by_level.items())
 
 
 def _tls(attempts: Sequence[Attempt]) -> list[str]:
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for attempt in attempts:
         for kind in attempt.tls:
             words = f"{kind.alpn}: TLS {kind.version}, {kind.cipher}, {kind.key_exchange}"
-            seen[words] = seen.get(words, 0) + kind.connections
-    return [f"{words} ({count} connections)" for words, count in sorted(seen.items())]
+            counts[words] = counts.get(words, 0) + kind.connections
+    return [f"{words} ({count} connections)" for words, count in sorted(counts.items())]
 
 
 def _congestion(attempts: Sequence[Attempt], folder: CampaignFolder) -> list[str]:
     factor = folder.study["compare"]["factor"]
-    asked = {str(attempt.parameters["congestion"]) for attempt in attempts}
+    controllers = {str(attempt.parameters["congestion"]) for attempt in attempts}
     kernels = {host.congestion for a in attempts for host in a.report.hosts}
     clients = {f"{level(a.cell[factor])} {a.facts.congestion}" for a in attempts if a.facts}
     lines = [f"hosts: {', '.join(sorted(map(str, kernels)))}", f"as the client saw it: {', '.join(sorted(clients))}"]
-    return [f"asked: {', '.join(sorted(asked))}", *lines, *_controllers(folder)]
+    return [f"asked: {', '.join(sorted(controllers))}", *lines, *_controllers(folder)]
 
 
 def _controllers(folder: CampaignFolder) -> list[str]:
     """What the QUIC stacks can have, first what each has by itself."""
     offered = {name: (about.get("congestion") or {}).get("h3") for name, about in folder.subjects.items()}
-    told = [f"{name} {' or '.join(names)}" for name, names in offered.items() if isinstance(names, list)]
-    return [f"over QUIC: {', '.join(told)}"] if told else []
+    phrases = [f"{name} {' or '.join(names)}" for name, names in offered.items() if isinstance(names, list)]
+    return [f"over QUIC: {', '.join(phrases)}"] if phrases else []

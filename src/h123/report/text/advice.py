@@ -17,10 +17,10 @@ def advice(verdicts: Verdicts) -> list[str]:
     folder."""
     comparisons, outlook = verdicts["comparisons"], verdicts["projection"]
     metrics = {c["metric"] for c in headline(comparisons)}
-    asked = [c for c in comparisons if c["metric"] in metrics and c.get("projection") and not c["withheld"]]
-    within = [c for c in asked if (projection := c.get("projection")) and projection["blocks"]]
-    beyond = [c for c in asked if (projection := c.get("projection")) and projection["basis"] == "beyond"]
-    lines = [_blocks(within, len(asked), verdicts)] if within else []
+    projected = [c for c in comparisons if c["metric"] in metrics and c.get("projection") and not c["withheld"]]
+    within = [c for c in projected if (projection := c.get("projection")) and projection["blocks"]]
+    beyond = [c for c in projected if (projection := c.get("projection")) and projection["basis"] == "beyond"]
+    lines = [_blocks(within, len(projected), verdicts)] if within else []
     if beyond:
         lines.append(
             f"{_named(beyond)} would need more than {outlook['limit']} blocks: the machine or the link varies more "
@@ -32,10 +32,10 @@ def advice(verdicts: Verdicts) -> list[str]:
 
 def remedy(comparison: JudgedComparison) -> str:
     """What would decide one comparison, as a sentence; empty where nothing is to be decided or known about it."""
-    found = comparison.get("projection")
-    if not found:
+    projection = comparison.get("projection")
+    if not projection:
         return ""
-    blocks = found["blocks"]
+    blocks = projection["blocks"]
     return {
         "spread": f"About {blocks} blocks would decide it.",
         "fewest": f"{blocks} blocks are the fewest that can decide it.",
@@ -49,10 +49,10 @@ def remedy(comparison: JudgedComparison) -> str:
         "timeless": "More blocks would not help: measure over a network that takes time, or under the wall clock.",
         "answers": "More blocks would not help: make both answer alike.",
         "audits": "More blocks would not help: the audits say what is wrong.",
-    }.get(found["basis"], "")
+    }.get(projection["basis"], "")
 
 
-def _blocks(within: Sequence[JudgedComparison], asked: int, verdicts: Verdicts) -> str:
+def _blocks(within: Sequence[JudgedComparison], count: int, verdicts: Verdicts) -> str:
     blocks, seconds = verdicts["projection"]["blocks"], verdicts["projection"]["seconds"]
     if verdicts.get("origin"):
         command = f"measure and import {blocks} blocks"
@@ -61,18 +61,18 @@ def _blocks(within: Sequence[JudgedComparison], asked: int, verdicts: Verdicts) 
     time = f", +{_roughly(seconds)}" if seconds is not None else ""
     if all(projection["basis"] == "fewest" for c in within if (projection := c.get("projection"))):
         return f"{blocks} blocks are the fewest that can decide anything{time}: {command}."
-    return f"About {blocks} blocks would decide {_what(within, asked)}{time}: {command}."
+    return f"About {blocks} blocks would decide {_what(within, count)}{time}: {command}."
 
 
-def _what(within: Sequence[JudgedComparison], asked: int) -> str:
+def _what(within: Sequence[JudgedComparison], count: int) -> str:
     """`it`, `HTTP/3 v HTTP/2 (poor)`, `37 of the 80 undecided (19 of them by about 30 blocks)`."""
-    if asked <= _NAMED:
-        return "it" if asked == 1 else _named(within)
+    if count <= _NAMED:
+        return "it" if count == 1 else _named(within)
     needed = sorted(projection["blocks"] or 0 for c in within if (projection := c.get("projection")))
     middle = needed[(len(needed) - 1) // 2]
     sooner = sum(blocks <= middle for blocks in needed)
     half = f" ({sooner} of them by about {middle})" if sooner < len(needed) else ""
-    return f"{f'all {asked}' if len(within) == asked else f'{len(within)} of the {asked}'} undecided{half}"
+    return f"{f'all {count}' if len(within) == count else f'{len(within)} of the {count}'} undecided{half}"
 
 
 def _named(comparisons: Sequence[JudgedComparison]) -> str:
@@ -84,8 +84,8 @@ def _named(comparisons: Sequence[JudgedComparison]) -> str:
         f"{level(c['a'])} v {level(c['b'])}" + (f" ({cell_name(c['cell'])})" if c["cell"] else "") for c in comparisons
     ]
     nouns = [metric(c["metric"]).noun for c in comparisons]
-    said = names if one_metric else [f"{name} in {noun}" for name, noun in zip(names, nouns, strict=True)]
-    return listed(said, "and")
+    phrases = names if one_metric else [f"{name} in {noun}" for name, noun in zip(names, nouns, strict=True)]
+    return listed(phrases, "and")
 
 
 def _roughly(seconds: float) -> str:

@@ -61,7 +61,7 @@ class AnswerRow:
     @property
     def said(self) -> str:
         """Who is best."""
-        if self.ratios and all(one["withheld"] for one in self.ratios.values()):
+        if self.ratios and all(comparison["withheld"] for comparison in self.ratios.values()):
             return "not judged"
         return self.best.said
 
@@ -80,11 +80,11 @@ class AnswerRow:
 
     def parts(self, pair: tuple[str, str]) -> bool:
         """Whether the medians say something else than the paired ratio."""
-        paired, medians = self.ratios.get(pair), self.medians(pair)
-        if paired is None or unfit(paired) or not paired["ratio"] or not medians:
+        comparison, medians = self.ratios.get(pair), self.medians(pair)
+        if comparison is None or unfit(comparison) or not comparison["ratio"] or not medians:
             return False
-        apart = abs(math.log(medians / paired["ratio"]))
-        return apart > NOTABLE or ((medians - 1) * (paired["ratio"] - 1) < 0 and apart > _OTHER_SIDE)
+        apart = abs(math.log(medians / comparison["ratio"]))
+        return apart > NOTABLE or ((medians - 1) * (comparison["ratio"] - 1) < 0 and apart > _OTHER_SIDE)
 
 
 @dataclass(frozen=True)
@@ -112,10 +112,10 @@ class AnswerTable:
         """`Latency of GET 100 kB, median over the trials; the ratios are of trials paired by block. *: fastest`; `mark`
         is how that is marked, and explained where it is there."""
         of = f" of {self.workload}" if self.workload else ""
-        paired = "; the ratios are of trials paired by block" if ratios else ""
+        note = "; the ratios are of trials paired by block" if ratios else ""
         marked = max((len(row.best.levels) for row in self.rows), default=0)
         legend = f". {mark}: {self.metric.words.best}{', or alike' if marked > 1 else ''}" if marked else ""
-        return f"{self.metric.title}{of}, median over the trials{paired}{legend}"
+        return f"{self.metric.title}{of}, median over the trials{note}{legend}"
 
     @property
     def tally(self) -> str:
@@ -142,11 +142,11 @@ class AnswerTable:
 
     def parting(self, most: int | None = None) -> str:
         """Where medians say something else than the paired ratios, and why; `most`: places that are named."""
-        found = [(row, pair) for row in self.rows for pair in row.ratios if row.parts(pair)]
-        if not found:
+        places = [(row, pair) for row in self.rows for pair in row.ratios if row.parts(pair)]
+        if not places:
             return ""
-        named = [self._parted(row, pair) for row, pair in found[:most]]
-        more = f"; and {len(found) - len(named)} more" if len(found) > len(named) else ""
+        named = [self._parted(row, pair) for row, pair in places[:most]]
+        more = f"; and {len(places) - len(named)} more" if len(places) > len(named) else ""
         return (
             f"Medians part from paired ratios: {'; '.join(named)}{more}. The paired ratio is the answer: it compares "
             "trials of one block, which meet the same losses. Each median is of a block of its own."
@@ -163,18 +163,18 @@ class AnswerTable:
 
 def answers(verdicts: Verdicts) -> list[AnswerTable]:
     """The answer by each metric of the study's first family; none where no trial has a value of it."""
-    asked = list(dict.fromkeys(c["metric"] for c in headline(verdicts["comparisons"])))
-    below = {cold for name in asked if (cold := metric(name).cold)}
-    found = (_answer(verdicts, name) for name in asked if name not in below)
+    metrics = list(dict.fromkeys(c["metric"] for c in headline(verdicts["comparisons"])))
+    below = {cold for name in metrics if (cold := metric(name).cold)}
+    tables = (_answer(verdicts, name) for name in metrics if name not in below)
     return [
-        answer for answer in found if any(value is not None for row in answer.main for value in row.values.values())
+        answer for answer in tables if any(value is not None for row in answer.main for value in row.values.values())
     ]
 
 
 def cold(verdicts: Verdicts) -> list[JudgedComparison]:
     """The comparisons of cold requests that belong to an answer about others."""
-    asked = headline(verdicts["comparisons"])
-    names = {name for c in asked for name in _cold(c["metric"])} - {c["metric"] for c in asked}
+    answers_asked = headline(verdicts["comparisons"])
+    names = {name for c in answers_asked for name in _cold(c["metric"])} - {c["metric"] for c in answers_asked}
     return [c for c in verdicts["comparisons"] if c["metric"] in names and not c["twin"]]
 
 
@@ -185,12 +185,12 @@ def findings(compared: Iterable[JudgedComparison]) -> list[JudgedComparison]:
 
 def no_answer(verdicts: Verdicts) -> str:
     """Why there is none."""
-    asked, valid = headline(verdicts["comparisons"]), verdicts["trials"]["valid"]
-    if not asked:
+    comparisons, valid = headline(verdicts["comparisons"]), verdicts["trials"]["valid"]
+    if not comparisons:
         return "No answer: none of what the study compares is in this campaign."
     if not valid:
         return "No answer: no trial is valid yet."
-    names = listed([metric(name).title.lower() for name in dict.fromkeys(c["metric"] for c in asked)], "or")
+    names = listed([metric(name).title.lower() for name in dict.fromkeys(c["metric"] for c in comparisons)], "or")
     shares = [share for row in verdicts["failures"] for share in (row["a_share"], row["b_share"])]
     why = ": all of their requests failed" if shares and min(shares) == 1 else ""
     which = "the one valid trial" if valid == 1 else f"none of the {valid} valid trials"
@@ -217,18 +217,18 @@ def best(levels: Sequence[str], compared: Sequence[JudgedComparison], unanswered
     alone, between it and those that cannot be told from it. A level that is `unanswered`, which failed in every block,
     is worse than all others, though nothing is said of its times.
     """
-    judged = [c for c in compared if not c["twin"]]
-    worse = {c["b"] if standing(c) == "better" else c["a"] for c in judged if decided(c)}
+    comparisons = [c for c in compared if not c["twin"]]
+    worse = {c["b"] if standing(c) == "better" else c["a"] for c in comparisons if decided(c)}
     worse |= {*unanswered}
-    judged = [c for c in judged if not {c["a"], c["b"]} & {*unanswered}]
+    comparisons = [c for c in comparisons if not {c["a"], c["b"]} & {*unanswered}]
     unbeaten = [name for name in levels if name not in worse]
     for leader in unbeaten:
-        if not _against(leader, judged, "inconclusive") and judged:
-            alike = {leader} | _against(leader, judged, "equivalent")
+        if not _against(leader, comparisons, "inconclusive") and comparisons:
+            alike = {leader} | _against(leader, comparisons, "equivalent")
             if alike.issuperset(unbeaten):
                 return Best(unbeaten)
     alone = unbeaten[0] if len(unbeaten) == 1 else None
-    rivals = {*unbeaten, *(_against(alone, judged, "inconclusive") if alone else ())}
+    rivals = {*unbeaten, *(_against(alone, comparisons, "inconclusive") if alone else ())}
     return Best((), [name for name in levels if name in rivals] if 0 < len(rivals) < len(levels) else ())
 
 
@@ -241,17 +241,17 @@ def _against(name: str, comparisons: Sequence[JudgedComparison], verdict: str) -
 def _answer(verdicts: Verdicts, name: str) -> AnswerTable:
     factor = verdicts["factor"]
     comparisons = [c for c in verdicts["comparisons"] if c["metric"] in (name, *_cold(name))]
-    asked = [c for c in comparisons if c["metric"] == name]
+    own = [c for c in comparisons if c["metric"] == name]
     trials = [value for value in verdicts["values"] if not value["twin"]]
-    levels = sorted({side for c in asked for side in (c["a"], c["b"])})
+    levels = sorted({side for c in own for side in (c["a"], c["b"])})
     workloads = list(dict.fromkeys(c["workload"] for c in comparisons))
     rows = []
-    for cell in map(dict, dict.fromkeys(tuple(c["cell"].items()) for c in asked)):
+    for cell in map(dict, dict.fromkeys(tuple(c["cell"].items()) for c in own)):
         here = [row for row in trials if {n: v for n, v in row["cell"].items() if n != factor} == cell]
-        for shown in (name, *_cold(name)):
-            compared = [c for c in comparisons if c["cell"] == cell and c["metric"] == shown]
+        for shown_metric in (name, *_cold(name)):
+            compared = [c for c in comparisons if c["cell"] == cell and c["metric"] == shown_metric]
             if compared:
-                rows.append(_row(cell, metric(shown), _medians(here, factor, levels, shown), compared))
+                rows.append(_row(cell, metric(shown_metric), _medians(here, factor, levels, shown_metric), compared))
     return AnswerTable(metric(name), workloads[0] if len(workloads) == 1 else "", levels, rows)
 
 
@@ -275,9 +275,9 @@ def _ranked(values: Mapping[str, float | None], by: Metric) -> list[str]:
 
 
 def _medians(trials: Sequence[ValueRow], factor: str, levels: Sequence[str], name: str) -> dict[str, float | None]:
-    found: dict[str, float | None] = {}
-    for chosen in levels:
-        values = [t["metrics"].get(name) for t in trials if t["cell"][factor] == chosen]
-        known = [value for value in values if value is not None]
-        found[chosen] = median(known) if known else None
-    return found
+    medians: dict[str, float | None] = {}
+    for name_of_level in levels:
+        values = [t["metrics"].get(name) for t in trials if t["cell"][factor] == name_of_level]
+        numbers = [value for value in values if value is not None]
+        medians[name_of_level] = median(numbers) if numbers else None
+    return medians

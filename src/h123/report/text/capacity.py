@@ -13,15 +13,15 @@ BUSY = 0.9
 """Of one processor: beyond that the client may be what limits."""
 
 
-def terminal_lines(found: Capacity | None) -> list[str]:
+def terminal_lines(capacity: Capacity | None) -> list[str]:
     """A line for each treatment, then one for each ratio; none without steps."""
-    if found is None:
+    if capacity is None:
         return []
-    said = [f"Requests a second by {found['factor']} (docs/capacity.md):"]
-    for row in found["rows"]:
-        said.append(f"  {cell_name(row['cell'])}: {knee(row)}; {maximum(row)}{limit(row)}")
-    said += [f"  {ratio_line(found, what)}" for what in ("maximum", "knee") if ratios(found, what)]
-    return said + [f"  {line}" for line in omissions(found["rows"])]
+    lines = [f"Requests a second by {capacity['factor']} (docs/capacity.md):"]
+    for row in capacity["rows"]:
+        lines.append(f"  {cell_name(row['cell'])}: {knee(row)}; {maximum(row)}{limit(row)}")
+    lines += [f"  {ratio_line(capacity, what)}" for what in ("maximum", "knee") if ratios(capacity, what)]
+    return lines + [f"  {line}" for line in omissions(capacity["rows"])]
 
 
 def knee(row: CapacityRow) -> str:
@@ -61,22 +61,22 @@ def limit(row: CapacityRow) -> str:
     return f"; the client used {percent(most['client'])} of its processor there, so that the server may do more"
 
 
-def ratio_line(found: Capacity, what: str) -> str:
+def ratio_line(capacity: Capacity, what: str) -> str:
     """All ratios of maxima, or of knees."""
-    rows = ratios(found, what)
+    rows = ratios(capacity, what)
     return f"Ratios of {'maxima' if what == 'maximum' else 'knees'}: {', '.join(rows)}."
 
 
-def ratios(found: Capacity, what: str) -> list[str]:
+def ratios(capacity: Capacity, what: str) -> list[str]:
     """Each in words, of maxima or of knees."""
-    said = []
-    for row in found["ratios"]:
+    phrases = []
+    for row in capacity["ratios"]:
         if row["what"] == what:
             between = "" if row["low"] is None else f" ({ratio(row['low'])} to {ratio(row['high'])})"
             where = cell_name(row["cell"])
             of = f"{level(row['a'])} / {level(row['b'])}"
-            said.append(f"{of}{f' ({where})' if where else ''} {ratio(row['value'])}{between}")
-    return said
+            phrases.append(f"{of}{f' ({where})' if where else ''} {ratio(row['value'])}{between}")
+    return phrases
 
 
 def omissions(rows: Sequence[CapacityRow]) -> Iterator[str]:

@@ -57,21 +57,21 @@ class OtherLedgers:
         return [f"{self.name}: {verdict_words(claim)}{because}; {figures}, from {_basis(claim)}"]
 
 
-def print_claims(decided: "Iterable[Decided]", console: Console, beside: OtherLedgers | None = None) -> None:
+def print_claims(decided: "Iterable[Decided]", console: Console, others: OtherLedgers | None = None) -> None:
     """Print all claims with their verdicts, how many there are of each, and which published results decided how
     many."""
     words, names = list[str](), list[str]()
-    for one in decided:
-        ledger = one.ledger
+    for entry in decided:
+        ledger = entry.ledger
         console.print(Text(f"{ledger['title']} ({ledger['where']})", style="bold"))
         for line in conditions(ledger):
             console.print(Text(line))
         for claim in ledger["claims"]:
             _print_claim(claim, console)
-            if result := one.by.get(claim["id"]):
+            if result := entry.by.get(claim["id"]):
                 console.print(Text(_INDENT + result_line(result, claim["id"]), style="dim"))
                 names.append(result.name)
-            for line in beside.lines(ledger["title"], claim["id"]) if beside else []:
+            for line in others.lines(ledger["title"], claim["id"]) if others else []:
                 console.print(Text(_INDENT + line))
             words.append(claim["verdict"])
         console.print()
@@ -191,7 +191,7 @@ def _percentage(ratio: float | None) -> str:
 
 def arithmetic_lines(claim: "ClaimRow") -> list[str]:
     """The arithmetic of the printed figures."""
-    return [f"{'can be' if one['possible'] else 'cannot be'}: {one['shown']}" for one in claim["arithmetic"]]
+    return [f"{'can be' if check['possible'] else 'cannot be'}: {check['shown']}" for check in claim["arithmetic"]]
 
 
 def remarks(claim: "ClaimRow") -> list[str]:

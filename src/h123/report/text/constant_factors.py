@@ -32,7 +32,7 @@ def without(data: Data, same: Cell) -> Data:
 
 def _stripped(data: Any, same: Cell) -> Any:
     if isinstance(data, list):
-        return [_stripped(one, same) for one in data]
+        return [_stripped(item, same) for item in data]
     if not isinstance(data, dict):
         return data
     return {name: _other(value, same) if name == "cell" else _stripped(value, same) for name, value in data.items()}

@@ -40,27 +40,29 @@ def unfit(row: WithheldRow) -> bool:
 
 def sentence(comparison: VerdictRow, margin: float) -> str:
     """What came of a comparison, verdict and interval included; `margin` is the equivalence margin (0.05: 5 %)."""
-    where, said, estimate = place(comparison["cell"]), _Phrases(comparison), comparison["ratio"]
+    where, phrases, estimate = place(comparison["cell"]), _Phrases(comparison), comparison["ratio"]
     if withheld := comparison["withheld"]:
-        so_far = f"so far {said.between(*said.bounds)}, but " if said.bounds and not unfit(comparison) else ""
+        so_far = f"so far {phrases.between(*phrases.bounds)}, but " if phrases.bounds and not unfit(comparison) else ""
         return opened(where, f"not judged: {so_far}{withheld['why']}.")
     if not comparison["blocks"]:
-        return opened(where, f"no answer: no block has a value for both {said.a} and {said.b}.")
+        return opened(where, f"no answer: no block has a value for both {phrases.a} and {phrases.b}.")
     if estimate is None:
-        return opened(where, f"{said.by_failures()}.")
+        return opened(where, f"{phrases.by_failures()}.")
     if comparison["verdict"] == "equivalent":
         if comparison["small"]:
-            small = f"{said.difference(estimate)}{said.interval(estimate)}, within the margin of {percent(margin)}"
+            small = (
+                f"{phrases.difference(estimate)}{phrases.interval(estimate)}, within the margin of {percent(margin)}"
+            )
             return unbroken(opened(where, f"{small}."))
-        return unbroken(opened(where, f"{said.same()} within {percent(margin)}."))
+        return unbroken(opened(where, f"{phrases.same()} within {percent(margin)}."))
     if comparison["verdict"] != "inconclusive":
-        return opened(where, f"{said.difference(estimate)}{said.interval(estimate)}.")
-    if said.bounds is None:
-        return opened(where, f"cannot tell yet: so far {said.difference(estimate)} ({said.without_bounds()}).")
-    if not said.bounds[0] < 1 < said.bounds[1]:
+        return opened(where, f"{phrases.difference(estimate)}{phrases.interval(estimate)}.")
+    if phrases.bounds is None:
+        return opened(where, f"cannot tell yet: so far {phrases.difference(estimate)} ({phrases.without_bounds()}).")
+    if not phrases.bounds[0] < 1 < phrases.bounds[1]:
         why = comparison.get("undecided") or "that may be chance"
-        return opened(where, f"cannot tell yet: so far {said.between(*said.bounds)}, but {why}.")
-    return opened(where, f"cannot tell yet: {said.between(*said.bounds)}.")
+        return opened(where, f"cannot tell yet: so far {phrases.between(*phrases.bounds)}, but {why}.")
+    return opened(where, f"cannot tell yet: {phrases.between(*phrases.bounds)}.")
 
 
 def confidence(comparisons: Sequence[VerdictRow]) -> str:
@@ -112,10 +114,10 @@ class _Phrases:
         blocks, failed = self.comparison["blocks"], self.comparison["failed"]
         if (self.comparison["confidence"] or 0) < MEANINGFUL_CONFIDENCE:
             return f"{blocks} block{'' if blocks == 1 else 's'}, too few for an interval"
-        lost = [
+        failures = [
             f"{name} failed in {len(failed[side])}" for side, name in (("a", self.a), ("b", self.b)) if failed[side]
         ]
-        return f"the range has no bound: {' and '.join(lost)} of {blocks} blocks"
+        return f"the range has no bound: {' and '.join(failures)} of {blocks} blocks"
 
     def same(self) -> str:
         noun = self.metric.noun
@@ -138,12 +140,12 @@ class _Phrases:
     def by_failures(self) -> str:
         """`HTTP/2 is faster than HTTP/3, which failed in 7 of 12 blocks`: so often that no ratio can be given."""
         failed, blocks = self.comparison["failed"], self.comparison["blocks"]
-        lost = {"better": "b", "worse": "a"}.get(standing(self.comparison))
-        if lost is None:
+        loser_side = {"better": "b", "worse": "a"}.get(standing(self.comparison))
+        if loser_side is None:
             both = f"{self.a} failed in {len(failed['a'])} and {self.b} in {len(failed['b'])} of {blocks} blocks"
             return f"cannot tell yet: {both}"
-        winner, loser = (self.a, self.b) if lost == "b" else (self.b, self.a)
-        better, times, noun = self.metric.words.better, len(failed[lost]), self.metric.noun
+        winner, loser = (self.a, self.b) if loser_side == "b" else (self.b, self.a)
+        better, times, noun = self.metric.words.better, len(failed[loser_side]), self.metric.noun
         sides = f"{winner}'s {noun} is {better} than that of {loser}" if noun else f"{winner} is {better} than {loser}"
         return f"{sides}, which failed in {times} of {blocks} blocks"
 

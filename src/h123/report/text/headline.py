@@ -20,16 +20,18 @@ def headline_sentences(answers: Sequence[JudgedComparison]) -> list[tuple[str, s
     """
     if len(answers) <= ENOUGH_TO_READ:
         return []
-    found: dict[tuple[str, str, str, str, str], list[str]] = {}
+    firsts_by_predicate: dict[tuple[str, str, str, str, str], list[str]] = {}
     for name, a, b in dict.fromkeys((answer["metric"], answer["a"], answer["b"]) for answer in answers):
         about = [answer for answer in answers if (answer["metric"], answer["a"], answer["b"]) == (name, a, b)]
-        for (word, stood), _ in Counter((verdict_word(one), standing(one)) for one in about).most_common():
+        for (word, stood), _ in Counter(
+            (verdict_word(answer_row), standing(answer_row)) for answer_row in about
+        ).most_common():
             # Pairs that nothing is known of are named together: each by itself would only be long.
             apart = "" if stood == "inconclusive" else a
-            found.setdefault((stood, name, b, apart, _predicate(word, about)), []).append(level(a))
+            firsts_by_predicate.setdefault((stood, name, b, apart, _predicate(word, about)), []).append(level(a))
     return [
-        (stood, f"{metric(name).title}, {_some(firsts)} v {level(b)}: {said}.")
-        for (stood, name, b, _, said), firsts in found.items()
+        (stood, f"{metric(name).title}, {_some(firsts)} v {level(b)}: {predicate}.")
+        for (stood, name, b, _, predicate), firsts in firsts_by_predicate.items()
     ]
 
 
@@ -41,8 +43,8 @@ def _predicate(word: str, about: Sequence[JudgedComparison]) -> str:
     """Of those that the word holds for: what is not judged is not undecided."""
     held = [a for a in about if verdict_word(a) == word]
     ratios = [a["ratio"] for a in held if a["ratio"] is not None]
-    said = by(ratios) if decided(held[0]) else ""
-    span = f" ({said})" if said else ""
+    span_text = by(ratios) if decided(held[0]) else ""
+    span = f" ({span_text})" if span_text else ""
     if len(about) == 1:
         return f"{word}{span}"
     return f"{word} in {len(held)} of {len(about)}{span}{_where(held, about)}"

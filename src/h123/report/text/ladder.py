@@ -11,16 +11,19 @@ NOTABLE = 0.03
 """Of an estimate, by which the geometric mean of the same ratios may be off without a word."""
 
 
-def terminal_lines(rows: Sequence[LadderRow], asked: Sequence[JudgedComparison]) -> list[str]:
+def terminal_lines(rows: Sequence[LadderRow], answers: Sequence[JudgedComparison]) -> list[str]:
     """The steps, then a line for each cell by the metrics that answer the question (`asked`); none without a ladder."""
-    wanted = {c["metric"] for c in asked}
-    shown = [row for row in rows if row["metric"] in wanted]
-    if not shown:
+    metrics = {c["metric"] for c in answers}
+    answer_rows = [row for row in rows if row["metric"] in metrics]
+    if not answer_rows:
         return []
-    steps = ", ".join(level(step["a"]) for step in shown[0]["steps"])
-    whole = shown[0]["whole"]
-    said = f"Steps from {level(whole['b'])} to {level(whole['a'])}: {steps}. Geometric means, which multiply:"
-    return [said, *(f"  {metric(row['metric']).title}, {where(row)}: {product(row)}{caveat(row)}" for row in shown)]
+    steps = ", ".join(level(step["a"]) for step in answer_rows[0]["steps"])
+    whole = answer_rows[0]["whole"]
+    head = f"Steps from {level(whole['b'])} to {level(whole['a'])}: {steps}. Geometric means, which multiply:"
+    return [
+        head,
+        *(f"  {metric(row['metric']).title}, {where(row)}: {product(row)}{caveat(row)}" for row in answer_rows),
+    ]
 
 
 def where(row: LadderRow) -> str:

@@ -25,11 +25,11 @@ class OutcomeSentence:
 def outcomes(comparisons: Sequence[JudgedComparison], margin: float) -> Iterator[OutcomeSentence]:
     """In the order of the comparisons; `margin` is the equivalence margin (0.05: 5 %)."""
     pairs = {(c["a"], c["b"]) for c in comparisons}
-    for _, members in groupby(enumerate(comparisons), key=lambda one: _shared(*one)):
+    for _, members in groupby(enumerate(comparisons), key=lambda numbered: _shared(*numbered)):
         alike = [comparison for _, comparison in members]
         first, more = alike[0], remedy(alike[0])
-        said = _unjudged(alike) if unfit(first) and len(pairs) > 1 else sentence(first, margin)
-        yield OutcomeSentence(standing(first), f"{said} {more}".rstrip(), "" if more else first["note"] or "")
+        text = _unjudged(alike) if unfit(first) and len(pairs) > 1 else sentence(first, margin)
+        yield OutcomeSentence(standing(first), f"{text} {more}".rstrip(), "" if more else first["note"] or "")
 
 
 def _shared(number: int, comparison: JudgedComparison) -> object:
@@ -48,8 +48,8 @@ def _unjudged(alike: Sequence[JudgedComparison]) -> str:
     """Which pairs, and why: `On poor, HTTP/3 v HTTP/2 and HTTP/2 v HTTP/1.1 are not judged: ...`"""
     names = list(dict.fromkeys(unbroken(f"{level(c['a'])} v {level(c['b'])}") for c in alike))
     verb = "is" if len(names) == 1 else "are"
-    said = f"{listed(names, 'and')} {verb} not judged: {_why(alike[0])}."
-    return opened(place(alike[0]["cell"]), said)
+    text = f"{listed(names, 'and')} {verb} not judged: {_why(alike[0])}."
+    return opened(place(alike[0]["cell"]), text)
 
 
 def gate_lines(verdicts: GatePart) -> Sequence[str]:

@@ -144,13 +144,13 @@ def _title(row: Row) -> str:
 
 def _remarks(values: Sequence[Row], sides: Sequence[PrintedSide]) -> list[str]:
     """What the table says as a whole, and what to know of its campaigns."""
-    known = [row["link"] for row in values if row["link"]]
-    alone = sum(link["alone"]["used"] > IMPOSSIBLE for link in known)
-    share = sum(bool(link["share"]) and link["share"]["used"] > IMPOSSIBLE for link in known)
+    links = [row["link"] for row in values if row["link"]]
+    alone = sum(link["alone"]["used"] > IMPOSSIBLE for link in links)
+    share = sum(bool(link["share"]) and link["share"]["used"] > IMPOSSIBLE for link in links)
     remarks = []
-    if known:
+    if links:
         remarks.append(
-            f"Of {len(known)} printed values on a limited link, {alone} are more than the whole link can carry, and "
+            f"Of {len(links)} printed values on a limited link, {alone} are more than the whole link can carry, and "
             f"{share} are more than an equal share of it."
         )
     both = [row for row in values if None not in row["ratios"]]
@@ -166,7 +166,7 @@ def _remarks(values: Sequence[Row], sides: Sequence[PrintedSide]) -> list[str]:
 
 
 def _apart(ratios: Iterable[float]) -> str:
-    return figures(math.exp(statistics.median(abs(math.log(one)) for one in ratios)))
+    return figures(math.exp(statistics.median(abs(math.log(value)) for value in ratios)))
 
 
 def _about(side: PrintedSide) -> str:
@@ -183,8 +183,8 @@ def _value_row(row: Row) -> Row:
         "of": level(row["of"]),
         "paper": _written(row["written"]),
         "quotation": row["quotation"],
-        "ours": [_ours(found, show) for found in row["ours"]],
-        "ratios": [ratio(one) for one in row["ratios"]],
+        "ours": [_ours(own, show) for own in row["ours"]],
+        "ratios": [ratio(value) for value in row["ratios"]],
         "limits": [_limit(link.get(name), show) for name in ("alone", "share")],
         "used": [_used(link.get(name)) for name in ("alone", "share")],
         "impossible": bool(link) and link["alone"]["used"] > IMPOSSIBLE,
@@ -193,14 +193,17 @@ def _value_row(row: Row) -> Row:
 
 def _differences(rows: Sequence[Row]) -> list[Row]:
     """One row for each sentence, cell and pair: the change, and the effect size that is printed with it."""
-    found: dict[tuple[str, ...], Row] = {}
+    by_key: dict[tuple[str, ...], Row] = {}
     for row in (row for row in rows if row["kind"] != "value"):
         key = (row["quotation"], str(row["cell"]), row["metric"], row["of"])
         new = {"title": _title(row), "where": row["place"], "of": " / ".join(map(level, row["of"].split("/")))}
-        shown = found.setdefault(key, {**new, "quotation": row["quotation"], "change": None, "effect": None})
+        difference = by_key.setdefault(key, {**new, "quotation": row["quotation"], "change": None, "effect": None})
         show = _percentage if row["kind"] == "change" else _correlation
-        shown[row["kind"]] = {"paper": _written(row["written"]), "ours": [_ours(ours, show) for ours in row["ours"]]}
-    return list(found.values())
+        difference[row["kind"]] = {
+            "paper": _written(row["written"]),
+            "ours": [_ours(ours, show) for ours in row["ours"]],
+        }
+    return list(by_key.values())
 
 
 def _ours(rows: Sequence[Row], show: Callable[[float], str]) -> tuple[str, str]:
@@ -208,12 +211,12 @@ def _ours(rows: Sequence[Row], show: Callable[[float], str]) -> tuple[str, str]:
     if not rows:
         return "–", ""
     if len(rows) > 1:
-        values = [one["value"] for one in rows]
+        values = [own["value"] for own in rows]
         return f"{show(min(values))} – {show(max(values))}", f"{len(rows)} treatments"
-    (one,) = rows
-    if (one["confidence"] or 0) < _MEANINGFUL_CONFIDENCE:
-        return show(one["value"]), "" if one["low"] is None else f"{one['trials']} trial{'s' * (one['trials'] > 1)}"
-    return show(one["value"]), f"{show(one['low'])} – {show(one['high'])}"
+    (own,) = rows
+    if (own["confidence"] or 0) < _MEANINGFUL_CONFIDENCE:
+        return show(own["value"]), "" if own["low"] is None else f"{own['trials']} trial{'s' * (own['trials'] > 1)}"
+    return show(own["value"]), f"{show(own['low'])} – {show(own['high'])}"
 
 
 def _limit(limit: Row | None, show: Callable[[float], str]) -> str:

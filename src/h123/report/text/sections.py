@@ -103,8 +103,8 @@ def _capacity(verdicts: capacity.CapacityPart) -> Iterable[SectionLine]:
 
 
 def _as_published(verdicts: published.AsPublishedPart) -> Sequence[str]:
-    found = verdicts["as_published"]
-    return as_published.terminal_lines(found) if found else []
+    published_part = verdicts["as_published"]
+    return as_published.terminal_lines(published_part) if published_part else []
 
 
 def _claims(verdicts: ledgers.ClaimsPart) -> Sequence[str]:
@@ -145,19 +145,19 @@ SAID: Sequence[SectionWords] = [
 
 def first_lines(verdicts: Verdicts) -> list[str]:
     """What a reader must know before any answer."""
-    return [line for said in SAID if said.first for line in said.first(verdicts)]
+    return [line for registered in SAID if registered.first for line in registered.first(verdicts)]
 
 
 def below(verdicts: Verdicts) -> list[SectionLine]:
     """What stands below the answer."""
-    return [line for said in SAID if said.below for line in said.below(verdicts)]
+    return [line for registered in SAID if registered.below for line in registered.below(verdicts)]
 
 
 def trust(verdicts: Verdicts) -> list[str]:
     """What one should know before believing the answer: completeness, A/A, caveats, audits."""
-    return [line for said in SAID if said.trust for line in said.trust(verdicts)]
+    return [line for registered in SAID if registered.trust for line in registered.trust(verdicts)]
 
 
 def last(verdicts: Verdicts) -> list[str]:
     """What stands at the end."""
-    return [line for said in SAID if said.last for line in said.last(verdicts)]
+    return [line for registered in SAID if registered.last for line in registered.last(verdicts)]

@@ -51,13 +51,13 @@ def cell_name(cell: Mapping[str, str]) -> str:
 
 def place(cell: Mapping[str, str]) -> str:
     """Where a comparison holds: `on poor under light load`; empty where nothing but the compared factor varies."""
-    places, said, before = _VOCABULARY["places"], list[str](), ""
+    places, phrases, before = _VOCABULARY["places"], list[str](), ""
     for factor, name in cell.items():
         phrase = places.get(factor, places["default"]).format(factor=factor, level=level(name))
         preposition, _, rest = phrase.partition(" ")
-        said.append(f"and {rest}" if preposition == before else phrase)
+        phrases.append(f"and {rest}" if preposition == before else phrase)
         before = preposition
-    return " ".join(said)
+    return " ".join(phrases)
 
 
 def ratio(value: float | None, low: float | None = None, high: float | None = None) -> str:

@@ -22,15 +22,15 @@ _PROCESSORS = (
 
 def limits_lines(rows: Sequence[Bottlenecks], study: Study, only: Mapping[str, Collection[str]]) -> Iterator[str]:
     """Of the cells that `only` names (levels by factor). Raises UserError where there is none."""
-    chosen = [row for row in rows if all(row.cell[factor] in levels for factor, levels in only.items())]
-    if not chosen:
+    selection = [row for row in rows if all(row.cell[factor] in levels for factor, levels in only.items())]
+    if not selection:
         raise UserError(
             "none of these trials tells what limited it",
             remedy="imported ones do not, nor those under the virtual clock over a plain veth, which takes no time",
         )
-    yield from table(_rows(chosen, study))
+    yield from table(_rows(selection, study))
     for kind, meaning in (("packets", _PACKETS), ("processors", _PROCESSORS)):
-        if any(row.told_by == kind for row in chosen):
+        if any(row.told_by == kind for row in selection):
             yield from ("", meaning)
 
 
@@ -44,8 +44,8 @@ def _rows(rows: Sequence[Bottlenecks], study: Study) -> list[dict[str, str]]:
         of_cell.setdefault(tuple(row.cell[factor] for factor in others), {})[row.cell[compared]] = _told(row)
     return [
         dict(zip(others, map(level, cell), strict=True))
-        | {level(column): told.get(column, NOTHING) for column in columns}
-        for cell, told in of_cell.items()
+        | {level(column): row_of_cell.get(column, NOTHING) for column in columns}
+        for cell, row_of_cell in of_cell.items()
     ]
 
 

@@ -58,30 +58,30 @@ def sentence(row: CausesRow) -> str:
     a, b, whole = level(row["a"]), level(row["b"]), row["difference"]["seconds"]
     if row["difference"]["confidence"] < CONFIDENCE:
         few = f"{row['blocks']} {'blocks are' if row['blocks'] > 1 else 'block is'} too few to tell"
-        said = f"a {_typical(row)} of {a} takes {amount(whole)} than one of {b} so far ({few}"
-        return unbroken(opened(place(row["cell"]), f"{said} what makes the difference)."))
+        text = f"a {_typical(row)} of {a} takes {amount(whole)} than one of {b} so far ({few}"
+        return unbroken(opened(place(row["cell"]), f"{text} what makes the difference)."))
     if _alike(row):
-        said = f"a {_typical(row)} of {a} takes as long as one of {b}, within {_percent(NOTICED)}"
-        return unbroken(opened(place(row["cell"]), f"{said}."))
+        text = f"a {_typical(row)} of {a} takes as long as one of {b}, within {_percent(NOTICED)}"
+        return unbroken(opened(place(row["cell"]), f"{text}."))
     if row["difference"]["low"] * row["difference"]["high"] <= 0:
-        said = f"the {_typical(row)} of {a} and that of {b} do not differ by more than chance"
+        text = f"the {_typical(row)} of {a} and that of {b} do not differ by more than chance"
         medians = "; the answer is of medians" if observation(row).typical == "mean" else ""
-        return unbroken(opened(place(row["cell"]), f"{said} ({between(row['difference'])}{medians})."))
-    said = f"a {_typical(row)} of {a} takes {amount(whole)} than one of {b}"
+        return unbroken(opened(place(row["cell"]), f"{text} ({between(row['difference'])}{medians})."))
+    text = f"a {_typical(row)} of {a} takes {amount(whole)} than one of {b}"
     if not row.get("told", True):
-        return unbroken(opened(place(row["cell"]), f"{said}. What for is not told: packets do not tell {_most(row)}."))
+        return unbroken(opened(place(row["cell"]), f"{text}. What for is not told: packets do not tell {_most(row)}."))
     named = [f"{amount(part['difference']['seconds'])} for {part['words']}{_detail(part)}" for part in told(row)]
-    return unbroken(opened(place(row["cell"]), f"{said}: {listed(named, 'and')}." if named else f"{said}."))
+    return unbroken(opened(place(row["cell"]), f"{text}: {listed(named, 'and')}." if named else f"{text}."))
 
 
 def _detail(part: CauseRow) -> str:
     """` (65.5 kB a round trip, 4.1 round trips)`: how large a limit is, and how often it cost a round trip."""
-    said = []
+    details = []
     if (size := part.get("size")) and part["cause"] in _SIZED:
-        said.append(_SIZED[part["cause"]](size))
+        details.append(_SIZED[part["cause"]](size))
     if (trips := part.get("round_trips", 0.0)) >= _TRIPS:
-        said.append(f"{figures(trips, 2)} round trips")
-    return f" ({', '.join(said)})" if said else ""
+        details.append(f"{figures(trips, 2)} round trips")
+    return f" ({', '.join(details)})" if details else ""
 
 
 def _most(row: CausesRow) -> str:
@@ -123,13 +123,13 @@ def held(row: CausesRow) -> str:
         return ""
     if max(of["a_held"], of["b_held"]) < _NOTHING_S:
         return unbroken("Head-of-line blocking has no part in it: no loss held back data of other requests.")
-    one = observation(row).one
+    noun = observation(row).one
     sides = [(row["a"], of["a_held"], of["a_seconds"]), (row["b"], of["b_held"], of["b_seconds"])]
     most_first = sorted(sides, key=lambda side: -side[1])
-    said = [f"{_held(seconds, cost)} a {one} of {level(name)}" for name, seconds, cost in most_first]
+    shares = [f"{_held(seconds, cost)} a {noun} of {level(name)}" for name, seconds, cost in most_first]
     return unbroken(
         "Head-of-line blocking: while data of other requests had arrived, and was held back behind a lost packet, "
-        f"went {listed(said, 'and')}."
+        f"went {listed(shares, 'and')}."
     )
 
 
@@ -247,9 +247,9 @@ def signed(seconds: float) -> str:
     return f"{_MINUS if seconds < 0 else '+'}{format_seconds(abs(seconds))}"
 
 
-def between(found: SecondsBetween) -> str:
+def between(difference: SecondsBetween) -> str:
     """`−45 ms to −38 ms`: the interval of a difference."""
-    return f"{signed(found['low'])} to {signed(found['high'])}"
+    return f"{signed(difference['low'])} to {signed(difference['high'])}"
 
 
 def nothing_told(verdicts: Verdicts) -> UserError:
@@ -259,7 +259,7 @@ def nothing_told(verdicts: Verdicts) -> UserError:
             "of what --filter names nothing is told: its trials left no record of packets, as over a plain veth"
         )
     comparisons = headline(verdicts.get("comparisons", []))
-    asked = {c["metric"] for c in comparisons}
+    metrics = {c["metric"] for c in comparisons}
     reasons = [c["withheld"]["why"] for c in comparisons if c["withheld"] and not c["pairs"]]
     if reasons and len(reasons) == len(comparisons):
         return UserError(
@@ -267,14 +267,14 @@ def nothing_told(verdicts: Verdicts) -> UserError:
             f"{reasons[0]}",
             remedy="each attempt's logs are in the campaign's folder, below trials/",
         )
-    if asked and not any(map(explained_phase, asked)):
-        names = listed([metric(name).title for name in sorted(asked)], "and")
+    if metrics and not any(map(explained_phase, metrics)):
+        names = listed([metric(name).title for name in sorted(metrics)], "and")
         return UserError(
             "only the times of whole requests, of pages and of recoveries from a move are taken apart, and this "
             f"campaign's question is of another: {names}",
             remedy="see a trial's packets, windows and requests with h123 show DIR TRIAL",
         )
-    if any(isinstance(metric(name).of, RecoveryTime) for name in asked):
+    if any(isinstance(metric(name).of, RecoveryTime) for name in metrics):
         return UserError(
             "this campaign does not tell what its recoveries were spent on: there is no block in which requests of "
             "both sides were answered after the move, and which recorded their packets",

@@ -23,10 +23,10 @@ def cpu_beside(split: PartsOfTime, row: PartsRow) -> CostRow:
     return found
 
 
-def terminal_lines(split: PartsOfTime, asked: Sequence[JudgedComparison]) -> list[str]:
+def terminal_lines(split: PartsOfTime, answers: Sequence[JudgedComparison]) -> list[str]:
     """A line for each comparison that answers the question (`asked`); none without data."""
-    wanted = {(c["metric"], c["a"], c["b"]) for c in asked}
-    rows = [row for row in split["rows"] if (row["metric"], row["a"], row["b"]) in wanted]
+    keys = {(c["metric"], c["a"], c["b"]) for c in answers}
+    rows = [row for row in split["rows"] if (row["metric"], row["a"], row["b"]) in keys]
     lines = [f"  {_subject(row)}: {_told(split, row)}" for row in rows]
     return ["Total ≈ protocol × processing (interval of the last):", *lines] if lines else []
 
@@ -44,5 +44,5 @@ def _subject(row: PartsRow) -> str:
 
 
 def _cpu(split: PartsOfTime, row: PartsRow) -> str:
-    found = cpu_beside(split, row)
-    return f"CPU {ratio(found['ratio'], found['low'], found['high'])} times"
+    cost = cpu_beside(split, row)
+    return f"CPU {ratio(cost['ratio'], cost['low'], cost['high'])} times"

@@ -18,12 +18,12 @@ _OTHERWISE = "The answer is of medians, and they differ the other way."
 
 def reason_lines(verdicts: Verdicts) -> list[str]:
     """Sentences about what answers the question: in full where they are few, else of the decided ones, in short."""
-    asked = [c for c in verdicts["comparisons"] if not c["twin"]]
-    rows = list(_reasons(causes.cause_rows(verdicts), headline(asked), asked))
-    late = later_lines(asked)
+    comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
+    rows = list(_reasons(causes.cause_rows(verdicts), headline(comparisons), comparisons))
+    late = later_lines(comparisons)
     if len(rows) <= ENOUGH_TO_READ:
-        return [*(_beside(causes.sentence(row), row, asked) for row in rows), *late]
-    short = [*_short(rows, asked), *late]
+        return [*(_beside(causes.sentence(row), row, comparisons) for row in rows), *late]
+    short = [*_short(rows, comparisons), *late]
     more = len(short) - _MOST
     return [*short[:_MOST], *([f"{more} more reasons are in `h123 why` and in the report."] if more > 0 else [])]
 
@@ -45,7 +45,7 @@ def _reasons(
     """Of what answers the question; where that does not differ, of what else does, such as first requests. Figures that
     cannot be relied on have no reasons."""
     metrics = {c["metric"] for c in headlines}
-    found = [(c["cell"], c["a"], c["b"]) for c in headlines if decided(c)]
+    differences = [(c["cell"], c["a"], c["b"]) for c in headlines if decided(c)]
     for row in rows:
         if not causes.noticed(row, row["difference"]["seconds"]):
             continue
@@ -53,7 +53,7 @@ def _reasons(
         if answer is not None and unfit(answer):
             continue
         differs = answer is not None and decided(answer)
-        if row["metric"] in metrics or (differs and (row["cell"], row["a"], row["b"]) not in found):
+        if row["metric"] in metrics or (differs and (row["cell"], row["a"], row["b"]) not in differences):
             yield row
 
 
@@ -63,17 +63,17 @@ def _short(rows: Sequence[CausesRow], comparisons: Sequence[JudgedComparison]) -
         parts = causes.told(row) if row.get("told", True) else []
         if differs and parts and row["difference"]["confidence"] >= CONFIDENCE:
             whole, most = row["difference"]["seconds"], parts[0]
-            said = f"{level(row['a'])} takes {causes.amount(whole)} than {level(row['b'])} in the mean, "
-            said += f"{causes.amount(most['difference']['seconds'])} for {most['words']}."
-            yield _beside(unbroken(opened(place(row["cell"]), said)), row, comparisons)
+            text = f"{level(row['a'])} takes {causes.amount(whole)} than {level(row['b'])} in the mean, "
+            text += f"{causes.amount(most['difference']['seconds'])} for {most['words']}."
+            yield _beside(unbroken(opened(place(row["cell"]), text)), row, comparisons)
 
 
-def _beside(said: str, row: CausesRow, comparisons: Sequence[JudgedComparison]) -> str:
+def _beside(text: str, row: CausesRow, comparisons: Sequence[JudgedComparison]) -> str:
     """A mean may differ the other way than the median that the answer is of."""
-    answer, found = _answered(row, comparisons), row["difference"]
-    if not answer or not decided(answer) or found["low"] * found["high"] <= 0:
-        return said
-    return f"{said} {_OTHERWISE}" if (standing(answer) == "better") != (found["seconds"] < 0) else said
+    answer, difference = _answered(row, comparisons), row["difference"]
+    if not answer or not decided(answer) or difference["low"] * difference["high"] <= 0:
+        return text
+    return f"{text} {_OTHERWISE}" if (standing(answer) == "better") != (difference["seconds"] < 0) else text
 
 
 def _answered(row: CausesRow, comparisons: Sequence[JudgedComparison]) -> JudgedComparison | None:

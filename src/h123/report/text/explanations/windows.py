@@ -49,12 +49,12 @@ def _sentence(rows: Sequence[_Helped]) -> str:
     places: dict[str, list[_Helped]] = {}
     for row in rows:
         places.setdefault(row.where, []).append(row)
-    said = [_saved(where, members, alone=len(others) == 1) for where, members in places.items()]
-    more = [f"{len(said) - _NAMED} more"] if len(said) > _NAMED else []
+    savings = [_saved(where, members, alone=len(others) == 1) for where, members in places.items()]
+    more = [f"{len(savings) - _NAMED} more"] if len(savings) > _NAMED else []
     return (
         f"{level(first.level)} begins with {first.packets} packets, {listed(others, 'and')} with {first.fewer}: a "
         "constant of the stacks, not of the protocols. By itself it saves a cold request about "
-        f"{listed([*said[:_NAMED], *more], 'and')}, by the arithmetic of a link without losses; "
+        f"{listed([*savings[:_NAMED], *more], 'and')}, by the arithmetic of a link without losses; "
         "`--transport matched` measures without it."
     )
 
@@ -67,5 +67,5 @@ def _saved(where: str, rows: Sequence[_Helped], *, alone: bool) -> str:
         for row in rows
         if row.whole > 0
     ]
-    said = f"{times.format(rows[0].alone)} {where}".rstrip()
-    return f"{said} ({listed(wholes, 'and')})" if wholes else f"{said} (and yet its cold requests are slower)"
+    text = f"{times.format(rows[0].alone)} {where}".rstrip()
+    return f"{text} ({listed(wholes, 'and')})" if wholes else f"{text} (and yet its cold requests are slower)"

@@ -34,17 +34,17 @@ def tail_lines(verdicts: TailsPart) -> list[str]:
 
 def _repeated(row: RepeatsRow) -> str:
     first, second = metric(row["metric"]).title, metric(row["of"]).title
-    known = f", r = {row['correlation']:.2f} over the blocks" if row["correlation"] is not None else ""
+    correlation = f", r = {row['correlation']:.2f} over the blocks" if row["correlation"] is not None else ""
     return (
         f"{first} and {second.lower()} are one observation in a closed loop, where users wait for their answers"
-        f"{known}: they count once, and {first.lower()} is no further evidence"
+        f"{correlation}: they count once, and {first.lower()} is no further evidence"
     )
 
 
 def _confounded(row: ConfoundedRow) -> str:
     names = listed(row["together"], "and")
-    said = f"levels of {row['factor']} change {names} together" if row["factor"] else f"{names} change together here"
-    return f"{said[0].upper()}{said[1:]}: nobody can tell which of them makes a difference between them"
+    text = f"levels of {row['factor']} change {names} together" if row["factor"] else f"{names} change together here"
+    return f"{text[0].upper()}{text[1:]}: nobody can tell which of them makes a difference between them"
 
 
 def _handshakes(rows: Sequence[HandshakesRow]) -> list[str]:
@@ -59,8 +59,8 @@ def _handshakes(rows: Sequence[HandshakesRow]) -> list[str]:
     if not _span(worst):
         return []
     worst.sort(key=_share, reverse=True)
-    said = [f"{row['handshakes']} of {row['requests']} requests with {level(row['level'])}" for row in worst]
-    named = listed(said, "and") if len(said) <= 4 else f"{listed(said[:3], ',')} ..."
+    shares = [f"{row['handshakes']} of {row['requests']} requests with {level(row['level'])}" for row in worst]
+    named = listed(shares, "and") if len(shares) <= 4 else f"{listed(shares[:3], ',')} ..."
     place = f" ({where})" if where else ""
     return [f"CPU per request includes handshakes: {named}{place}; `cpu_warm` and `cpu_handshake` tell them apart"]
 
@@ -76,22 +76,22 @@ def _span(rows: Sequence[HandshakesRow]) -> float:
 
 def _tail(name: str, rows: Sequence[TailRow]) -> str:
     counts = sorted({row["requests"] for row in rows})
-    told = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
-    known = [row for row in rows if row["value"] and row["low"] is not None and row["high"] is not None]
-    widest = max(known, key=lambda row: (row["high"] or 0.0) / (row["low"] or 1.0), default=None)
-    said = f"{metric(name).title}: from {told} requests a trial"
+    requests = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
+    bounded = [row for row in rows if row["value"] and row["low"] is not None and row["high"] is not None]
+    widest = max(bounded, key=lambda row: (row["high"] or 0.0) / (row["low"] or 1.0), default=None)
+    text = f"{metric(name).title}: from {requests} requests a trial"
     if widest:
         ends = (widest["low"], widest["high"])
         interval = " to ".join(metric(name).format(end) for end in ends)
         where = cell_name(widest["cell"])
-        said += f"; least known for {where}, {metric(name).format(widest['value'])} ({interval} in a typical trial)"
+        text += f"; least known for {where}, {metric(name).format(widest['value'])} ({interval} in a typical trial)"
     fewest = [row for row in rows if row["fewest"]]
     if fewest:
-        said += (
+        text += (
             f"; with so few as {min(row['requests'] for row in fewest)} nothing but the slowest request bounds it "
             "above, and it is too low by some 7 %, equally for both levels only if their tails are of one shape"
         )
-    return said
+    return text
 
 
 def tail_row(row: TailRow) -> tuple[str, str, str, str]:

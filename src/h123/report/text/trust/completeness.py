@@ -62,12 +62,12 @@ def _audits_passed(summary: Collection[AuditCount]) -> str:
     counts = Counter(row["result"] for row in summary)
     if set(counts) == {"nothing to check"}:
         return f"no audit was made: all {len(summary)} had nothing to check"
-    told = [f"{counts['passed']} of {len(summary)} audits passed"]
+    parts = [f"{counts['passed']} of {len(summary)} audits passed"]
     if counts["failed"]:
-        told.append(f"{counts['failed']} failed")
+        parts.append(f"{counts['failed']} failed")
     if silent := counts["nothing to check"]:
-        told.append(f"{silent} had nothing to check (the report names them)")
-    return "; ".join(told)
+        parts.append(f"{silent} had nothing to check (the report names them)")
+    return "; ".join(parts)
 
 
 def discarded_lines(verdicts: DiscardedPart) -> list[str]:

@@ -14,19 +14,19 @@ _FEW = 6
 
 def disturbed_lines(verdicts: Verdicts) -> list[str]:
     """Sentences for the summary; none where the machine disturbed no trial, or nobody recorded it."""
-    found = verdicts.get("disturbances")
-    if not found or found["typical"] is None:
+    disturbances = verdicts.get("disturbances")
+    if not disturbances or disturbances["typical"] is None:
         return []
-    were = "was" if found["trials"] == 1 else "were"
-    share = unbroken(percent(round(found["typical"], 2 if found["typical"] >= 0.1 else 3)))
-    without = _without(found["without"], verdicts["margin"])
+    were = "was" if disturbances["trials"] == 1 else "were"
+    share = unbroken(percent(round(disturbances["typical"], 2 if disturbances["typical"] >= 0.1 else 3)))
+    without = _without(disturbances["without"], verdicts["margin"])
     cures = [
         "to measure again what was disturbed: `h123 run --out DIR --retry`; without the machine's time: the same in a "
         "new campaign with `--clock virtual`"
     ]
     return [
-        f"{found['trials']} of {found['of']} trials {were} disturbed by the machine: typically up to {share} of a time "
-        f"may be its doing ({unbroken(percent(found['tolerated']))} is tolerated)",
+        f"{disturbances['trials']} of {disturbances['of']} trials {were} disturbed by the machine: typically up to "
+        f"{share} of a time may be its doing ({unbroken(percent(disturbances['tolerated']))} is tolerated)",
         *without,
         *([] if without == [_UNCHANGED] else cures),
     ]
@@ -34,15 +34,17 @@ def disturbed_lines(verdicts: Verdicts) -> list[str]:
 
 def _without(rows: Sequence[WithoutDisturbed], margin: float) -> list[str]:
     changed = [row for row in rows if row["verdict"] != row["all"]]
-    lost = [row for row in changed if row["verdict"] == "inconclusive"]
-    other = [row for row in changed if row not in lost]
+    undecided = [row for row in changed if row["verdict"] == "inconclusive"]
+    other = [row for row in changed if row not in undecided]
     if not changed:
         return [_UNCHANGED]
-    said = [f"without the disturbed trials: {_lower(sentence(row, margin))}" for row in other[:_FEW]]
-    if lost:
-        where = " and ".join(dict.fromkeys(place(row["cell"]) or "there" for row in lost))
-        said.append(f"without the disturbed trials too few are left to decide {len(lost)} of the answers ({where})")
-    return said
+    sentences = [f"without the disturbed trials: {_lower(sentence(row, margin))}" for row in other[:_FEW]]
+    if undecided:
+        where = " and ".join(dict.fromkeys(place(row["cell"]) or "there" for row in undecided))
+        sentences.append(
+            f"without the disturbed trials too few are left to decide {len(undecided)} of the answers ({where})"
+        )
+    return sentences
 
 
 def _lower(text: str) -> str:

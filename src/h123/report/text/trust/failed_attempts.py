@@ -25,8 +25,8 @@ def failed_attempt_lines(verdicts: Verdicts) -> list[str]:
 
 
 def _rows(verdicts: Verdicts) -> Sequence[FailedAttemptsRow]:
-    found: Sequence[FailedAttemptsRow] = verdicts.get("failed_attempts", [])
-    return found
+    rows: Sequence[FailedAttemptsRow] = verdicts.get("failed_attempts", [])
+    return rows
 
 
 def _sentence(row: FailedAttemptsRow, factor: str) -> str:

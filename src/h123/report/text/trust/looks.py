@@ -17,17 +17,17 @@ def width_lines(verdicts: Verdicts) -> list[str]:
     width = verdicts["width"]
     if width is None:
         return []
-    wanted, blocks = f"±{format_share(width['wanted'])}", verdicts["blocks"]["planned"]
+    precision, blocks = f"±{format_share(width['wanted'])}", verdicts["blocks"]["planned"]
     if width["narrow"]:
-        said = f"every interval of the answer is within {wanted} after {blocks} blocks, as asked with --precision"
+        text = f"every interval of the answer is within {precision} after {blocks} blocks, as asked with --precision"
     else:
-        reached = f"up to ±{format_share(width['widest'])}" if width["widest"] is not None else "not bounded"
+        widest = f"up to ±{format_share(width['widest'])}" if width["widest"] is not None else "not bounded"
         enough = f"about {width['blocks']} blocks" if width["blocks"] else "more blocks than are practical"
-        said = (
-            f"intervals of the answer are {reached} after {blocks} blocks, not {wanted} as asked with --precision: "
+        text = (
+            f"intervals of the answer are {widest} after {blocks} blocks, not {precision} as asked with --precision: "
             f"that needs {enough}"
         )
-    return [unbroken(said)]
+    return [unbroken(text)]
 
 
 def look_lines(verdicts: Verdicts) -> list[str]:

@@ -16,13 +16,13 @@ def other_answers_lines(verdicts: Verdicts) -> list[str]:
     cells: dict[str, list[AnswersRow]] = {}
     for row in rows:
         cells.setdefault(answers_words(row), []).append(row)
-    judged = any(c["withheld"] and c["withheld"]["kind"] == "answers" for c in verdicts["comparisons"])
+    withheld = any(c["withheld"] and c["withheld"]["kind"] == "answers" for c in verdicts["comparisons"])
     cost = (
         "They do different work, so they are not compared."
-        if judged
+        if withheld
         else ("They do different work, and the study asks to compare them all the same.")
     )
-    return [f"{opened(_where(found), said)}. {cost}" for said, found in cells.items()]
+    return [f"{opened(_where(places), sentence)}. {cost}" for sentence, places in cells.items()]
 
 
 def _where(rows: Sequence[AnswersRow]) -> str:

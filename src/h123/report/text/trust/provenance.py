@@ -20,8 +20,8 @@ def place_lines(verdicts: PlacesPart) -> list[str]:
     rows = verdicts.get("places", [])
     if not rows:
         return []
-    said = "; ".join(f"{row['name']}: {_blocks(row['blocks'])}" for row in rows)
-    return [f"trials ran in {len(rows)} places, each block whole in one ({said})"]
+    blocks = "; ".join(f"{row['name']}: {_blocks(row['blocks'])}" for row in rows)
+    return [f"trials ran in {len(rows)} places, each block whole in one ({blocks})"]
 
 
 def place_rows(verdicts: PlacesPart) -> list[tuple[str, str]]:

@@ -16,22 +16,22 @@ def failed_lines(verdicts: UnprovedPart) -> list[str]:
 
 def unproved_lines(verdicts: UnprovedPart) -> list[str]:
     """Sentences for the summary, of those that nobody has verified as they were."""
-    said = []
+    sentences = []
     for outcome, words in _SAID.items():
         if names := [f"{row['subject']} as a {row['role']}" for row in _rows(verdicts) if row["outcome"] == outcome]:
             named = listed(names, "and")
-            said.append(f"{words}, so nobody knows that it does what it declares (`h123 verify NAME`): {named}")
+            sentences.append(f"{words}, so nobody knows that it does what it declares (`h123 verify NAME`): {named}")
     if own := [row["subject"] for row in _rows(verdicts) if row["outcome"] == "own"]:
-        said.append(
+        sentences.append(
             f"the study's own, verified for measuring, not for the catalogue: {listed(own, 'and')}; the connections "
             "that are measured do not check its certificate"
         )
-    return said
+    return sentences
 
 
 def _rows(verdicts: UnprovedPart) -> Sequence[UnprovedRow]:
-    found: Sequence[UnprovedRow] = verdicts.get("unproved", [])
-    return found
+    rows: Sequence[UnprovedRow] = verdicts.get("unproved", [])
+    return rows
 
 
 def _failed(row: UnprovedRow) -> str:
