@@ -125,8 +125,8 @@ def _run() -> None:
 
 
 def _give_up(error: Exception) -> NoReturn:
-    if found := exhausted(error):
-        _fail(found.message, found.remedy, found.status)
+    if exhaustion := exhausted(error):
+        _fail(exhaustion.message, exhaustion.remedy, exhaustion.status)
     raise error  # a defect: the traceback is wanted
 
 

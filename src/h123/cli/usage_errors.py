@@ -54,14 +54,14 @@ def _mended() -> Iterator[None]:
 
 
 def _said(complaint: TyperException) -> str:
-    said = str(getattr(complaint, "message", ""))
+    text = str(getattr(complaint, "message", ""))
     if complaint.__cause__ is None:
-        return said
+        return text
     from pydantic import ValidationError
 
     from h123.base.strict import describe
 
-    return describe(complaint.__cause__.errors()[0], "") if isinstance(complaint.__cause__, ValidationError) else said
+    return describe(complaint.__cause__.errors()[0], "") if isinstance(complaint.__cause__, ValidationError) else text
 
 
 def _respelled(words: Iterable[str], command: Any) -> Iterator[str]:

@@ -81,15 +81,15 @@ def command(
     from h123.execution import Jobs, this_machine
     from h123.study import find_study, load_study, make_plan, parse_filter
 
-    asked = load_study(find_study(study)).scaled(1.0 if scale is None else scale)
-    asked = asked.settled(clock=clock, transport=transport)
-    planned = make_plan(asked, blocks=blocks, seed=seed, level_filter=parse_filter(levels or []))
+    study_asked = load_study(find_study(study)).scaled(1.0 if scale is None else scale)
+    study_asked = study_asked.settled(clock=clock, transport=transport)
+    planned = make_plan(study_asked, blocks=blocks, seed=seed, level_filter=parse_filter(levels or []))
     cast = cast_of(planned)  # refuses what `run` would refuse
     _print_plan(planned, Jobs.at(planned, jobs, this_machine()), out_console)
     for line in proof_lines(proofs_of(cast)):
         write(out_console, line)
-    for found in likeness(planned):
-        write(out_console, f"Transport {found.said}")
+    for sentence in likeness(planned):
+        write(out_console, f"Transport {sentence.said}")
     for condition in planned.study.require:
         write(out_console, f"Required: {condition}")
     print_power_preview(planned, out_console, effect=effect, spread=spread, width=precision)

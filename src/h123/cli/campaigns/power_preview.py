@@ -24,13 +24,13 @@ def print_power_preview(
     families = foresee(plan, effect=sought, stated=spread, known=known_spreads())
     if not families:
         return
-    asked, blocks = headline(families), len(plan.blocks)
+    answers, blocks = headline(families), len(plan.blocks)
     write(console, f"\nWhat {_blocks(blocks)} buy{'s' if blocks == 1 else ''}, {_source(families, spread)}:")
-    for metric in dict.fromkeys(one.metric for one in asked):
-        mine = [one for one in asked if one.metric == metric]
+    for metric in dict.fromkeys(expected.metric for expected in answers):
+        mine = [expected for expected in answers if expected.metric == metric]
         write(console, f"Intervals of {metric}: {'; '.join(_by_place(mine))}", lead="  ")
     if width is not None:
-        write(console, _for_width(width, asked, plan), lead="  ")
+        write(console, _for_width(width, answers, plan), lead="  ")
     console.print(_table(families))
     write(
         console,
@@ -57,21 +57,21 @@ def _by_place(comparisons: Iterable[Expected]) -> list[str]:
     places: dict[str, list[float | None]] = {}
     for comparison in comparisons:
         places.setdefault(comparison.where, []).append(comparison.width)
-    known = {where: sorted(w for w in widths if w is not None) for where, widths in places.items()}
-    said = [f"about ±{_range(widths)} on {where}" for where, widths in known.items() if widths]
-    unknown = [where for where, widths in known.items() if not widths]
+    widths_by_place = {where: sorted(w for w in widths if w is not None) for where, widths in places.items()}
+    phrases = [f"about ±{_range(widths)} on {where}" for where, widths in widths_by_place.items() if widths]
+    unknown = [where for where, widths in widths_by_place.items() if not widths]
     if len(unknown) > _NAMED:
         unknown = [*unknown[:_NAMED], f"{len(unknown) - _NAMED} more"]
-    return [*said, *([f"{_UNKNOWN} on {', '.join(unknown)} (--spread states it)"] if unknown else [])]
+    return [*phrases, *([f"{_UNKNOWN} on {', '.join(unknown)} (--spread states it)"] if unknown else [])]
 
 
-def _for_width(width: float, asked: Sequence[Expected], plan: Plan) -> str:
-    found = blocks_to_be(width, asked, plan)
-    said = [
+def _for_width(width: float, answers: Sequence[Expected], plan: Plan) -> str:
+    blocks_by_place = blocks_to_be(width, answers, plan)
+    phrases = [
         f"about {_blocks(blocks)} on {where}" if blocks else f"more than {LIMIT} blocks on {where}"
-        for where, blocks in found.items()
+        for where, blocks in blocks_by_place.items()
     ]
-    return f"±{format_share(width)} would take {', '.join(said) if said else 'a number that is ' + _UNKNOWN}"
+    return f"±{format_share(width)} would take {', '.join(phrases) if phrases else 'a number that is ' + _UNKNOWN}"
 
 
 def _table(families: Sequence[Foreseen]) -> Table:
@@ -92,8 +92,8 @@ def _row(places: Sequence[Foreseen]) -> list[str]:
     sizes = sorted({len(family.comparisons) for family in places})
     expected = [comparison.width for family in places for comparison in family.comparisons]
     widths = sorted(width for width in expected if width is not None)
-    known = f"±{_range(widths)}{_where_known(len(widths) < len(expected))}" if widths else _UNKNOWN
-    return [" to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1])))), known, *_chances(places)]
+    width_text = f"±{_range(widths)}{_where_known(len(widths) < len(expected))}" if widths else _UNKNOWN
+    return [" to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1])))), width_text, *_chances(places)]
 
 
 def _chances(places: Sequence[Foreseen]) -> list[str]:
@@ -102,8 +102,8 @@ def _chances(places: Sequence[Foreseen]) -> list[str]:
     powers = [vars(family.power).values() for family in able if family.power is not None]
     if not powers:
         return [_UNKNOWN if able else "cannot", "", ""]
-    one, *others = (_range(sorted(chances)) for chances in zip(*powers, strict=True))
-    return [one + _where_known(len(powers) < len(able)), *others]
+    first, *others = (_range(sorted(chances)) for chances in zip(*powers, strict=True))
+    return [first + _where_known(len(powers) < len(able)), *others]
 
 
 def _where_known(partly: bool) -> str:

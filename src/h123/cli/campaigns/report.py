@@ -43,10 +43,10 @@ def conclude(folder: "CampaignFolder") -> int:
     from h123.report import print_summary, write_report
 
     say("Analysing ...")
-    found = requirements.GateResult(folder, requirements.required(folder))
+    result = requirements.GateResult(folder, requirements.required(folder))
     say("Writing the report ...")
     path = write_report(folder)
-    print_summary(found.verdicts, out_console, folder.path)
+    print_summary(result.verdicts, out_console, folder.path)
     out_console.print(f"Report: {path}", soft_wrap=True)
-    requirements.written(found.files)
-    return found.status
+    requirements.written(result.files)
+    return result.status

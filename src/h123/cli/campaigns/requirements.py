@@ -15,10 +15,10 @@ from h123.store import CampaignFolder, damage_warning
 from h123.study import Basis, Condition, Study
 
 
-def forbidding(given: Sequence[str], by: Basis) -> list[Condition]:
+def forbidding(texts: Sequence[str], by: Basis) -> list[Condition]:
     """What holds where none of `--fail-if` does. Raises UserError."""
     try:
-        return [Condition.forbidding(text, by) for text in given]
+        return [Condition.forbidding(text, by) for text in texts]
     except ValueError as fault:
         raise UserError(f"--fail-if {fault}") from None
 
@@ -80,8 +80,8 @@ def _outcomes(folder: CampaignFolder, verdicts: Verdicts, conditions: Sequence[C
 
 
 def _damage(folder: CampaignFolder) -> str | None:
-    lost = len(folder.lost()) if damage_warning(folder) else 0
-    return f"the files of {lost} trials are not those that were measured" if lost else None
+    damaged = len(folder.lost()) if damage_warning(folder) else 0
+    return f"the files of {damaged} trials are not those that were measured" if damaged else None
 
 
 def _unfinished(verdicts: Verdicts) -> str | None:

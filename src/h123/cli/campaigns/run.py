@@ -137,7 +137,7 @@ def command(
     load_undisturbed("h123.study.plan")
     from h123.study import parse_filter
 
-    asked = RunArguments(
+    arguments = RunArguments(
         study=study,
         out=out,
         blocks=blocks,
@@ -155,23 +155,23 @@ def command(
         metrics_listen=metrics_listen,
         trust=trust,
     )
-    raise typer.Exit(run(asked))
+    raise typer.Exit(run(arguments))
 
 
-def run(asked: RunArguments) -> int:
+def run(arguments: RunArguments) -> int:
     """All of it; the exit status, which is another than 0 where what the study requires does not hold, or is not known.
     What has been measured is kept, whatever happens. Raises Interrupted, UserError."""
     load_undisturbed("h123.campaign", "h123.execution", "h123.progress", "h123.study")
     from h123.cli.campaigns.report import conclude
     from h123.store import CampaignFolder
 
-    there = check(asked)
-    exposition = _exposition(asked.metrics_listen)
-    campaign = _resume(asked, there) if there else _begin(asked)
+    there = check(arguments)
+    exposition = _exposition(arguments.metrics_listen)
+    campaign = _resume(arguments, there) if there else _begin(arguments)
     folder, resume = campaign.folder, f"h123 run --out {typed(campaign.folder.path)}"
     try:
         with folder.alone(), interruptible(), _watched(campaign, exposition) as display:
-            complaint = _run_to_its_end(campaign, asked, display)
+            complaint = _run_to_its_end(campaign, arguments, display)
             status = conclude(CampaignFolder.open(folder.path))
     except KeyboardInterrupt:
         say(f"\nInterrupted. Finished trials are kept. Resume with:\n  {resume}")
@@ -206,25 +206,25 @@ def _resume(arguments: RunArguments, folder: "CampaignFolder") -> "Campaign":
     out, begun = folder.path, folder.study.get("scale", 1.0)
     require_trust(folder.study.get("servers", {}), out, own=False, given=arguments.trust)
     settled = {name: folder.study["settings"].get(name) for name in ("clock", "transport")}
-    written = (
+    settings = (
         None if arguments.study is None else load_study(find_study(arguments.study)).scaled(begun).settled(**settled)
     )
-    if written and written.resolved() != folder.study:
+    if settings and settings.resolved() != folder.study:
         raise of_another_study(out)
-    kept = (
+    fixed = (
         ("--seed", arguments.seed, folder.seed),
         ("--filter", arguments.level_filter or None, folder.level_filter),
         ("--scale", arguments.scale, begun),
         ("--clock", arguments.clock, settled["clock"] or "wall"),
         ("--transport", arguments.transport, settled["transport"] or "deployed"),
     )
-    for option, given, had in kept:
-        if given is not None and given != had:
+    for option, value, had in fixed:
+        if value is not None and value != had:
             raise UserError(
                 f"{option} cannot change: the campaign in {out} was started with another value",
                 remedy=f"leave {option} out to resume it, or choose another folder with --out",
             )
-    return extend_campaign(out, blocks=arguments.blocks, report=say, networks=written.networks if written else None)
+    return extend_campaign(out, blocks=arguments.blocks, report=say, networks=settings.networks if settings else None)
 
 
 def _begin(arguments: RunArguments) -> "Campaign":
@@ -334,12 +334,12 @@ def _more_for_width(folder: "CampaignFolder", width: "Precision") -> int | None:
     from h123.analysis import measure_width
     from h123.analysis.verdicts.width import next_blocks
 
-    found = measure_width(folder)
-    blocks = next_blocks(found, folder.blocks, width["at_most"])
+    progress = measure_width(folder)
+    blocks = next_blocks(progress, folder.blocks, width["at_most"])
     if blocks:
-        reached = f"up to ±{format_share(found.widest)}" if found.widest is not None else "not bounded yet"
-        more = f" of about {found.blocks} that seem needed" if found.blocks and found.blocks > blocks else ""
-        say(f"Intervals are {reached} with {folder.blocks} blocks: going on to {blocks}{more}")
+        widest = f"up to ±{format_share(progress.widest)}" if progress.widest is not None else "not bounded yet"
+        more = f" of about {progress.blocks} that seem needed" if progress.blocks and progress.blocks > blocks else ""
+        say(f"Intervals are {widest} with {folder.blocks} blocks: going on to {blocks}{more}")
     return blocks
 
 

@@ -33,14 +33,14 @@ class RunArguments:
     trust: bool = False
 
 
-def check(asked: RunArguments) -> "CampaignFolder | None":
+def check(arguments: RunArguments) -> "CampaignFolder | None":
     """The campaign that is in its folder, if any. Raises UserError where it cannot go on, or none can begin there."""
     from h123.store import check_new
 
-    there = begun_in(asked.out)
-    _check(asked, there)
-    if asked.out and there is None:
-        check_new(asked.out)
+    there = begun_in(arguments.out)
+    _check(arguments, there)
+    if arguments.out and there is None:
+        check_new(arguments.out)
     return there
 
 

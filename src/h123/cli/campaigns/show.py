@@ -37,7 +37,7 @@ def command(
     if out:
         check_output(out, force=force)
     campaign = CampaignFolder.open(folder)
-    chosen = choose(campaign, trials)
-    page = out or campaign.path / "show" / f"{'+'.join(each.name for each in chosen)}.html"
-    write_closeup(campaign, chosen, page, force=force or out is None)
+    choices = choose(campaign, trials)
+    page = out or campaign.path / "show" / f"{'+'.join(each.name for each in choices)}.html"
+    write_closeup(campaign, choices, page, force=force or out is None)
     out_console.print(str(page), soft_wrap=True)

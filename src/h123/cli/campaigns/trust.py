@@ -76,4 +76,6 @@ def _described(server: Mapping[str, Any]) -> list[str]:
 
 def _shown(text: str) -> str:
     """Nothing of it is an order to a terminal."""
-    return "".join(one if one.isprintable() else "?" for one in text[:_LONGEST]) + "..." * (len(text) > _LONGEST)
+    return "".join(character if character.isprintable() else "?" for character in text[:_LONGEST]) + "..." * (
+        len(text) > _LONGEST
+    )

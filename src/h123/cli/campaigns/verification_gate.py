@@ -13,10 +13,10 @@ _NAMED = 3
 
 def proofs_of(cast: Cast) -> Proofs:
     """By subject and role."""
-    found: Proofs = {}
+    proofs: Proofs = {}
     for role, subject in cast:
-        found.setdefault(subject.name, {})[role] = proof(subject, role)
-    return found
+        proofs.setdefault(subject.name, {})[role] = proof(subject, role)
+    return proofs
 
 
 def verification_gate(*, allow_unverified: bool) -> Callable[[Cast], Proofs]:
@@ -32,44 +32,44 @@ def verification_gate(*, allow_unverified: bool) -> Callable[[Cast], Proofs]:
 
 
 def _refuse_failed(proofs: Proofs) -> None:
-    for name, role, known in _each(proofs):
-        if known["outcome"] == "failed":
+    for name, role, evidence in _each(proofs):
+        if evidence["outcome"] == "failed":
             raise UserError(
-                f"{name} failed its verification as a {role}: {_checks(known)}. What it would serve or ask for may "
+                f"{name} failed its verification as a {role}: {_checks(evidence)}. What it would serve or ask for may "
                 "not be what the study means",
                 remedy=f"`h123 list subjects {name}` says what was seen; mend it and `h123 verify {name}`, or measure "
                 "it all the same with --allow-unverified, which the report then says",
             )
 
 
-def proof_lines(found: Proofs) -> Iterator[str]:
+def proof_lines(proofs: Proofs) -> Iterator[str]:
     """A line for each thing that is known, with those of whom it is."""
-    said: dict[str, list[str]] = {}
-    for name, role, known in _each(found):
-        said.setdefault(_said(known), []).append(f"{name} ({role})")
-    for words, names in said.items():
+    names_by_sentence: dict[str, list[str]] = {}
+    for name, role, evidence in _each(proofs):
+        names_by_sentence.setdefault(_said(evidence), []).append(f"{name} ({role})")
+    for words, names in names_by_sentence.items():
         yield f"{words}: {', '.join(names)}"
 
 
-def _said(known: Proof) -> str:
-    when = (known["time"] or "")[:10]
-    by = f"by this project, {when}" if known["upstream"] else f"on this machine, {when}"
+def _said(evidence: Proof) -> str:
+    when = (evidence["time"] or "")[:10]
+    by = f"by this project, {when}" if evidence["upstream"] else f"on this machine, {when}"
     return {
         "passed": f"Verified {by}",
         "changed": f"Changed since they were verified {by} (`h123 verify NAME`)",
         "own": "The study's own, started as they are (verified for measuring, not for the catalogue)",
         "none": "Never verified (`h123 verify NAME`)",
-        "failed": f"FAILED their verification {by}: {_checks(known)}; `run` refuses them without --allow-unverified",
-    }[known["outcome"]]
+        "failed": f"FAILED their verification {by}: {_checks(evidence)}; `run` refuses them without --allow-unverified",
+    }[evidence["outcome"]]
 
 
-def _checks(known: Proof) -> str:
-    failed = known["failed"]
+def _checks(evidence: Proof) -> str:
+    failed = evidence["failed"]
     named = ", ".join(failed[:_NAMED]) + (", ..." if len(failed) > _NAMED else "")
     return f"{len(failed)} check{'s' if len(failed) > 1 else ''} ({named})"
 
 
-def _each(found: Mapping[str, Mapping[VerifiedRole, Proof]]) -> Iterator[tuple[str, VerifiedRole, Proof]]:
-    for name, roles in found.items():
-        for role, known in roles.items():
-            yield name, role, known
+def _each(proofs: Mapping[str, Mapping[VerifiedRole, Proof]]) -> Iterator[tuple[str, VerifiedRole, Proof]]:
+    for name, roles in proofs.items():
+        for role, evidence in roles.items():
+            yield name, role, evidence

@@ -38,12 +38,12 @@ def command(
     from h123.store import CampaignFolder
     from h123.study import Study, make_plan, parse_filter
 
-    campaign, chosen = CampaignFolder.open(folder), parse_filter(levels or [])
+    campaign, selection = CampaignFolder.open(folder), parse_filter(levels or [])
     study = Study.from_resolved(campaign.study)
-    make_plan(study, blocks=1, level_filter=chosen)  # refuses what the study does not have
+    make_plan(study, blocks=1, level_filter=selection)  # refuses what the study does not have
     if limits:
-        for line in limits_lines(bottlenecks(gather(campaign)), study, chosen):
+        for line in limits_lines(bottlenecks(gather(campaign)), study, selection):
             out_console.print(line, soft_wrap=True)
     else:
-        print_causes(analyse(campaign), out_console, chosen)
+        print_causes(analyse(campaign), out_console, selection)
     complain_of_damage(campaign)

@@ -66,54 +66,54 @@ _WAITS_NS = 5_000_000
 """An answer that takes longer over a plain veth may be one that the server waits for."""
 
 
-def compare(asked: CompareArguments) -> int:
+def compare(arguments: CompareArguments) -> int:
     """All of it; the exit status. Raises Interrupted, UserError."""
-    conditions = requirements.forbidding(asked.fail_if, asked.by)
-    page = _recorded(asked)
+    conditions = requirements.forbidding(arguments.fail_if, arguments.by)
+    page = _recorded(arguments)
     if page is None:
         _check_visits(conditions)
-    _check_client(asked.client)
-    _check_protocols(asked)
-    if asked.save:
-        _check_save(asked.save, force=asked.force)
-    inquiry, load = inquiry_of(asked, page), load_of(asked, conditions, page is not None)
+    _check_client(arguments.client)
+    _check_protocols(arguments)
+    if arguments.save:
+        _check_save(arguments.save, force=arguments.force)
+    inquiry, load = inquiry_of(arguments, page), load_of(arguments, conditions, page is not None)
     servers = {
-        name: server_started(command, asked, inquiry)
-        for name, command in named_servers(asked.servers, asked.cwd).items()
+        name: server_started(command, arguments, inquiry)
+        for name, command in named_servers(arguments.servers, arguments.cwd).items()
     }
-    planned = _planned(asked, servers)
+    planned = _planned(arguments, servers)
     if not servers:
-        check_elsewhere(asked, conditions)
-        servers = {ONE: server_elsewhere(asked, inquiry)}
-    networks, files = _networks(asked.networks or NETWORKS.split(","))
-    known = {name: _find_out(name, server, inquiry, asked) for name, server in servers.items()}
-    shared = _shared(known)
-    if not asked.answers_differ:
-        check_answers(known, shared, inquiry)
-    answers = _answers(known, shared, len(inquiry.site.paths))
-    if not asked.networks and asked.clock == "virtual":
+        check_elsewhere(arguments, conditions)
+        servers = {ONE: server_elsewhere(arguments, inquiry)}
+    networks, files = _networks(arguments.networks or NETWORKS.split(","))
+    servers_known = {name: _find_out(name, server, inquiry, arguments) for name, server in servers.items()}
+    shared = _shared(servers_known)
+    if not arguments.answers_differ:
+        check_answers(servers_known, shared, inquiry)
+    answers = _answers(servers_known, shared, len(inquiry.site.paths))
+    if not arguments.networks and arguments.clock == "virtual":
         networks = _worth_measuring(networks, answers)
     draft = Draft(
-        servers={name: _as_found(server, known[name]) for name, server in servers.items()},
+        servers={name: _as_found(server, servers_known[name]) for name, server in servers.items()},
         inquiry=inquiry,
         protocols=shared,
         asked=_visits(page, inquiry, answers, load) if page else DraftedRequests(inquiry, answers, load),
         networks=networks,
-        client=asked.client,
-        clock=asked.clock,
-        congestion=asked.congestion,
-        seed=asked.seed,
+        client=arguments.client,
+        clock=arguments.clock,
+        congestion=arguments.congestion,
+        seed=arguments.seed,
         require=conditions,
-        transport=asked.transport,
-        answers="any" if asked.answers_differ else "alike",
+        transport=arguments.transport,
+        answers="any" if arguments.answers_differ else "alike",
         files=files,
     )
     with scratch() as folder:
         study = folder / "compare.yaml"
         study.write_text(dataclasses.replace(draft, require=[]).text(), encoding="utf-8")
         _check(conditions, load_study(study), load)
-        if asked.save:
-            _keep(draft, asked.save, force=asked.force)
+        if arguments.save:
+            _keep(draft, arguments.save, force=arguments.force)
         study.write_text(draft.text(), encoding="utf-8")
         return run(dataclasses.replace(planned, study=str(study)))
 
@@ -145,19 +145,19 @@ def _check(conditions: Sequence[Condition], study: Study, load: OfferedLoad) -> 
             raise UserError(f"--fail-if: {fault}", remedy=f"--load {load.users}x{enough}" if few else None)
 
 
-def _networks(given: Sequence[str]) -> tuple[dict[str, Network], dict[str, str]]:
+def _networks(names: Sequence[str]) -> tuple[dict[str, Network], dict[str, str]]:
     """By name; and the files of those that are given by a path. Raises UserError."""
     networks, files = dict[str, Network](), dict[str, str]()
-    for written in dict.fromkeys(name.strip() for name in given):
-        path = find_network(written)
-        network = load_network(written)
+    for spelling in dict.fromkeys(name.strip() for name in names):
+        path = find_network(spelling)
+        network = load_network(spelling)
         name = network.name[:_LEVEL]
         if networks.setdefault(name, network) != network:
             raise UserError(
                 f"--networks: two different networks are named {network.name!r}",
                 remedy=f"give one another `name` in its file, such as {path}",
             )
-        if is_path(written):
+        if is_path(spelling):
             files[name] = str(path.resolve())
     return networks, files
 
@@ -239,17 +239,17 @@ def _find_out(name: str, server: OwnServer, inquiry: Inquiry, arguments: Compare
     say(f"Finding out what {'the server' if name == ONE else name} speaks and answers ...")
     with scratch() as folder:
         inquired = survey(server, inquiry, folder)
-    known = judge(inquired, inquiry, arguments.protocols)
-    for line in found_words(known, inquiry):
+    judgement = judge(inquired, inquiry, arguments.protocols)
+    for line in found_words(judgement, inquiry):
         say(f"  {line}")
-    return known
+    return judgement
 
 
-def _shared(known: Mapping[str, ServerAbilities]) -> list[str]:
+def _shared(judgements: Mapping[str, ServerAbilities]) -> list[str]:
     """The protocols that all servers speak; of one server at least two."""
-    spoken = [[each.protocol for each in one.spoken] for one in known.values()]
-    shared = [protocol for protocol in PROTOCOLS if all(protocol in one for one in spoken)]
-    if len(known) == 1 and len(shared) == 1:
+    spoken = [[each.protocol for each in judgement.spoken] for judgement in judgements.values()]
+    shared = [protocol for protocol in PROTOCOLS if all(protocol in judgement for judgement in spoken)]
+    if len(judgements) == 1 and len(shared) == 1:
         raise UserError(
             f"the server speaks {TITLES[shared[0]]} alone on that port, so there is nothing to compare",
             remedy="turn HTTP/2 or HTTP/3 on (HTTP/3 takes the UDP port of the same number), or compare two builds: "
@@ -260,11 +260,11 @@ def _shared(known: Mapping[str, ServerAbilities]) -> list[str]:
     return list(shared)
 
 
-def _as_found(server: OwnServer, known: ServerAbilities) -> OwnServer:
+def _as_found(server: OwnServer, judgement: ServerAbilities) -> OwnServer:
     """The server with what it was found to speak."""
-    return server.model_copy(update={"protocols": list(known.protocols), "http3_port": known.http3_port})
+    return server.model_copy(update={"protocols": list(judgement.protocols), "http3_port": judgement.http3_port})
 
 
-def _answers(known: Mapping[str, ServerAbilities], shared: Sequence[str], paths: int) -> list[list[Answer]]:
-    spoken = [each for one in known.values() for each in one.spoken if each.protocol in shared]
+def _answers(judgements: Mapping[str, ServerAbilities], shared: Sequence[str], paths: int) -> list[list[Answer]]:
+    spoken = [each for judgement in judgements.values() for each in judgement.spoken if each.protocol in shared]
     return [[answer for each in spoken for answer in each.answers[number]] for number in range(paths)]

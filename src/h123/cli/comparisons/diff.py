@@ -77,12 +77,12 @@ def _diff(before: Path, after: Path, conditions: "Sequence[Condition]", out: Pat
     where = out or folders[1].path / "diff"
     for name in ["diff.json", *(GATE_FILES if conditions else ())]:
         check_output(where / name, force=force or out is None)
-    found = differ(*folders)
+    diff = differ(*folders)
     where.mkdir(parents=True, exist_ok=True)
-    write_atomically(where / "diff.json", json.dumps(found, indent=1, allow_nan=False) + "\n")
-    _print(found)
+    write_atomically(where / "diff.json", json.dumps(diff, indent=1, allow_nan=False) + "\n")
+    _print(diff)
     out_console.print(f"Diff: {where / 'diff.json'}", soft_wrap=True)
-    status = _held(found, conditions, where) if conditions else 0
+    status = _held(diff, conditions, where) if conditions else 0
     for folder in folders:
         complain_of_damage(folder)
     return status
@@ -110,8 +110,8 @@ def _print(diff: "Diff") -> None:
     write(out_console, "\nWhat differs:" if diff["changes"] else "\nThe folders tell of nothing that differs.")
     for change in diff["changes"]:
         write(out_console, f"{change['what']}: {change['before'] or 'none'} -> {change['after'] or 'none'}", lead="  ")
-    for one in diff["left_out"][:_NAMED]:
-        write(out_console, f"Left out, {' '.join(one['cell'].values())}: {one['why']}")
+    for treatment in diff["left_out"][:_NAMED]:
+        write(out_console, f"Left out, {' '.join(treatment['cell'].values())}: {treatment['why']}")
     if more := diff["left_out"][_NAMED:]:
         write(out_console, f"Left out: {len(more)} more, in diff.json")
     out_console.print()
@@ -166,10 +166,10 @@ def _ratio(value: float | None) -> str:
 
 def _parts(row: "DiffRow") -> bool:
     """Whether the two medians say something else than the ratio."""
-    before, after, paired = row["before_median"], row["after_median"], row["ratio"]
-    if row["withheld"] or not (before and after and paired):
+    before, after, ratio = row["before_median"], row["after_median"], row["ratio"]
+    if row["withheld"] or not (before and after and ratio):
         return False
-    return abs(math.log(after / before / paired)) > _NOTABLE
+    return abs(math.log(after / before / ratio)) > _NOTABLE
 
 
 def _trust(rows: "Sequence[DiffRow]") -> Iterator[str]:
@@ -187,5 +187,6 @@ def _trust(rows: "Sequence[DiffRow]") -> Iterator[str]:
         )
     if any(min(len(row["before"]), len(row["after"])) < FEWEST for row in rows):
         yield f"With fewer than {FEWEST} blocks on a side an interval is not to be relied on."
-    told = sum(row["ratio"] is not None and not row["withheld"] for row in rows)
-    yield f"One interval in {round(1 / (1 - CONFIDENCE))} misses the truth by chance, each for itself: {told} are here."
+    concluded = sum(row["ratio"] is not None and not row["withheld"] for row in rows)
+    chance = round(1 / (1 - CONFIDENCE))
+    yield f"One interval in {chance} misses the truth by chance, each for itself: {concluded} are here."

@@ -44,21 +44,21 @@ def hold(path: Path, conditions: "Sequence[Condition]") -> int:
     from h123.study import Study
 
     folder = CampaignFolder.open(path)
-    asked = conditions or required(folder)
-    if not asked:
+    requirements = conditions or required(folder)
+    if not requirements:
         raise UserError(
             f"nothing to hold {path} against: its study requires nothing",
             remedy=f"say what must not be: --fail-if '{_example(Study.from_resolved(folder.study))}'",
         )
-    found = GateResult(folder, asked)
-    print_gate(found.verdicts, out_console)
-    for line in first_lines(found.verdicts):
+    result = GateResult(folder, requirements)
+    print_gate(result.verdicts, out_console)
+    for line in first_lines(result.verdicts):
         write(out_console, line)
     if (path / "report.html").exists():
         write_report(folder)
-    written(found.files)
+    written(result.files)
     complain_of_damage(folder)
-    return found.status
+    return result.status
 
 
 def _example(study: "Study") -> str:

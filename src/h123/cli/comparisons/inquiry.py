@@ -23,29 +23,29 @@ from h123.study import METRICS, Condition, Header, RecordedPage
 _LOAD = re.compile(r"([1-9][0-9]{0,3})(?:x([1-9][0-9]{0,5}))?")
 
 
-def inquiry_of(asked: CompareArguments, page: RecordedPage | None) -> Inquiry:
-    method = asked.method or ("POST" if asked.data else "GET")
+def inquiry_of(arguments: CompareArguments, page: RecordedPage | None) -> Inquiry:
+    method = arguments.method or ("POST" if arguments.data else "GET")
     if method not in ("GET", "POST"):
         raise UserError(f"--method {method}: {choose(method, ['GET', 'POST'])}")
     if page and method == "POST":
         raise UserError("the parts of a page are asked for by GET: --har goes without --method POST and --data")
-    if (method == "POST") != (asked.data is not None):
+    if (method == "POST") != (arguments.data is not None):
         raise UserError("a POST needs --data FILE, and only a POST has it", remedy="--method POST --data FILE")
-    if asked.data:
-        check_file(asked.data, sizes.UPLOAD)
-        if not asked.data.stat().st_size:
-            raise UserError(f"--data {asked.data}: it is empty", remedy="name a file with the body to send")
-    headers = tuple(_header(text) for text in asked.headers)
-    if asked.cacert and asked.insecure:
+    if arguments.data:
+        check_file(arguments.data, sizes.UPLOAD)
+        if not arguments.data.stat().st_size:
+            raise UserError(f"--data {arguments.data}: it is empty", remedy="name a file with the body to send")
+    headers = tuple(_header(text) for text in arguments.headers)
+    if arguments.cacert and arguments.insecure:
         raise UserError("--cacert and --insecure exclude each other: is the certificate to be checked?")
-    if asked.cacert:
-        _check_authorities(asked.cacert)
+    if arguments.cacert:
+        _check_authorities(arguments.cacert)
     return Inquiry(
-        _place(asked, page),
+        _place(arguments, page),
         cast(Literal["GET", "POST"], method),
         headers,
-        asked.data,
-        authorities=asked.cacert or _trusted_here(asked),
+        arguments.data,
+        authorities=arguments.cacert or _trusted_here(arguments),
         page=page is not None,
     )
 
@@ -74,13 +74,13 @@ def _trusted_here(arguments: CompareArguments) -> Path | None:
     """The machine's own authorities, for a server that runs elsewhere: nobody else says who it is."""
     if arguments.servers or arguments.insecure:
         return None
-    known = ssl.get_default_verify_paths().cafile
-    if known is None:
+    path = ssl.get_default_verify_paths().cafile
+    if path is None:
         raise UserError(
             "this machine has no certificates of authorities to check the server's against",
             remedy="--cacert FILE, or --insecure; on Debian: apt install ca-certificates",
         )
-    return Path(known)
+    return Path(path)
 
 
 def _check_authorities(path: Path) -> None:
@@ -103,17 +103,17 @@ def _header(text: str) -> Header:
         raise UserError(f"--header {name.strip()[:100]!r}: {fault}") from None
 
 
-def load_of(asked: CompareArguments, conditions: Sequence[Condition], page: bool) -> OfferedLoad:
-    text = asked.load or ("1" if page else "4")
-    found = _LOAD.fullmatch(text)
-    if not found:
+def load_of(arguments: CompareArguments, conditions: Sequence[Condition], page: bool) -> OfferedLoad:
+    text = arguments.load or ("1" if page else "4")
+    match = _LOAD.fullmatch(text)
+    if not match:
         raise UserError(f"--load {text!r}: write USERS or USERSxREQUESTS, such as 4 or 4x25")
-    if asked.rate is not None and page:
+    if arguments.rate is not None and page:
         raise UserError("visits of a page follow one another, so --rate does not go with --har")
     return OfferedLoad(
-        int(found[1]),
-        int(found[2]) if found[2] else None,
-        rate=asked.rate,
+        int(match[1]),
+        int(match[2]) if match[2] else None,
+        rate=arguments.rate,
         least=max((METRICS[condition.metric].needs.requests for condition in conditions), default=0),
-        virtual=asked.clock == "virtual",
+        virtual=arguments.clock == "virtual",
     )

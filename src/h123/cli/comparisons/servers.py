@@ -26,15 +26,15 @@ _NAMED = re.compile(r"(?P<name>[a-z][a-z0-9-]{0,30})=(?P<command>.+)", re.DOTALL
 def named_servers(commands: Sequence[str], folder: Path) -> dict[str, str]:
     """Servers by name, in their order."""
     if len(commands) == 1:
-        found = None if _is_program(commands[0], folder) else _NAMED.fullmatch(commands[0])
+        match = None if _is_program(commands[0], folder) else _NAMED.fullmatch(commands[0])
         # `PORT=8443 ./server` is how shells name variables: a name for a server is written in small letters.
-        return {found["name"]: found["command"]} if found else {ONE: commands[0]}
+        return {match["name"]: match["command"]} if match else {ONE: commands[0]}
     named = [_NAMED.fullmatch(command) for command in commands]
     if len(commands) > 2 or not all(named):
         raise UserError(
             "several --server need names, and there can be two", remedy="--server base='...' --server new='...'"
         )
-    found_names = {one["name"]: one["command"] for one in named if one}
+    found_names = {name_match["name"]: name_match["command"] for name_match in named if name_match}
     if len(found_names) < len(commands):
         raise UserError("both --server have the same name", remedy="--server base='...' --server new='...'")
     return found_names
@@ -49,15 +49,15 @@ def _is_program(command: str, folder: Path) -> bool:
         return False
 
 
-def server_started(command: str, asked: CompareArguments, inquiry: Inquiry) -> OwnServer:
+def server_started(command: str, arguments: CompareArguments, inquiry: Inquiry) -> OwnServer:
     values = {
         "command": command,
-        "folder": str(real(asked.cwd)),
-        "environment": _environment(asked.environment),
+        "folder": str(real(arguments.cwd)),
+        "environment": _environment(arguments.environment),
         "host": inquiry.site.host,
-        "sni": asked.sni,
+        "sni": arguments.sni,
         "protocols": list(PROTOCOLS),
-        "ready": asked.ready,
+        "ready": arguments.ready,
     }
     try:
         server = OwnServer.model_validate(values)
@@ -68,21 +68,21 @@ def server_started(command: str, asked: CompareArguments, inquiry: Inquiry) -> O
     return server
 
 
-def _environment(given: Sequence[str]) -> dict[str, str]:
-    pairs = [text.partition("=") for text in given]
-    if wrong := [text for text, (name, sign, _) in zip(given, pairs, strict=True) if not (name and sign)]:
+def _environment(texts: Sequence[str]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in texts]
+    if wrong := [text for text, (name, sign, _) in zip(texts, pairs, strict=True) if not (name and sign)]:
         raise UserError(f"--env: {len(wrong)} of {len(pairs)} are not written as NAME=VALUE")
     return {name: value for name, _, value in pairs}
 
 
-def check_elsewhere(asked: CompareArguments, conditions: Sequence[Condition]) -> None:
+def check_elsewhere(arguments: CompareArguments, conditions: Sequence[Condition]) -> None:
     """Refuse what nobody can know, or do, of a server that is not started here."""
-    if asked.clock == "virtual":
+    if arguments.clock == "virtual":
         raise UserError(
             "a server that runs elsewhere lives in real time: the virtual clock is for those that h123 starts",
             remedy="leave --clock out, or give the command that starts it: --server CMD",
         )
-    if asked.environment or asked.ready:
+    if arguments.environment or arguments.ready:
         raise UserError("--env and --ready are for a server that h123 starts: give its command with --server CMD")
     for condition in conditions:
         if METRICS[condition.metric].of_the_server:
@@ -92,19 +92,21 @@ def check_elsewhere(asked: CompareArguments, conditions: Sequence[Condition]) ->
             )
 
 
-def server_elsewhere(asked: CompareArguments, inquiry: Inquiry) -> OwnServer:
+def server_elsewhere(arguments: CompareArguments, inquiry: Inquiry) -> OwnServer:
     """The server that the URL names, where it is now. Raises UserError."""
     site = inquiry.site
     shared = {
-        "allow_remote_load": asked.allow_remote_load,
+        "allow_remote_load": arguments.allow_remote_load,
         "host": site.host,
-        "sni": asked.sni,
+        "sni": arguments.sni,
         "protocols": list(PROTOCOLS),
     }
-    known = [OwnServer.model_validate({"address": address, **shared}) for address in addresses_of(site)]
-    for server in known:
+    servers = [OwnServer.model_validate({"address": address, **shared}) for address in addresses_of(site)]
+    for server in servers:
         server.check()  # before a single packet is sent
     # A name such as localhost may have several, and the server listen at one of them.
-    server = next((one for one in known if takes_a_connection(one.address or "", site.port)), known[0])
+    server = next(
+        (candidate for candidate in servers if takes_a_connection(candidate.address or "", site.port)), servers[0]
+    )
     say(f"{site.host} is {server.address} here; the server there is asked as it runs")
     return server

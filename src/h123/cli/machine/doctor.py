@@ -92,11 +92,11 @@ def _subjects() -> MachineCheck:
     """Whether installed ones still have the files that their commands name."""
     from h123.catalogue import catalogue, damage
 
-    broken = {subject.name: lost for subject in catalogue().values() if (lost := damage(subject))}
+    broken = {subject.name: missing for subject in catalogue().values() if (missing := damage(subject))}
     if not broken:
         return MachineCheck("subjects", True, "no installed one lacks a file")
-    told = ", ".join(f"{name} lacks {lost}" for name, lost in broken.items())
-    return MachineCheck("subjects", False, told, f"`h123 install {' '.join(broken)}` builds again what is broken")
+    phrases = ", ".join(f"{name} lacks {missing}" for name, missing in broken.items())
+    return MachineCheck("subjects", False, phrases, f"`h123 install {' '.join(broken)}` builds again what is broken")
 
 
 def _rust() -> MachineCheck:
@@ -112,12 +112,12 @@ def _rust() -> MachineCheck:
 def _go() -> MachineCheck:
     path = shutil.which("go")
     version = _go_version(path) if path else ()
-    known = f"{'.'.join(map(str, version))}, {path}" if version else path
+    version_text = f"{'.'.join(map(str, version))}, {path}" if version else path
     needed = ".".join(map(str, _GO))
     return MachineCheck(
         "Go",
         version >= _GO,
-        known or "not found",
+        version_text or "not found",
         f"install Go {needed} or newer, which the subject `go` is built with: https://go.dev/dl",
     )
 
@@ -126,5 +126,5 @@ def _go_version(path: str) -> tuple[int, ...]:
     """Of the one that is there, not of one that it would fetch; nothing where it does not tell."""
     environment = {**os.environ, "GOTOOLCHAIN": "local"}
     done = subprocess.run([path, "env", "GOVERSION"], capture_output=True, text=True, check=False, env=environment)
-    found = re.match(r"go(\d+)\.(\d+)", done.stdout)
-    return tuple(map(int, found.groups())) if found else ()
+    match = re.match(r"go(\d+)\.(\d+)", done.stdout)
+    return tuple(map(int, match.groups())) if match else ()

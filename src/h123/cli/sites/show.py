@@ -30,9 +30,9 @@ def command(
     if name is None:
         out_console.print(_overview())
         return
-    told, page = read_site(find_site(name))
-    write(out_console, f"{page.name}: {told.title}")
-    write(out_console, f"Source: {told.source}", style="dim")
+    site, page = read_site(find_site(name))
+    write(out_console, f"{page.name}: {site.title}")
+    write(out_console, f"Source: {site.source}", style="dim")
     out_console.print()
     out_console.print(_resources(page))
     out_console.print()
@@ -43,7 +43,7 @@ def command(
 def _summary(page: "site.Site") -> Iterator[str]:
     from h123.base.units import format_bytes, format_seconds
 
-    longest, kept = page.running_ns(), page.kept()
+    longest, connections_kept = page.running_ns(), page.kept()
     run = f"; what runs one after another takes {format_seconds(longest / 1e9)}" if longest else ""
     yield f"{amount(page)}, {max(page.depth())} deep{run}"
     for label in [None, *page.hosts] if page.hosts else []:
@@ -51,8 +51,8 @@ def _summary(page: "site.Site") -> Iterator[str]:
         count, size = sum(one.count for one in own), sum(one.size * one.count for one in own)
         name = "the page's own host" if label is None else f"the host {label}"
         yield f"  of {name}: {count} {'request' if count == 1 else 'requests'}, {format_bytes(size)}"
-    if len(kept.loads()) < len(page.loads()):
-        yield f"A returning visitor (`cache: kept`) asks for {amount(kept)}"
+    if len(connections_kept.loads()) < len(page.loads()):
+        yield f"A returning visitor (`cache: kept`) asks for {amount(connections_kept)}"
 
 
 def amount(page: "site.Site") -> str:
@@ -69,8 +69,8 @@ def _overview() -> "Table":
 
     table = _table("name", "what", "requests", "bodies", "depth")
     for path in list_sites():
-        told, page = read_site(path)
-        table.add_row(page.name, told.title, str(len(page.loads())), format_bytes(page.bytes), str(max(page.depth())))
+        site, page = read_site(path)
+        table.add_row(page.name, site.title, str(len(page.loads())), format_bytes(page.bytes), str(max(page.depth())))
     return table
 
 
@@ -82,8 +82,8 @@ def _resources(page: "site.Site") -> "Table":
         "host": [resource.host or "" for resource in page.resources],
         "cacheable": ["yes" if resource.cacheable else "" for resource in page.resources],
     }
-    shown = {name: values for name, values in more.items() if any(values)}
-    table = _table("resource", "type", "count", "size", "urgency", "asked for by", "runs", "depth", *shown)
+    columns = {name: values for name, values in more.items() if any(values)}
+    table = _table("resource", "type", "count", "size", "urgency", "asked for by", "runs", "depth", *columns)
     depths, at = page.depth(), dict[str, int]()
     for index, (one, _) in enumerate(page.loads()):
         at.setdefault(one.name, depths[index])
@@ -91,7 +91,7 @@ def _resources(page: "site.Site") -> "Table":
         runs = format_seconds(one.run / 1e9) if one.run else ""
         figures = (str(one.count), format_bytes(one.size), str(one.priority))
         table.add_row(
-            one.name, one.type, *figures, one.by or "", runs, str(at[one.name]), *(of[index] for of in shown.values())
+            one.name, one.type, *figures, one.by or "", runs, str(at[one.name]), *(of[index] for of in columns.values())
         )
     return table
 

@@ -24,9 +24,9 @@ def tasks_of(
     return [(subject, r) for subject, able in roles.values() for r in able]
 
 
-def cast_of(subject: Subject, role: VerifiedRole, known: Mapping[str, Subject]) -> list[Subject]:
+def cast_of(subject: Subject, role: VerifiedRole, subjects: Mapping[str, Subject]) -> list[Subject]:
     """Those who take part in its verification."""
-    return [*helpers(known), subject, *([counterpart(subject, known)] if role == "client" else [])]
+    return [*helpers(subjects), subject, *([counterpart(subject, subjects)] if role == "client" else [])]
 
 
 def install_missing(subjects: Sequence[Subject], steps: Steps) -> dict[str, UserError]:
@@ -37,11 +37,11 @@ def install_missing(subjects: Sequence[Subject], steps: Steps) -> dict[str, User
     return failed
 
 
-def helpers(known: Mapping[str, Subject]) -> list[Subject]:
+def helpers(subjects: Mapping[str, Subject]) -> list[Subject]:
     """The subjects without which no server can be asked, or answer as a proxy."""
-    if lacking := [name for name in _HELPERS if name not in known]:
+    if lacking := [name for name in _HELPERS if name not in subjects]:
         raise UserError(
             f"subject {lacking[0]} is missing from {subjects_folder()}; verification needs it as the other end",
             remedy="link it into that folder (docs/contracts/subject.md)",
         )
-    return [known[name] for name in _HELPERS]
+    return [subjects[name] for name in _HELPERS]

@@ -58,26 +58,26 @@ def _try_pairs(servers: str | None, clients: str | None, protocols: str, out: Pa
     from h123.report.catalogue import print_matrix, write_matrix
     from h123.verification.matrix import MatrixFolder, failures, known_cells, pairings, run_matrix
 
-    known, spoken = catalogue(), [_one_of(PROTOCOLS, name, "protocol") for name in protocols.split(",")]
-    asked = pairings(
-        _side(known, "server", servers, lambda subject: subject.server is not None),
-        _side(known, "client", clients, lambda subject: subject.client is not None),
+    subjects, spoken = catalogue(), [_one_of(PROTOCOLS, name, "protocol") for name in protocols.split(",")]
+    pairs = pairings(
+        _side(subjects, "server", servers, lambda subject: subject.server is not None),
+        _side(subjects, "client", clients, lambda subject: subject.client is not None),
         spoken,
     )
-    sides = [name for pairing in asked for name in (pairing.server, pairing.client)]
-    folder = MatrixFolder(out, known)  # before the builds: of these files they are made
+    sides = [name for pairing in pairs for name in (pairing.server, pairing.client)]
+    folder = MatrixFolder(out, subjects)  # before the builds: of these files they are made
     with Steps(err_console) as steps:
-        check_failures(install_missing([*helpers(known), *(known[name] for name in sides)], steps))
+        check_failures(install_missing([*helpers(subjects), *(subjects[name] for name in sides)], steps))
     try:
         with LocalPool() as pool:
-            run_matrix(asked, known, folder, pool, display_for(err_console))
+            run_matrix(pairs, subjects, folder, pool, display_for(err_console))
     except KeyboardInterrupt:
         say("\nInterrupted. Finished pairs are kept; run the same command to resume.")
         raise Interrupted from None
     finally:
         page = out / "matrix.html"
-        cells = known_cells(asked, known, folder)
-        write_matrix(cells, known, folder.events(), page)
+        cells = known_cells(pairs, subjects, folder)
+        write_matrix(cells, subjects, folder.events(), page)
     print_matrix(cells, out_console)
     out_console.print(f"Page: {page}", soft_wrap=True)
     if failed := list(failures(cells)):
@@ -85,18 +85,20 @@ def _try_pairs(servers: str | None, clients: str | None, protocols: str, out: Pa
         raise UserError(f"{count} failed", remedy="the page says why and shows the logs", status=1)
 
 
-def _side(known: "Mapping[str, Subject]", what: str, names: str | None, fits: "Callable[[Subject], bool]") -> list[str]:
+def _side(
+    subjects: "Mapping[str, Subject]", what: str, names: str | None, fits: "Callable[[Subject], bool]"
+) -> list[str]:
     """The subjects on one side of the matrix: those named, or all that are installed and fit."""
     from h123.catalogue import installed, unknown_subject
 
-    able = [name for name, subject in known.items() if fits(subject)]
+    able = [name for name, subject in subjects.items() if fits(subject)]
     if names is not None:
         for name in names.split(","):
-            if name not in known:
+            if name not in subjects:
                 raise unknown_subject(name)
         return list(dict.fromkeys(_one_of(able, name, what) for name in names.split(",")))
-    if found := [name for name in able if installed(known[name])]:
-        return found
+    if fitting := [name for name in able if installed(subjects[name])]:
+        return fitting
     raise UserError(
         f"no {what} is installed",
         remedy=f"run `h123 install NAME`, or name some with --{what}s: those are installed first",

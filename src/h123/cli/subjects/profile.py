@@ -52,27 +52,29 @@ def _profile_subjects(subjects: "Sequence[Subject]", everything: bool, role: "Ve
     from h123.execution import LocalPool
     from h123.verification import measurable, profile_each
 
-    known = catalogue()
-    asked = [(s, r) for s, r in tasks_of(subjects, everything, role) if not everything or installed_once(s)]
-    if not asked:
+    known_subjects = catalogue()
+    tasks = [(s, r) for s, r in tasks_of(subjects, everything, role) if not everything or installed_once(s)]
+    if not tasks:
         raise UserError("no subject is installed", remedy="`h123 install NAME`, or `h123 install --all`", status=1)
     for subject in [] if everything else subjects:
         if why := measurable(subject):
             raise UserError(f"{subject.name} has no profile: {why}", status=1)
     with LocalPool() as pool, Steps(err_console) as steps:
-        check_failures(install_missing([subject for task in asked for subject in cast_of(*task, known)], steps))
-        found = profile_each(asked, pool, steps)
-    _print_profiles(found, out_console)
+        check_failures(
+            install_missing([subject for task in tasks for subject in cast_of(*task, known_subjects)], steps)
+        )
+        profiles = profile_each(tasks, pool, steps)
+    _print_profiles(profiles, out_console)
 
 
-def _print_profiles(found: "Mapping[str, Sequence[SituationResult]]", console: "Console") -> None:
+def _print_profiles(profiles: "Mapping[str, Sequence[SituationResult]]", console: "Console") -> None:
     """Of each subject and role a table, the situations in their order, of each the protocols."""
     from h123.verification.profile import SITUATIONS
 
-    for name, profile in found.items():
-        for role in dict.fromkeys(held.role for held in profile):
+    for name, profile in profiles.items():
+        for role in dict.fromkeys(holding.role for holding in profile):
             write(console, f"{name} as a {role}")
-            console.print(_table([held for held in profile if held.role == role]))
+            console.print(_table([holding for holding in profile if holding.role == role]))
             console.print()
     lines = [f"  {situation.title}: {situation.description}" for situation in SITUATIONS]
     write(console, "\n".join(["Under the virtual clock, so without processing:", *lines]), style="dim")
@@ -95,7 +97,9 @@ def _table(profile: "Sequence[SituationResult]") -> "Table":
         table.add_column(column, justify="right", no_wrap=column == "takes")
     table.add_column("held by", overflow="fold")
     for situation in SITUATIONS:
-        for number, held in enumerate(held for held in profile if held.situation == situation.name):
-            took = format_seconds(held.seconds) if held.seconds is not None else "-"
-            table.add_row("" if number else situation.title, held.protocol, took, slowness(held), holding_words(held))
+        for number, holding in enumerate(holding for holding in profile if holding.situation == situation.name):
+            took = format_seconds(holding.seconds) if holding.seconds is not None else "-"
+            table.add_row(
+                "" if number else situation.title, holding.protocol, took, slowness(holding), holding_words(holding)
+            )
     return table

@@ -52,13 +52,13 @@ def command(
     from h123.verification import has_news, publish
 
     unknown = []
-    asked = known(names) if names else [subject for subject in catalogue().values() if has_news(subject)]
-    for subject in asked:
+    chosen_subjects = known(names) if names else [subject for subject in catalogue().values() if has_news(subject)]
+    for subject in chosen_subjects:
         if publish(subject):
             out_console.print(f"{subject.name}: published")
         elif names:
             unknown.append(subject.name)
-    if not asked:
+    if not chosen_subjects:
         out_console.print("nothing new to publish")
     write_catalogue()
     write_profiles()

@@ -26,8 +26,8 @@ def named(names: list[str] | None, everything: bool) -> "tuple[bool, list[Subjec
 
     if everything == bool(names):
         raise UserError("give either subject names or --all", remedy="`h123 list subjects` lists the subjects")
-    wanted = names or list(catalogue())
-    return KERNEL in wanted, known([name for name in wanted if name != KERNEL], [KERNEL])
+    asked_names = names or list(catalogue())
+    return KERNEL in asked_names, known([name for name in asked_names if name != KERNEL], [KERNEL])
 
 
 def known(names: Sequence[str], others: Sequence[str] = ()) -> "list[Subject]":

@@ -62,7 +62,7 @@ _MORE = "`h123 list subjects NAME` shows everything about one."
 
 def print_subjects(console: Console) -> None:
     """All subjects of the catalogue, and the kernel of the virtual clock."""
-    wide, known = console.width >= _WIDE_COLUMNS, public_records()
+    wide, records = console.width >= _WIDE_COLUMNS, public_records()
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column, narrow in _COLUMNS.items():
         if narrow or wide:
@@ -70,7 +70,7 @@ def print_subjects(console: Console) -> None:
             overflow: OverflowMethod = "ellipsis" if column == "QUIC stack" else "fold"
             table.add_column(column, overflow=overflow, no_wrap=True, justify=justify)
     for subject in catalogue().values():
-        cells = zip(_COLUMNS.values(), _row(subject, known.get(subject.name)), strict=True)
+        cells = zip(_COLUMNS.values(), _row(subject, records.get(subject.name)), strict=True)
         table.add_row(*(cell for narrow, cell in cells if narrow or wide))
     console.print(table)
     kernel = installed_kernel()
@@ -93,26 +93,26 @@ def print_subject(subject: Subject, console: Console) -> None:
 
 def _verified(subject: Subject, upstream: PublicRecord | None) -> tuple[str, str]:
     """When, or by whom, if all is well; and the colour of it."""
-    told = told_of(subject, upstream)
-    if told is None:
+    proof = told_of(subject, upstream)
+    if proof is None:
         return _NOTHING, "dim"
-    if not told.holds:
+    if not proof.holds:
         return "changed", "yellow"
-    return _outcome(subject, told.record, "upstream" if told.upstream else told.record.time[:10])
+    return _outcome(subject, proof.record, "upstream" if proof.upstream else proof.record.time[:10])
 
 
 def _outcome(subject: Subject, record: Record, well: str) -> tuple[str, str]:
     counts = Counter(result.verdict for result in record.results)
     if counts["failed"]:
         return f"{counts['failed']} failed", "red"
-    asked = {result.role for result in record.results}
-    if asked != set(roles_of(subject)):
-        return f"{' '.join(asked)} only", "yellow"
+    roles = {result.role for result in record.results}
+    if roles != set(roles_of(subject)):
+        return f"{' '.join(roles)} only", "yellow"
     return f"{well}{'*' if counts['unsupported'] else ''}", "green"
 
 
 def _row(subject: Subject, upstream: PublicRecord | None) -> Iterator[str | Text]:
-    found = installation(subject)
+    state = installation(subject)
     yield subject.name
     yield subject.stack if subject.stack != "none" else _NOTHING
     yield _short(subject.language)
@@ -120,9 +120,9 @@ def _row(subject: Subject, upstream: PublicRecord | None) -> Iterator[str | Text
     yield _as_a_server(subject)
     yield _as_a_client(subject)
     yield "v" if "virtual" in subject.features.clocks else ""
-    yield format_bytes(found.bytes) if found else "broken" if damage(subject) else _NOTHING
-    told, colour = _verified(subject, upstream)
-    yield Text(told, style=colour)
+    yield format_bytes(state.bytes) if state else "broken" if damage(subject) else _NOTHING
+    verified, colour = _verified(subject, upstream)
+    yield Text(verified, style=colour)
 
 
 def _short(language: str) -> str:
@@ -243,23 +243,23 @@ def _client_facts(subject: Subject) -> Iterator[tuple[str, str]]:
 
 
 def _installed(subject: Subject) -> str:
-    if found := installation(subject):
+    if state := installation(subject):
         shared = f", one with {subject.install.part_of}" if subject.install.part_of else ""
-        return f"{format_bytes(found.bytes)}, in {format_span(found.seconds)}{shared}"
-    if lost := damage(subject):
-        return f"broken, {lost} is missing: `h123 install {subject.name}`"
+        return f"{format_bytes(state.bytes)}, in {format_span(state.seconds)}{shared}"
+    if missing := damage(subject):
+        return f"broken, {missing} is missing: `h123 install {subject.name}`"
     needs = f"; needs {subject.install.needs_help}" if subject.install.needs_help else ""
     return f"no: `h123 install {subject.name}`{needs}"
 
 
 def _verification_facts(subject: Subject) -> Iterator[tuple[str, str]]:
-    told, again = told_of(subject, public_record(subject)), f"`h123 verify {subject.name}`"
-    if told is None:
+    proof, again = told_of(subject, public_record(subject)), f"`h123 verify {subject.name}`"
+    if proof is None:
         yield "verified", f"no: {again}"
         return
-    record = told.record
-    stale = "" if told.holds else f"; its files have changed since: {again}"
-    if told.upstream:
+    record = proof.record
+    stale = "" if proof.holds else f"; its files have changed since: {again}"
+    if proof.upstream:
         stale = stale or f"; on this machine not yet: {again}"
         yield "verified", f"upstream, {_when(record)}: {tally(record.results)}{stale}"
     else:
@@ -272,16 +272,16 @@ def _verification_facts(subject: Subject) -> Iterator[tuple[str, str]]:
     yield from _constants_facts(record.constants)
     for move in record.moves or []:
         yield "a client moves", f"over {move.protocol}, {moved_words(move)}"
-    for held in record.profile or []:
-        yield "held", f"as a {held.role} over {held.protocol}, {held.situation}: {summary(held)}"
+    for holding in record.profile or []:
+        yield "held", f"as a {holding.role} over {holding.protocol}, {holding.situation}: {summary(holding)}"
 
 
 def _constants_facts(measured: Sequence[Constants] | None) -> Iterator[tuple[str, str]]:
     if measured is None:
         yield "constants", "not measured yet"
-    for one in measured or []:
-        yield "constants", f"as a {one.role} over {one.protocol}, {one.congestion}"
-        for name, words in described(one):
+    for constants in measured or []:
+        yield "constants", f"as a {constants.role} over {constants.protocol}, {constants.congestion}"
+        for name, words in described(constants):
             yield f"  {name}", words
 
 
@@ -293,15 +293,15 @@ def _joined(names: Iterable[str]) -> str:
     return " ".join(names) or _NOTHING
 
 
-def print_verification(found: Mapping[str, Sequence[Result]], console: Console) -> None:
+def print_verification(results_by_subject: Mapping[str, Sequence[Result]], console: Console) -> None:
     """What was verified of each subject, by role and protocol; below it what failed or could not be asked."""
     table = Table("subject", "as", *PROTOCOLS, box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name, results in found.items():
+    for name, results in results_by_subject.items():
         for role in dict.fromkeys(result.role for result in results):
             cells = [[r for r in results if (r.role, r.protocol) == (role, protocol)] for protocol in PROTOCOLS]
             table.add_row(name, role, *(tally(cell) if cell else "-" for cell in cells))
     console.print(table)
-    for name, results in found.items():
+    for name, results in results_by_subject.items():
         for result in results:
             if result.verdict != "passed":
                 line = f"{name} as a {result.role}: {describe(result)}"

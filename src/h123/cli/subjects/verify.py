@@ -109,21 +109,21 @@ def verify_subjects(
     from h123.execution import LocalPool
     from h123.verification import Part, Task, measure_each, move_each, public_record, verify_each
 
-    known, asked = catalogue(), tasks_of(subjects, everything, role)
-    absent = list(dict.fromkeys(subject.name for subject, _ in asked if everything and not installed_once(subject)))
-    if everything and len(absent) == len({subject.name for subject, _ in asked}):
+    subjects_known, task_list = catalogue(), tasks_of(subjects, everything, role)
+    absent = list(dict.fromkeys(subject.name for subject, _ in task_list if everything and not installed_once(subject)))
+    if everything and len(absent) == len({subject.name for subject, _ in task_list}):
         raise UserError("no subject is installed", remedy="`h123 install NAME`, or `h123 install --all`", status=1)
-    wanted = {(s.name, r): _wanted((s, r), missing, only) for s, r in asked if s.name not in absent}
-    casts = {(s.name, r): cast_of(s, r, known) for s, r in asked if wanted.get((s.name, r))}
+    parts = {(s.name, r): _wanted((s, r), missing, only) for s, r in task_list if s.name not in absent}
+    casts = {(s.name, r): cast_of(s, r, subjects_known) for s, r in task_list if parts.get((s.name, r))}
     if not casts:
         say("Nothing is missing: all that is installed has been verified as it is now.")
-    asked_as = {subject.name: fingerprint(subject) for subject, _ in asked}
+    asked_as = {subject.name: fingerprint(subject) for subject, _ in task_list}
     with LocalPool() as pool, Steps(err_console) as steps:
         failed = install_missing([subject for cast in casts.values() for subject in cast], steps)
         complete = {task for task, cast in casts.items() if not any(subject.name in failed for subject in cast)}
 
         def tasks(part: Part) -> list[Task]:
-            return [(s, r) for s, r in asked if (s.name, r) in complete and part in wanted[s.name, r]]
+            return [(s, r) for s, r in task_list if (s.name, r) in complete and part in parts[s.name, r]]
 
         found = verify_each(tasks("checks"), asked_as, pool, steps)
         measure_each(tasks("constants"), pool, steps)
@@ -136,7 +136,7 @@ def verify_subjects(
             write(out_console, f"Not verified, because {why}: {', '.join(names)}")
     check_failures(failed)
     broken = [name for name, results in found.items() if any(r.verdict == "failed" for r in results)]
-    if own := [name for name in found if name not in broken and public_record(known[name]) is None]:
+    if own := [name for name in found if name not in broken and public_record(subjects_known[name]) is None]:
         write(out_console, f"Verified for measuring, not for the catalogue (`h123 publish`): {', '.join(own)}")
     if broken:
         raise UserError(
@@ -160,27 +160,29 @@ def _verify_trials(folder: Path, names: list[str]) -> None:
 
     failed = []
     # All are found before the first is executed: a mistyped name is to be said at once.
-    for found in [find_trial(folder, name) for name in names] or [find_trial(folder)]:
+    for trial in [find_trial(folder, name) for name in names] or [find_trial(folder)]:
         with LocalPool() as pool:
-            verification = verify_trial(found, pool, say)
-        print_repetition(f"{found.trial.id}, two runs now", verification.again, out_console)
+            verification = verify_trial(trial, pool, say)
+        print_repetition(f"{trial.trial.id}, two runs now", verification.again, out_console)
         if verification.stored:
-            print_repetition(f"{found.trial.id}, stored and now", verification.stored, out_console)
-        failed += [] if verification.repeated else [found.trial.id]
+            print_repetition(f"{trial.trial.id}, stored and now", verification.stored, out_console)
+        failed += [] if verification.repeated else [trial.trial.id]
     if failed:
         raise UserError(f"did not repeat exactly: {', '.join(failed)}", status=1)
 
 
-def print_repetition(trial: str, found: "Repetition", console: "Console") -> None:
+def print_repetition(trial: str, repetition: "Repetition", console: "Console") -> None:
     """Whether a trial repeated, and every figure that did not."""
-    verdict = "identical" if found.identical else "repeated" if found.repeated else "did NOT repeat"
-    lines = [f"{trial}: {verdict}", _links_line(found)]
-    lines += [f"    {d.name}: {d.first} and {d.second}" for d in (*found.packets, *found.bytes)]
-    lines.append(f"  samples: {found.samples}, {found.outcomes or 'none'} with another outcome; {_times(found)}")
-    if found.repeated and not found.identical:
+    verdict = "identical" if repetition.identical else "repeated" if repetition.repeated else "did NOT repeat"
+    lines = [f"{trial}: {verdict}", _links_line(repetition)]
+    lines += [f"    {d.name}: {d.first} and {d.second}" for d in (*repetition.packets, *repetition.bytes)]
+    lines.append(
+        f"  samples: {repetition.samples}, {repetition.outcomes or 'none'} with another outcome; {_times(repetition)}"
+    )
+    if repetition.repeated and not repetition.identical:
         lines.append(
-            f"  this can be TLS randomness: signatures of different length change up to {found.random_bytes} B per "
-            f"direction, and times by up to {format_seconds(found.random_ns * 1e-9)}"
+            f"  this can be TLS randomness: signatures of different length change up to {repetition.random_bytes} B "
+            f"per direction, and times by up to {format_seconds(repetition.random_ns * 1e-9)}"
         )
     for line in lines:
         console.print(line, soft_wrap=True)

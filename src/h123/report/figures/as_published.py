@@ -121,5 +121,5 @@ def _panels(layers: Any, rows: list[Mark], width: int, names: RowNames) -> Any:
     plot = width // columns - names.width - 22
     facet = alt.Facet("panel:N", sort=panels, header=header(panels, plot))
     chart = layers.properties(width=plot)
-    drawn = chart.facet(facet=facet, columns=columns, data=FigureRows(rows), spacing=20)
-    return drawn.resolve_axis(x="independent", y="independent")
+    panels_chart = chart.facet(facet=facet, columns=columns, data=FigureRows(rows), spacing=20)
+    return panels_chart.resolve_axis(x="independent", y="independent")

@@ -32,10 +32,10 @@ def averages_figures(replications: Sequence[ReplicationsRow], factors: Factors, 
 
     `replications`: those of verdicts.json; `factors`: the study's, each with its levels, both in the study's order.
     """
-    known = [r for r in replications if r["trials"]]
+    measured = [r for r in replications if r["trials"]]
     drawings = ((("latency", "ttfb"), times_figure), (("throughput",), throughput_figure))
-    found = ((draw, [r for r in known if r["metric"] in metrics]) for metrics, draw in drawings)
-    return [draw(rows, factors, compared) for draw, rows in found if rows]
+    rows_by_drawing = ((draw, [r for r in measured if r["metric"] in metrics]) for metrics, draw in drawings)
+    return [draw(rows, factors, compared) for draw, rows in rows_by_drawing if rows]
 
 
 def times_figure(replications: Sequence[ReplicationsRow], factors: Factors, compared: str) -> Figure:
@@ -96,8 +96,8 @@ def _mark(
 
 
 def _both(rows: list[Mark], compared: Iterable[str], label: str) -> tuple[Any, Any]:
-    found = {row["level"] for row in rows}
-    levels = [level(name) for name in compared if level(name) in found]
+    present = {row["level"] for row in rows}
+    levels = [level(name) for name in compared if level(name) in present]
     panels, names = (list(dict.fromkeys(row[key] for row in rows)) for key in ("panel", "row"))
     draw = _drawing(_data(rows), levels, panels, names, label)
     return draw(WIDE), draw(NARROW)
@@ -118,8 +118,8 @@ def _data(rows: list[Mark]) -> list[Mark]:
 def _drawing(
     data: list[Mark], levels: list[str], panels: list[str], names: list[str], label: str
 ) -> Callable[[int], Any]:
-    found = [record[kind] for record, kind in itertools.product(data, ("trial", "limit")) if kind in record]
-    domain = [min(found) / 1.3, max(found) * 1.3]
+    numbers = [record[kind] for record, kind in itertools.product(data, ("trial", "limit")) if kind in record]
+    domain = [min(numbers) / 1.3, max(numbers) * 1.3]
 
     def draw(width: int) -> Any:
         columns = min(2, len(panels)) if width > NARROW else 1
@@ -145,17 +145,20 @@ def _layers(levels: list[str], names: list[str], rows: alt.Axis, scale: alt.Scal
     shape = alt.Shape("level:N", scale=alt.Scale(domain=levels, range=_SHAPES))
     apart = (_STEP - 8) / len(levels)
 
-    def part(mark: Any, kind: str, one: str | None = None, **encodings: Any) -> Any:
-        shown = f"isValid(datum.{kind})" + (f" && datum.level == {json.dumps(one)}" if one else "")
+    def part(mark: Any, kind: str, level_name: str | None = None, **encodings: Any) -> Any:
+        shown = f"isValid(datum.{kind})" + (f" && datum.level == {json.dumps(level_name)}" if level_name else "")
         x = alt.X(f"{kind}:Q", title=None, scale=scale, axis=axis)
         return mark.encode(x=x, y=y, **encodings).transform_filter(shown)
 
     layers = [
         part(alt.Chart().mark_tick(color=COLOURS["inconclusive"], thickness=2, size=_STEP - 4, opacity=1), "limit")
     ]
-    for index, one in enumerate(levels):
+    for index, level_name in enumerate(levels):
         offset = apart * (index - (len(levels) - 1) / 2)
         dots = alt.Chart().mark_point(filled=True, size=26, opacity=0.6, yOffset=offset)
         average = alt.Chart().mark_tick(thickness=2.5, size=apart + 2, yOffset=offset, opacity=1)
-        layers += [part(dots, "trial", one, color=colour, shape=shape), part(average, "average", one, color=colour)]
+        layers += [
+            part(dots, "trial", level_name, color=colour, shape=shape),
+            part(average, "average", level_name, color=colour),
+        ]
     return layers

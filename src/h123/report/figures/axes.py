@@ -41,9 +41,9 @@ def log_scale(rows: Sequence[Mark], margin: float, plot: int) -> Scale:
     """A domain that holds `ratio`, `low` and `high` of every row and some room about the equivalence margin, with the
     finest ticks for which an axis of `plot` pixels has room.
     """
-    found = [row[name] for row in rows for name in ("ratio", "low", "high") if row.get(name) is not None]
-    low = min([*found, 1 / (1 + 2 * margin)]) / 1.06
-    high = max([*found, 1 + 2 * margin]) * 1.06
+    numbers = [row[name] for row in rows for name in ("ratio", "low", "high") if row.get(name) is not None]
+    low = min([*numbers, 1 / (1 + 2 * margin)]) / 1.06
+    high = max([*numbers, 1 + 2 * margin]) * 1.06
     pixels = plot / math.log(high / low)
     for ladder in _ladders(low, high):
         ticks = [tick for tick in ladder if low <= tick <= high]
@@ -94,12 +94,12 @@ class RowNames:
 
 def row_names(names: Iterable[str], most: int) -> RowNames:
     """The names in as many lines each as keep them within `most` pixels."""
-    shown = {name: lines(name, most - _GAP) for name in names}
-    longest = max((len(line) for found in shown.values() for line in found), default=0)
-    label = f"{json.dumps(shown)}[datum.label]"
+    lines_by_name = {name: lines(name, most - _GAP) for name in names}
+    longest = max((len(line) for name_lines in lines_by_name.values() for line in name_lines), default=0)
+    label = f"{json.dumps(lines_by_name)}[datum.label]"
     axis = alt.Axis(grid=False, labelColor=COLOURS["ink"], labelExpr=label, labelLimit=0, labelLineHeight=LINE - 1)
     width = min(most, _GAP + round(CHARACTER * longest))
-    return RowNames(axis, width, LINE * max((len(found) for found in shown.values()), default=1) + 3)
+    return RowNames(axis, width, LINE * max((len(name_lines) for name_lines in lines_by_name.values()), default=1) + 3)
 
 
 def lines(name: str, pixels: int) -> list[str]:
@@ -109,5 +109,7 @@ def lines(name: str, pixels: int) -> list[str]:
 
 def header(names: Iterable[str], pixels: int) -> alt.Header:
     """The titles of a picture's panels, each above its own; a bar in a name parts its lines."""
-    shown = {name: [line for part in name.split("|") for line in lines(part, pixels)] for name in names}
-    return alt.Header(labelAnchor="start", labelPadding=6, labelExpr=f"{json.dumps(shown)}[datum.label]", labelLimit=0)
+    lines_by_name = {name: [line for part in name.split("|") for line in lines(part, pixels)] for name in names}
+    return alt.Header(
+        labelAnchor="start", labelPadding=6, labelExpr=f"{json.dumps(lines_by_name)}[datum.label]", labelLimit=0
+    )

@@ -24,8 +24,8 @@ _ABREAST = 3
 
 def bars_figures(values: Sequence[ValueRow], charts: Iterable[Chart], factor: str) -> list[Figure]:
     """Of each chart of which there is any value. `values`: those of verdicts.json."""
-    found = ((chart, _groups(values, chart, factor)) for chart in charts)
-    return [_figure(chart, groups) for chart, groups in found if groups]
+    groups_by_chart = ((chart, _groups(values, chart, factor)) for chart in charts)
+    return [_figure(chart, groups) for chart, groups in groups_by_chart if groups]
 
 
 def _groups(values: Sequence[ValueRow], chart: Chart, factor: str) -> list[Mark]:
@@ -35,21 +35,24 @@ def _groups(values: Sequence[ValueRow], chart: Chart, factor: str) -> list[Mark]
     for row in values:
         cell, value = row["cell"], row["metrics"].get(chart.metric)
         if value is not None and not row["twin"] and cell[factor] in chart.levels and cell[chart.along] in names:
-            panel = cell_name({name: one for name, one in cell.items() if name not in (factor, chart.along)})
+            panel = cell_name(
+                {name: level_name for name, level_name in cell.items() if name not in (factor, chart.along)}
+            )
             where = (panel, names[cell[chart.along]], cell[factor])
             trials.setdefault(where, []).append({"block": row["block"], "value": value})
     return [
-        {"panel": panel, "group": group, "level": one, "trials": found} for (panel, group, one), found in trials.items()
+        {"panel": panel, "group": group, "level": level_name, "trials": bar_trials}
+        for (panel, group, level_name), bar_trials in trials.items()
     ]
 
 
 def _figure(chart: Chart, groups: Sequence[Mark]) -> Figure:
     wording = metric(chart.metric)
-    known = [trial["value"] for group in groups for trial in group["trials"]]
-    one, unit = common_unit(known, wording.unit)
-    marks = [mark for group in groups for mark in _marks(group, chart, one)]
+    numbers = [trial["value"] for group in groups for trial in group["trials"]]
+    scale, unit = common_unit(numbers, wording.unit)
+    marks = [mark for group in groups for mark in _marks(group, chart, scale)]
     panels = list(dict.fromkeys(mark["panel"] for mark in marks))
-    top, longest = max(known) / one, max(len(mark.get("label", "")) for mark in marks)
+    top, longest = max(numbers) / scale, max(len(mark.get("label", "")) for mark in marks)
 
     def draw(width: int) -> Any:
         abreast = 2 if width > NARROW and len(panels) > 1 else 1
@@ -75,25 +78,25 @@ def _figure(chart: Chart, groups: Sequence[Mark]) -> Figure:
     return Figure(f"chart-{chart.name}", chart.title, caption, draw(WIDE), draw(NARROW))
 
 
-def _marks(group: Mark, chart: Chart, one: float) -> Iterator[Mark]:
+def _marks(group: Mark, chart: Chart, scale: float) -> Iterator[Mark]:
     """The bar with its interval, then its trials."""
     wording = metric(chart.metric)
-    told = ", ".join(name for name in (level(group["level"]), group["group"], group["panel"]) if name)
+    bar_name = ", ".join(name for name in (level(group["level"]), group["group"], group["panel"]) if name)
     place = {"panel": group["panel"], "group": group["group"], "level": level(group["level"])}
     ordered = sorted(trial["value"] for trial in group["trials"])
     between = quantiles.ranks(len(ordered), 0.5)
     median = wording.format(statistics.median(ordered))
     ends = [ordered[rank - 1] for rank in (between.low, between.high)] if between else []
-    known = f" ({' to '.join(map(wording.format, ends))})" if ends else ""
+    ends_text = f" ({' to '.join(map(wording.format, ends))})" if ends else ""
     yield place | {
-        "median": statistics.median(ordered) / one,
-        **{name: end / one for name, end in zip(("low", "high"), ends, strict=False)},
+        "median": statistics.median(ordered) / scale,
+        **{name: end / scale for name, end in zip(("low", "high"), ends, strict=False)},
         "label": median,
-        "told": f"{told}: {median}{known}, the median of {len(ordered)} trials",
+        "told": f"{bar_name}: {median}{ends_text}, the median of {len(ordered)} trials",
     }
     for trial in group["trials"]:
-        said = f"{told}, block {trial['block']}: {wording.format(trial['value'])}"
-        yield place | {"trial": trial["value"] / one, "told": said}
+        sentence = f"{bar_name}, block {trial['block']}: {wording.format(trial['value'])}"
+        yield place | {"trial": trial["value"] / scale, "told": sentence}
 
 
 def _layers(chart: Chart, names: alt.Axis, x: Mark, plot: int, legend: alt.Legend) -> list[Any]:

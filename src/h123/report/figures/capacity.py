@@ -25,18 +25,18 @@ DUE, SENT = "from when it was due", "from the send"
 MIDDLE, TAIL = "median", "99th percentile"
 
 
-def capacity_figures(found: Capacity | None, factor: str) -> list[Figure]:
+def capacity_figures(capacity: Capacity | None, factor: str) -> list[Figure]:
     """Of each pair of curves that there is anything of. `factor`: the compared one."""
-    if found is None:
+    if capacity is None:
         return []
-    rows = found["rows"]
+    rows = capacity["rows"]
     levels = list(dict.fromkeys(level(row["cell"][factor]) for row in rows))
-    drawn = [
+    figures = [
         _latency(list(_points(rows, factor, {MIDDLE: "latency", TAIL: "tail"})), levels),
         _answers(list(_points(rows, factor, {"": "achieved"})), levels),
         _omission(rows),
     ]
-    return [figure for figure in drawn if figure]
+    return [figure for figure in figures if figure]
 
 
 def _points(rows: Iterable[CapacityRow], factor: str, kinds: Mapping[str, Value]) -> Iterator[Mark]:
@@ -63,9 +63,9 @@ def _rate(step: CapacityStep) -> float | None:
 
 
 def _told(where: str, step: CapacityStep, kind: str, seconds: float | None) -> str:
-    asked = "closed loop" if step["rate"] is None else f"{rate(step['rate'])} asked"
+    load = "closed loop" if step["rate"] is None else f"{rate(step['rate'])} asked"
     time = f"; {kind} {format_seconds(seconds)}" if seconds else ""
-    return f"{where}, {asked}, {rate(step['achieved'])} answered{time}"
+    return f"{where}, {load}, {rate(step['achieved'])} answered{time}"
 
 
 def _latency(points: list[Mark], levels: Sequence[str]) -> Figure | None:
@@ -146,8 +146,8 @@ def _diagonal(panels: Iterable[str], *domains: Sequence[float]) -> list[Mark]:
 
 
 def _domain(values: Iterable[float]) -> list[float]:
-    known = [*values]
-    return [min(known) / 1.25, max(known) * 1.25] if known else [1, 2]
+    numbers = [*values]
+    return [min(numbers) / 1.25, max(numbers) * 1.25] if numbers else [1, 2]
 
 
 def _axis(name: str, domain: list[float], title: str, label: str, ticks: int) -> dict[str, Any]:

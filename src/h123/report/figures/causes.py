@@ -19,8 +19,8 @@ _BAR = 9
 def causes_figure(rows: Sequence[CausesRow]) -> Figure:
     """Both sides' parts as bars, a panel for each cell; of cold and other requests apart."""
     whose = listed(list(dict.fromkeys(f"{kind.typical} {kind.one}" for kind in map(observation, rows))), "or")
-    one, unit = common_unit((seconds for row in rows for seconds in (row["a_seconds"], row["b_seconds"])), "s")
-    data = _marks(rows, one)
+    scale, unit = common_unit((seconds for row in rows for seconds in (row["a_seconds"], row["b_seconds"])), "s")
+    data = _marks(rows, scale)
     levels = list(dict.fromkeys(mark["level"] for mark in data))
     panels = list(dict.fromkeys(mark["panel"] for mark in data))
     largest = {mark["part"]: mark["value"] for mark in sorted(data, key=lambda mark: float(mark["value"]))}
@@ -54,25 +54,25 @@ def causes_figure(rows: Sequence[CausesRow]) -> Figure:
     return Figure("causes", "Where the time goes", caption, draw(WIDE), draw(NARROW))
 
 
-def _marks(rows: Sequence[CausesRow], one: float) -> list[Mark]:
+def _marks(rows: Sequence[CausesRow], scale: float) -> list[Mark]:
     """A bar for each part of each side that is worth one; a level that several comparisons have is drawn once."""
-    found: dict[tuple[str, str, str], Mark] = {}
+    by_bar: dict[tuple[str, str, str], Mark] = {}
     for row in rows:
         least = DRAWN * max(row["a_seconds"], row["b_seconds"])
         worth = [part for part in row["parts"] if max(part["a_seconds"], part["b_seconds"]) >= least]
         for part in worth:
             for name, seconds in ((row["a"], part["a_seconds"]), (row["b"], part["b_seconds"])):
-                mark = _mark(row, name, part["words"], seconds, one)
-                found.setdefault((mark["panel"], mark["part"], mark["level"]), mark)
-    return list(found.values())
+                mark = _mark(row, name, part["words"], seconds, scale)
+                by_bar.setdefault((mark["panel"], mark["part"], mark["level"]), mark)
+    return list(by_bar.values())
 
 
-def _mark(row: CausesRow, name: str, words: str, seconds: float, one: float) -> Mark:
+def _mark(row: CausesRow, name: str, words: str, seconds: float, scale: float) -> Mark:
     panel, name = title(row), level(name)
     return {
         "panel": panel,
         "part": words,
         "level": name,
-        "value": seconds / one,
+        "value": seconds / scale,
         "told": f"{panel}: {name} spends {format_seconds(seconds)} on {words}",
     }

@@ -29,11 +29,11 @@ def completion_figure(visits: Sequence[Mark], factor: str) -> Figure:
         columns = balanced(len(cells)) if width > NARROW else 1
         plot = width // columns - _GUTTER
         legend = alt.Legend(columns=0 if width > NARROW else 1, labelLimit=0, symbolType="stroke")
-        drawn = []
+        panels = []
         for where, arms in cells.items():
             title = alt.TitleParams(lines(where, plot), anchor="start", fontSize=12, color=COLOURS["ink"])
-            drawn.append(_panel(arms, factor, names, legend).properties(width=plot, height=160, title=title))
-        return alt.concat(*drawn, columns=columns, spacing=20)
+            panels.append(_panel(arms, factor, names, legend).properties(width=plot, height=160, title=title))
+        return alt.concat(*panels, columns=columns, spacing=20)
 
     caption = (
         "Of the visits above: the share of a page's bytes that had come, a body's spread evenly between its first and "
@@ -45,13 +45,13 @@ def completion_figure(visits: Sequence[Mark], factor: str) -> Figure:
 
 def _panel(arms: Sequence[Mark], factor: str, names: list[str], legend: alt.Legend) -> Any:
     end = max(map(took, arms))
-    one, unit = (1e9, "s") if end >= 1e9 else (1e6, "ms")
+    scale, unit = (1e9, "s") if end >= 1e9 else (1e6, "ms")
     points = [
-        {"arm": level(visit["cell"][factor]), "share": of, "t": at / one, "v": value}
+        {"arm": level(visit["cell"][factor]), "share": of, "t": at / scale, "v": value}
         for visit in arms
         for of, at, value in _curves(visit["rows"], began(visit), end)
     ]
-    x = alt.X("t:Q", scale=alt.Scale(domain=[0, end / one], nice=False), title=unit, axis=alt.Axis(tickCount=4))
+    x = alt.X("t:Q", scale=alt.Scale(domain=[0, end / scale], nice=False), title=unit, axis=alt.Axis(tickCount=4))
     shares = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], labelExpr="format(100 * datum.value, '~g') + ' %'")
     y = alt.Y("v:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=shares)
     colours = alt.Scale(domain=names, range=SERIES[: len(names)])

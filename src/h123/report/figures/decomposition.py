@@ -57,13 +57,13 @@ def _marks(row: PartsRow) -> Iterable[Mark]:
     """A mark for each part."""
     name = cell_name(row["cell"]) or row["workload"]
     panel = f"{metric(row['metric']).title}, {level(row['a'])} / {level(row['b'])}"
-    found = {"protocol": row["protocol"], "processing": row["processing"], "total": row["total"]}
+    parts = {"protocol": row["protocol"], "processing": row["processing"], "total": row["total"]}
     for part in _SIGNS:
-        of = found[part]
-        known = {"ratio": of["ratio"], "low": of["low"], "high": of["high"]}
-        label = ratio(known["ratio"], known["low"], known["high"])
-        told = f"{panel}, {name}: {label} {part} ({interval(of)})"
-        yield known | {"cell": name, "panel": panel, "part": part, "label": f"{label} {part}", "told": told}
+        of = parts[part]
+        estimate = {"ratio": of["ratio"], "low": of["low"], "high": of["high"]}
+        label = ratio(estimate["ratio"], estimate["low"], estimate["high"])
+        sentence = f"{panel}, {name}: {label} {part} ({interval(of)})"
+        yield estimate | {"cell": name, "panel": panel, "part": part, "label": f"{label} {part}", "told": sentence}
 
 
 def _height(rows: Sequence[Mark]) -> int:

@@ -64,8 +64,8 @@ def distribution_figure(quantiles: Sequence[Mark], factor: str, base: str | None
         for where, mine in panels.items():
             curves = [row for row in mine if row["trial"] is None]
             behind = [row for row in mine if row["trial"] is not None] if trials <= _MOST_TRIALS else []
-            told, roles = _levels(curves) if few else _roles(curves, base)
-            heading = [line for part in (where, told) if part for line in lines(part, plot)]
+            legend, roles = _levels(curves) if few else _roles(curves, base)
+            heading = [line for part in (where, legend) if part for line in lines(part, plot)]
             title = alt.TitleParams(heading, anchor="start", fontSize=12, color=COLOURS["ink"])
             both = panel(_named(curves, roles), _named(behind, roles), plot, colours)
             drawn.append(both.properties(width=plot, height=160, title=title))
@@ -131,7 +131,7 @@ def panel(curves: list[Mark], thin: list[Mark], plot: int, colours: dict[str, st
 
 def _times(seconds: Sequence[Sequence[float]], one: float, unit: str, plot: int) -> alt.X:
     """The axis of times, logarithmic where they differ much."""
-    least, most = min(found[0] for found in seconds) / one, max(found[-1] for found in seconds) / one
+    least, most = min(times[0] for times in seconds) / one, max(times[-1] for times in seconds) / one
     domain = [least / 1.02, most * 1.02]
     wide = most > _WIDE_RANGE * least > 0
     scale = alt.Scale(type="log" if wide else "linear", domain=domain, nice=False, zero=False)
@@ -139,9 +139,9 @@ def _times(seconds: Sequence[Sequence[float]], one: float, unit: str, plot: int)
     return alt.X("value:Q", title=unit, scale=scale, axis=alt.Axis(format=".6~g", **ticks))
 
 
-def _mark(row: Mark, percent: int, one: float, unit: str) -> Mark:
+def _mark(row: Mark, percent: int, scale: float, unit: str) -> Mark:
     """A dot on a curve, and what it says."""
-    value = row["seconds"][percent] / one
+    value = row["seconds"][percent] / scale
     name = ", ".join(part for part in (level(row["level"]), row["where"]) if part)
-    told = f"{name}: {_MARKED[percent]} within {figures(value)} {unit}"
-    return {"series": row["series"], "share": percent / 100, "value": value, "told": told}
+    sentence = f"{name}: {_MARKED[percent]} within {figures(value)} {unit}"
+    return {"series": row["series"], "share": percent / 100, "value": value, "told": sentence}

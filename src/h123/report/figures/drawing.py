@@ -107,62 +107,62 @@ def inline(figure: Figure) -> str:
     return _inline(figure, figure.desk, "wide") + _inline(figure, _svg(figure.narrow), "narrow")
 
 
-def _inline(figure: Figure, drawn: str, size: str) -> str:
+def _inline(figure: Figure, svg: str, size: str) -> str:
     for name, colour in COLOURS.items():
-        drawn = drawn.replace(colour, f"var(--{name})")
+        svg = svg.replace(colour, f"var(--{name})")
     # Identifiers are the document's, not the picture's: without a prefix the second picture would use the first's.
     prefix = f"{figure.name}-{size}-"
-    drawn = re.sub(r'\bid="', f'id="{prefix}', drawn).replace("url(#", f"url(#{prefix}")
-    drawn = _shared(_compact(_titled(drawn)), prefix)
+    svg = re.sub(r'\bid="', f'id="{prefix}', svg).replace("url(#", f"url(#{prefix}")
+    svg = _shared(_compact(_titled(svg)), prefix)
     label = escape(visible(f"{figure.title}. {figure.caption}"), quote=True)
-    return drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" data-size="{size}" font-size="12px" ', 1)
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{label}" data-size="{size}" font-size="12px" ', 1)
 
 
-def _titled(drawn: str) -> str:
+def _titled(svg: str) -> str:
     """What a mark says of itself becomes its <title>, which browsers show."""
-    return re.sub(r'<(path|line|rect)( [^>]*?)aria-label="([^"]*)"([^>]*?)/>', r"<\1\2\4><title>\3</title></\1>", drawn)
+    return re.sub(r'<(path|line|rect)( [^>]*?)aria-label="([^"]*)"([^>]*?)/>', r"<\1\2\4><title>\3</title></\1>", svg)
 
 
-def _compact(drawn: str) -> str:
+def _compact(svg: str) -> str:
     """Without what browsers assume anyway, and without parts of pixels that nobody sees: half of the bytes."""
-    drawn = re.sub(r'<path class="(background|foreground)"[^>]*/>', "", drawn)
-    drawn = re.sub(r' (xmlns(:xlink)?|version|class|font-family|pointer-events|aria-[a-z]+|role)="[^"]*"', "", drawn)
-    drawn = re.sub(r' (transform="translate\(0,0\)"|opacity="1"|[xy]2="0"|font-size="12px")', "", drawn)
-    drawn = re.sub(r' (d|transform|x2|y2)="[^"]*"', lambda found: re.sub(r"(\.\d\d)\d+", r"\1", found[0]), drawn)
+    svg = re.sub(r'<path class="(background|foreground)"[^>]*/>', "", svg)
+    svg = re.sub(r' (xmlns(:xlink)?|version|class|font-family|pointer-events|aria-[a-z]+|role)="[^"]*"', "", svg)
+    svg = re.sub(r' (transform="translate\(0,0\)"|opacity="1"|[xy]2="0"|font-size="12px")', "", svg)
+    svg = re.sub(r' (d|transform|x2|y2)="[^"]*"', lambda match: re.sub(r"(\.\d\d)\d+", r"\1", match[0]), svg)
     # Groups that hold nothing, in both spellings.
-    while (less := re.sub(r"<g(?: [^>]*)?(?:/>|(?<!/)></g>)", "", drawn)) != drawn:
-        drawn = less
-    return drawn
+    while (less := re.sub(r"<g(?: [^>]*)?(?:/>|(?<!/)></g>)", "", svg)) != svg:
+        svg = less
+    return svg
 
 
-def _shared(drawn: str, prefix: str) -> str:
+def _shared(svg: str, prefix: str) -> str:
     """Marks of one shape, such as thousands of dots, name it instead of repeating it: half of what is left."""
-    shapes = Counter(found.group("shape") for found in _MARK.finditer(drawn))
+    shapes = Counter(match.group("shape") for match in _MARK.finditer(svg))
     named = {shape: f"{prefix}m{number}" for number, shape in enumerate(shapes) if shapes[shape] >= _OFTEN}
 
-    def used(found: re.Match[str]) -> str:
-        if found["shape"] not in named:
-            return found[0]
-        told = f">{found['title']}</use>" if found["title"] else "/>"
-        return f'<use href="#{named[found["shape"]]}" x="{found["x"]}" y="{found["y"]}"{told}'
+    def used(match: re.Match[str]) -> str:
+        if match["shape"] not in named:
+            return match[0]
+        title = f">{match['title']}</use>" if match["title"] else "/>"
+        return f'<use href="#{named[match["shape"]]}" x="{match["x"]}" y="{match["y"]}"{title}'
 
-    written = _MARK.sub(used, drawn)
+    text = _MARK.sub(used, svg)
     if not named:
-        return written
+        return text
     shared = "".join(f'<path id="{name}" {shape}/>' for shape, name in named.items())
-    return re.sub(r"(<svg [^>]*>)", rf"\1<defs>{shared}</defs>", written, count=1)
+    return re.sub(r"(<svg [^>]*>)", rf"\1<defs>{shared}</defs>", text, count=1)
 
 
 def _svg(chart: alt.TopLevelMixin) -> str:
     specification: Mark = _styled(chart).to_dict(validate=schemapi.DEBUG_MODE)
     # Visible, or the picture would be no XML.
-    drawn = visible(str(vlc.vegalite_to_svg(specification, vl_version=_VEGA_LITE, allowed_base_urls=[])))
-    return re.sub(_LINES, _raised, drawn)
+    svg = visible(str(vlc.vegalite_to_svg(specification, vl_version=_VEGA_LITE, allowed_base_urls=[])))
+    return re.sub(_LINES, _raised, svg)
 
 
-def _raised(found: re.Match[str]) -> str:
+def _raised(match: re.Match[str]) -> str:
     """An axis begins a name of several lines where one line would stand: here half of them are above the middle."""
-    x, y, attributes, lines = found.groups()
+    x, y, attributes, lines = match.groups()
     up = sum(float(height) for height in re.findall(r'dy="([^"]*)"', lines)) / 2
     return f'text-anchor="end" transform="translate({x},{float(y) - up:g})"{attributes}>{lines}</text>'
 

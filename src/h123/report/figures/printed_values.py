@@ -48,16 +48,16 @@ def _records(row: Mark, sides: Sequence[str]) -> list[Mark]:
     name = f"{row['place']}, {level(row['of'])}{statistic}" + (", first byte" if row["metric"] == "ttfb" else "")
     bound = row["link"]["alone"]["high" if PRINTED[row["metric"]].better == "higher" else "low"]
     records = [{"row": name, "limit": bound}, {"row": name, "who": _PAPER, **row["printed"]}]
-    for side, found in zip(sides, row["ours"], strict=True):
-        if values := [one["value"] for one in found]:
+    for side, own in zip(sides, row["ours"], strict=True):
+        if values := [treatment["value"] for treatment in own]:
             records.append({"row": name, "who": side, "low": min(values), "high": max(values)})
     return records
 
 
 def _panel(title: str, records: list[Mark], label: str, who: list[str], width: int) -> Any:
     names = list(dict.fromkeys(record["row"] for record in records))
-    found = [record[key] for record, key in itertools.product(records, ("limit", "low", "high")) if key in record]
-    domain = [min(found) / 1.4, max(found) * 1.4]
+    numbers = [record[key] for record, key in itertools.product(records, ("limit", "low", "high")) if key in record]
+    domain = [min(numbers) / 1.4, max(numbers) * 1.4]
     rows = row_names(names, 260 if width > NARROW else 150)
     plot = width - 10 - rows.width
     axis = alt.Axis(values=log_ticks(domain, plot // 55), labelExpr=label, grid=True)
@@ -75,7 +75,7 @@ def _panel(title: str, records: list[Mark], label: str, who: list[str], width: i
     spans = base.mark_rule(strokeWidth=1.5).encode(x=x("low"), x2=alt.X2("high:Q"), y=y, color=colour)
     points = base.mark_point(filled=True, size=70, opacity=0.9)
     ends = [points.encode(x=x(end), y=y, color=colour, shape=shape) for end in ("low", "high")]
-    shown = [layer.transform_filter("isValid(datum.who)") for layer in (spans, *ends)]
-    layers = alt.layer(limits.transform_filter("isValid(datum.limit)"), *shown, data=FigureRows(records))
+    marks = [layer.transform_filter("isValid(datum.who)") for layer in (spans, *ends)]
+    layers = alt.layer(limits.transform_filter("isValid(datum.limit)"), *marks, data=FigureRows(records))
     heading = alt.TitleParams(title, anchor="start", frame="bounds", fontSize=12, color=COLOURS["ink"], offset=8)
     return layers.properties(width=plot, height=alt.Step(max(22, rows.row)), title=heading)

@@ -39,12 +39,12 @@ def answer_figure(comparisons: Sequence[JudgedComparison], margin: float) -> Fig
         abreast = columns if width > NARROW else 1
         room = width // abreast - 24 * (abreast - 1)
         names = row_names(_distinct(row["name"] for row in rows), room // 3)
-        beside = room - names.width - labels >= _LEAST_PLOT
-        plot = room - names.width - labels if beside else room
+        room_for_labels = room - names.width - labels >= _LEAST_PLOT
+        plot = room - names.width - labels if room_for_labels else room
         scale = log_scale(rows, margin, plot)
-        drawn = []
+        charts = []
         for title, mine in panels.items():
-            if beside:
+            if room_for_labels:
                 step = max(names.row, 40 if len(mine) <= 8 else 24)
                 layers = [*_layers(mine, margin, scale, names.axis, size=110), _labels(plot + 12, mine)]
             else:
@@ -53,8 +53,8 @@ def answer_figure(comparisons: Sequence[JudgedComparison], margin: float) -> Fig
                 step = above + 28
                 layers = [*_layers(mine, margin, scale, None, 110, down=above // 2), *_names_above(plot, step, mine)]
             panel = alt.layer(*layers, data=FigureRows(mine))
-            drawn.append(panel.properties(width=plot, height=alt.Step(step), title=_title(title, room)))
-        return alt.concat(*drawn, columns=min(abreast, len(drawn)), spacing=18)
+            charts.append(panel.properties(width=plot, height=alt.Step(step), title=_title(title, room)))
+        return alt.concat(*charts, columns=min(abreast, len(charts)), spacing=18)
 
     order = "Sorted by ratio, the smallest first. " if _many(comparisons) else ""
     caption = (
@@ -110,7 +110,7 @@ def by_ratio(comparisons: Sequence[JudgedComparison]) -> list[JudgedComparison]:
     """The comparisons as a table shows them: of many pairs each metric's in each cell sorted by ratio."""
     if not _many(comparisons):
         return list(comparisons)
-    places = {asked: place for place, asked in enumerate(_distinct(map(_asked, comparisons)))}
+    places = {key: place for place, key in enumerate(_distinct(map(_asked, comparisons)))}
     return sorted(comparisons, key=lambda c: (places[_asked(c)], math.inf if c["ratio"] is None else c["ratio"]))
 
 
@@ -139,10 +139,10 @@ def _cell(comparison: JudgedComparison) -> str:
 def _row(comparison: JudgedComparison, name: str, column: str) -> Mark:
     wording = metric(comparison["metric"])
     value, low, high = comparison["ratio"], comparison["low"], comparison["high"]
-    known = {"ratio": value, "low": low, "high": high}
+    estimate = {"ratio": value, "low": low, "high": high}
     label = "no answer" if value is None else f"{ratio(value, low, high)}  {verdict_word(comparison)}"
     pair = f"{level(comparison['a'])} / {level(comparison['b'])}"
-    return {part: number for part, number in known.items() if number is not None} | {
+    return {part: number for part, number in estimate.items() if number is not None} | {
         "name": name,
         "metric": wording.title,
         "column": column,
@@ -158,8 +158,8 @@ def _overall_order(rows: Sequence[Mark]) -> list[str]:
     first = [row for row in rows if row["metric"] == rows[0]["metric"]]
 
     def mean(name: str) -> float:
-        found = [row["ratio"] for row in first if row["name"] == name and "ratio" in row]
-        return statistics.geometric_mean(found) if found else math.inf
+        ratios = [row["ratio"] for row in first if row["name"] == name and "ratio" in row]
+        return statistics.geometric_mean(ratios) if ratios else math.inf
 
     return sorted(_distinct(row["name"] for row in rows), key=mean)
 
@@ -185,19 +185,19 @@ def _layers(
     shape = alt.Shape("sign:N", scale=alt.Scale(domain=words, range=shapes), legend=legend)
     colour = alt.Color("sign:N", scale=alt.Scale(domain=words, range=colours), legend=legend)
     band = base.mark_rect(color=COLOURS["band"]).encode(x=alt.XDatum(1 / (1 + margin)), x2=alt.X2Datum(1 + margin))
-    one = base.mark_rule(color=COLOURS["muted"]).encode(x=alt.XDatum(1))
+    unity = base.mark_rule(color=COLOURS["muted"]).encode(x=alt.XDatum(1))
     spans = base.mark_rule(strokeWidth=2.5, yOffset=down).encode(x=low, x2=alt.X2("to:Q"), y=y, color=colour)
     marks = base.mark_point(filled=True, size=size, opacity=1, yOffset=down, aria=True)
     points = marks.encode(x=x, y=y, color=colour, shape=shape, description=alt.Description("told:N"))
-    return [band, one, spanned(spans, scale), points.transform_filter("isValid(datum.ratio)")]
+    return [band, unity, spanned(spans, scale), points.transform_filter("isValid(datum.ratio)")]
 
 
 def spanned(spans: alt.Chart, scale: Scale) -> alt.Chart:
     """Intervals, `from` and `to`: one without a bound reaches the picture's edge; rows that have none stay empty."""
     first, last = scale.domain
-    known = spans.transform_filter("isValid(datum.low) || isValid(datum.high)")
+    bounded = spans.transform_filter("isValid(datum.low) || isValid(datum.high)")
     ends = {"from": f"isValid(datum.low) ? datum.low : {first}", "to": f"isValid(datum.high) ? datum.high : {last}"}
-    return known.transform_calculate(**ends)
+    return bounded.transform_calculate(**ends)
 
 
 def _labels(at: int, rows: Sequence[Mark]) -> Any:

@@ -32,9 +32,9 @@ def trials_figure(values: Sequence[ValueRow], metric_name: str, factor: str) -> 
     """
     wording = metric(metric_name)
     rows = [(row, value) for row in values if (value := row["metrics"].get(metric_name)) is not None]
-    one, unit = common_unit((value for _, value in rows), wording.unit)
+    scale, unit = common_unit((value for _, value in rows), wording.unit)
     data = [
-        _trial(row, factor, wording.format(value)) | {"value": value / one, "block": row["block"]}
+        _trial(row, factor, wording.format(value)) | {"value": value / scale, "block": row["block"]}
         for row, value in rows
     ]
     order = treatments(values, factor)
@@ -72,8 +72,8 @@ def trials_figure(values: Sequence[ValueRow], metric_name: str, factor: str) -> 
 def requests_figure(quantiles: Sequence[Mark], order: list[str], factor: str) -> Figure:
     """The spread of single requests. `quantiles`: those of `latency_quantiles`, in the order of the panels."""
     pooled = [row for row in quantiles if row["trial"] is None]
-    one, unit = common_unit((row["seconds"][50] for row in pooled), "s")
-    data = [_spread(row, factor, one) for row in pooled]
+    unit_size, unit = common_unit((row["seconds"][50] for row in pooled), "s")
+    data = [_spread(row, factor, unit_size) for row in pooled]
 
     def draw(width: int) -> Any:
         names = _names(order, width)
@@ -107,10 +107,10 @@ def cpu_figure(values: Sequence[ValueRow], factor: str) -> Figure | None:
     ]
     if not costs:
         return None
-    one, unit = common_unit((value for _, _, value in costs), "s")
+    unit_size, unit = common_unit((value for _, _, value in costs), "s")
     data = [
         _trial(row, factor, f"{_CPU_ROLES[name]} {metric(name).format(value)}")
-        | {"role": _CPU_ROLES[name], "value": value / one}
+        | {"role": _CPU_ROLES[name], "value": value / unit_size}
         for row, name, value in costs
     ]
     order = treatments(values, factor)
@@ -141,21 +141,21 @@ def treatment(cell: Mapping[str, str], factor: str, twin: bool) -> str:
 
 def treatments(rows: Sequence[ValueRow], factor: str) -> list[str]:
     """The treatments' names, twins behind their like, in the order of the levels."""
-    found = {(row["cell"][factor], row["twin"]): row for row in rows}
-    return [treatment(found[key]["cell"], factor, key[1]) for key in sorted(found)]
+    by_treatment = {(row["cell"][factor], row["twin"]): row for row in rows}
+    return [treatment(by_treatment[key]["cell"], factor, key[1]) for key in sorted(by_treatment)]
 
 
 def other_factors(cell: Mapping[str, str], factor: str) -> str:
     """The name of the cell that a trial's comparison belongs to."""
-    return cell_name({name: chosen for name, chosen in cell.items() if name != factor})
+    return cell_name({name: level_name for name, level_name in cell.items() if name != factor})
 
 
-def _spread(row: Mark, factor: str, one: float) -> Mark:
-    scaled = {f"p{percent}": row["seconds"][percent] / one for percent in (5, 25, 50, 75, 95, 99)}
+def _spread(row: Mark, factor: str, scale: float) -> Mark:
+    scaled = {f"p{percent}": row["seconds"][percent] / scale for percent in (5, 25, 50, 75, 95, 99)}
     half = " to ".join(format_seconds(row["seconds"][percent]) for percent in (25, 75))
     place = _place(row["cell"], row["twin"], factor)
-    told = f"{_said(place)}: median {format_seconds(row['seconds'][50])}, middle half {half}"
-    return place | scaled | {"told": told}
+    sentence = f"{_said(place)}: median {format_seconds(row['seconds'][50])}, middle half {half}"
+    return place | scaled | {"told": sentence}
 
 
 def _trial(row: ValueRow, factor: str, value: str) -> Mark:

@@ -30,8 +30,8 @@ STAGES: Mapping[str, str] = {
 
 def stages(requests: Sequence[Sample]) -> list[dict[str, int]]:
     """ns of each, of each request."""
-    columns = [one.values.tolist() for one in stages_of(Rows.of(requests))]
-    return [dict(zip(STAGES, spent, strict=True)) for spent in zip(*columns, strict=True)]
+    columns = [column.values.tolist() for column in stages_of(Rows.of(requests))]
+    return [dict(zip(STAGES, times, strict=True)) for times in zip(*columns, strict=True)]
 
 
 MOST_ARMS = len(SERIES)
@@ -65,13 +65,13 @@ def median_visits(folder: CampaignFolder) -> list[Mark]:
     """
     rows = connect(folder).execute(_MIDDLE)
     names = [name for name, *_ in rows.description]
-    found: dict[str, Mark] = {}
+    by_treatment: dict[str, Mark] = {}
     for values in rows.fetchall():
         row = dict(zip(names, values, strict=True))
         cell = row["cell"]
         visit = {"cell": json.loads(cell), **{name: row[name] for name in ("trial", "attempt", "visits")}, "rows": []}
-        found.setdefault(cell, visit)["rows"].append(row)
-    return [visit | {"lost": _lost(folder, visit)} for visit in found.values()]
+        by_treatment.setdefault(cell, visit)["rows"].append(row)
+    return [visit | {"lost": _lost(folder, visit)} for visit in by_treatment.values()]
 
 
 def began(visit: Mark) -> int:
@@ -118,9 +118,9 @@ def _few(arms: list[Mark]) -> list[Mark]:
 def told_of_choice(visits: Sequence[Mark], factor: str) -> str:
     """What a caption says of what is drawn."""
     cells = {other_factors(visit["cell"], factor) for visit in visits}
-    said = ""
+    text = ""
     if len(visits) > len(cells) * MOST_ARMS:
-        said += f" Of each cell the {MOST_ARMS // 2} fastest and the {MOST_ARMS // 2} slowest."
+        text += f" Of each cell the {MOST_ARMS // 2} fastest and the {MOST_ARMS // 2} slowest."
     if len(cells) > _MOST_CELLS:
-        said += f" The first {_MOST_CELLS} of {len(cells)} cells."
-    return said
+        text += f" The first {_MOST_CELLS} of {len(cells)} cells."
+    return text

@@ -40,7 +40,7 @@ def waterfalls_figure(visits: Sequence[Mark], factor: str) -> Figure:
     carriers = _carriers([visit for arms in cells.values() for visit in arms])
 
     def draw(width: int) -> Any:
-        drawn = []
+        charts = []
         for where, arms in cells.items():
             columns = min(len(arms), _ABREAST) if width > NARROW else 1
             end = max(map(took, arms))
@@ -48,16 +48,18 @@ def waterfalls_figure(visits: Sequence[Mark], factor: str) -> Figure:
             legend = alt.Legend(columns=0 if width > NARROW else 2, labelLimit=0, columnPadding=26, symbolType="square")
             panels = [_panel(visit, factor, end, plot, legend, carriers) for visit in arms]
             title = alt.TitleParams(where, anchor="start", fontSize=13, color=COLOURS["ink"])
-            drawn.append(alt.concat(*panels, columns=columns, spacing=14, title=title))
-        return alt.vconcat(*drawn, spacing=26)
+            charts.append(alt.concat(*panels, columns=columns, spacing=14, title=title))
+        return alt.vconcat(*charts, spacing=26)
 
-    cut = f" Of a visit the first {MOST} requests." if any(len(visit["rows"]) > MOST for visit in visits) else ""
+    note_on_length = (
+        f" Of a visit the first {MOST} requests." if any(len(visit["rows"]) > MOST for visit in visits) else ""
+    )
     caption = (
         "A bar for each request of a page, in the order in which they were due, cut into stages by the client's marks: "
         "waiting for a place on a connection, waiting for a new connection (name, handshake), until the answer's first "
         f"byte, until its last.{' Left of each, the protocol that carried it.' * bool(carriers)} Below them, on the "
         "axis, the packets that the link lost or had no room for. The visit is the one in the middle of all of its "
-        f"arm; it describes, and decides nothing.{cut}"
+        f"arm; it describes, and decides nothing.{note_on_length}"
         f"{told_of_choice(visits, factor)} More of a trial: h123 show DIR TRIAL."
     )
     return Figure("waterfalls", "The median visit, request by request", caption, draw(WIDE), draw(NARROW))
@@ -83,13 +85,13 @@ def _panel(visit: Mark, factor: str, end: int, plot: int, legend: alt.Legend, ca
 
     bars = [
         point
-        for number, (row, spent) in enumerate(zip(rows, stages(rows), strict=True))
-        for point in _bar(number, row["start_ns"] - began(visit), spent, end, one)
+        for number, (row, times) in enumerate(zip(rows, stages(rows), strict=True))
+        for point in _bar(number, row["start_ns"] - began(visit), times, end, one)
     ]
     if carriers:
         bars += [point for number, row in enumerate(rows) for point in _carrier(number, row, end / one)]
-    lost = sorted({_pixel(time - began(visit), end, plot) / one for time in visit["lost"] or []})
-    marks = (point for at in lost for point in _stroke(LOST, (at, len(rows)), (at, len(rows) + strip)))
+    losses = sorted({_pixel(time - began(visit), end, plot) / one for time in visit["lost"] or []})
+    marks = (point for at in losses for point in _stroke(LOST, (at, len(rows)), (at, len(rows) + strip)))
     recorded = "" if visit["lost"] is not None else ", packets not recorded"
     title = alt.TitleParams(
         f"{level(visit['cell'][factor])}: {format_seconds(took(visit) / 1e9)}",
@@ -108,12 +110,12 @@ def _pixel(at: int, end: int, plot: int) -> float:
     return math.floor(at / end * plot) * end / plot
 
 
-def _bar(number: int, at: int, stages: Mapping[str, int], end: int, one: float) -> Iterator[Mark]:
+def _bar(number: int, at: int, stages: Mapping[str, int], end: int, scale: float) -> Iterator[Mark]:
     """The stages of a request that are wide enough to be seen, from when it was due."""
-    for stage, spent in stages.items():
-        if spent >= _WORTH * end:
-            yield from _stroke(stage, (at / one, number + 0.5), ((at + spent) / one, number + 0.5))
-        at += spent
+    for stage, duration in stages.items():
+        if duration >= _WORTH * end:
+            yield from _stroke(stage, (at / scale, number + 0.5), ((at + duration) / scale, number + 0.5))
+        at += duration
 
 
 def _carrier(number: int, row: Sample, end: float) -> Iterator[Mark]:

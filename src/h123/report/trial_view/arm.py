@@ -63,8 +63,8 @@ class Arm:
 
     def of_way(self, way: int) -> Packets:
         """Those of one way; none where there is no record."""
-        found = self.packets
-        return np.empty(0, PACKET) if found is None else found[found["way"] == way]
+        record = self.packets
+        return np.empty(0, PACKET) if record is None else record[record["way"] == way]
 
     @cached_property
     def connections(self) -> Sequence[Connection]:
@@ -112,8 +112,8 @@ class Arm:
     @cached_property
     def explained(self) -> ExplainedTrial | None:
         """What the time of its requests was spent on, if packets tell."""
-        told = self.packets is not None and self.requests and self.report
-        return _if_there(lambda: explain(self.chosen.folder, self.chosen.statuses)) if told else None
+        complete = self.packets is not None and self.requests and self.report
+        return _if_there(lambda: explain(self.chosen.folder, self.chosen.statuses)) if complete else None
 
     @cached_property
     def began(self) -> int:
@@ -148,24 +148,24 @@ class Arm:
         return self.report.links[0].packets_left_out or 0 if self.report and self.report.links else 0
 
 
-def arms(chosen: Sequence[Chosen], factor: str) -> list[Arm]:
+def arms(choices: Sequence[Chosen], factor: str) -> list[Arm]:
     """With names that tell one from the other; one alone is called by its level of the compared factor."""
-    if len(chosen) == 1:
-        return [Arm(chosen[0], _named(chosen[0], [factor]))]
-    one, other = chosen
-    differ = [factor for factor in one.cell if one.cell[factor] != other.cell.get(factor)]
-    names = [_named(each, differ) for each in chosen]
-    if one.block != other.block:
-        names = [", ".join(filter(None, (name, f"block {of.block}"))) for name, of in zip(names, chosen, strict=True)]
-    if one.twin != other.twin:
-        names = [f"{name} {'twin' if of.twin else 'itself'}".strip() for name, of in zip(names, chosen, strict=True)]
+    if len(choices) == 1:
+        return [Arm(choices[0], _named(choices[0], [factor]))]
+    first, second = choices
+    differ = [factor for factor in first.cell if first.cell[factor] != second.cell.get(factor)]
+    names = [_named(each, differ) for each in choices]
+    if first.block != second.block:
+        names = [", ".join(filter(None, (name, f"block {of.block}"))) for name, of in zip(names, choices, strict=True)]
+    if first.twin != second.twin:
+        names = [f"{name} {'twin' if of.twin else 'itself'}".strip() for name, of in zip(names, choices, strict=True)]
     if names[0] == names[1]:
-        names = [f"attempt {of.attempt}" for of in chosen]
-    return [Arm(of, name) for of, name in zip(chosen, names, strict=True)]
+        names = [f"attempt {of.attempt}" for of in choices]
+    return [Arm(of, name) for of, name in zip(choices, names, strict=True)]
 
 
-def _named(chosen: Chosen, factors: Sequence[str]) -> str:
-    return ", ".join(level(chosen.cell[factor]) for factor in factors)
+def _named(choice: Chosen, factors: Sequence[str]) -> str:
+    return ", ".join(level(choice.cell[factor]) for factor in factors)
 
 
 def _if_there(read: Callable[[], _Read]) -> _Read | None:

@@ -62,18 +62,18 @@ def choose(folder: CampaignFolder, names: Sequence[str]) -> list[Chosen]:
 
 def _one(folder: CampaignFolder, attempts: Sequence[Mapping[str, object]], name: str) -> Chosen:
     trial, _, number = Path(name).name.partition("~")
-    tried = [row for row in attempts if row["trial"] == trial]
-    if not tried:
+    own = [row for row in attempts if row["trial"] == trial]
+    if not own:
         raise _unknown(folder, trial, [str(row["trial"]) for row in attempts])
     if number:
-        mine = [row for row in tried if str(row["attempt"]) == number]
+        mine = [row for row in own if str(row["attempt"]) == number]
         if not mine:
-            there = ", ".join(f"{trial}~{row['attempt']}" for row in tried)
+            there = ", ".join(f"{trial}~{row['attempt']}" for row in own)
             raise UserError(f"{trial} has no attempt {number}", remedy=f"there are: {there}")
     else:
-        mine = [row for row in tried if row["counts"]] or [row for row in tried if row["valid"] and row["damage"]]
+        mine = [row for row in own if row["counts"]] or [row for row in own if row["valid"] and row["damage"]]
         if not mine:
-            latest = f"{trial}~{tried[-1]['attempt']}"
+            latest = f"{trial}~{own[-1]['attempt']}"
             raise UserError(f"no attempt of {trial} counts", remedy=f"name one to see it all the same: {latest}")
     return _chosen(folder, mine[0])
 
@@ -102,8 +102,8 @@ def _chosen(folder: CampaignFolder, row: Mapping[str, object]) -> Chosen:
     )
 
 
-def _unknown(folder: CampaignFolder, trial: str, known: Sequence[str]) -> UserError:
-    names = list(dict.fromkeys(known))
+def _unknown(folder: CampaignFolder, trial: str, existing: Sequence[str]) -> UserError:
+    names = list(dict.fromkeys(existing))
     if not names:
         return UserError(f"{folder.path} has no trials yet", remedy="measure some: `h123 run --out` goes on with it")
     near = difflib.get_close_matches(trial, names, _NEAR, cutoff=0.7)

@@ -45,17 +45,22 @@ def dropped(arm: Arm, role: str) -> str:
 
 def log(arm: Arm) -> str:
     """`took 34 packets for lost; held by flow control: 340 ms of a stream's`: what the server's qlog says."""
-    logs = [one for one in arm.logs if one is not None]
+    logs = [entry for entry in arm.logs if entry is not None]
     if not logs:
         return "–"
-    lost = sum(len(one.lost) for one in logs)
-    said = [f"took {lost} packets for lost"]
-    held = [("its stream's", True, True), ("its connection's", False, True)]
-    held += [("the client's stream's", True, False), ("the client's connection's", False, False)]
-    for whose, stream, own in held:
-        spent = sum(one.end - one.begin for each in logs for one in each.held if (one.stream, one.own) == (stream, own))
-        said += [f"{whose} limit held data for {format_seconds(spent / 1e9)}"] if spent else []
-    return "; ".join(said) if len(said) > 1 else f"{said[0]}; flow control held nothing"
+    losses = sum(len(entry.lost) for entry in logs)
+    sentences = [f"took {losses} packets for lost"]
+    limits = [("its stream's", True, True), ("its connection's", False, True)]
+    limits += [("the client's stream's", True, False), ("the client's connection's", False, False)]
+    for whose, stream, own in limits:
+        duration = sum(
+            entry.end - entry.begin
+            for each in logs
+            for entry in each.held
+            if (entry.stream, entry.own) == (stream, own)
+        )
+        sentences += [f"{whose} limit held data for {format_seconds(duration / 1e9)}"] if duration else []
+    return "; ".join(sentences) if len(sentences) > 1 else f"{sentences[0]}; flow control held nothing"
 
 
 def unread(arm: Arm) -> Iterator[str]:

@@ -20,7 +20,7 @@ _LONG_S = 10
 
 def rows(arms: Sequence[Arm]) -> list[Row]:
     """A table's, a column for each arm."""
-    told = [
+    lines = [
         ("trial", _identity),
         ("is", lambda arm: ", ".join(map(level, arm.chosen.cell.values())) + (", twin" if arm.chosen.twin else "")),
         ("path down", lambda arm: _path(arm)[1]),
@@ -40,15 +40,15 @@ def rows(arms: Sequence[Arm]) -> list[Row]:
         ("processor of the client", lambda arm: ends.processor(arm, "client")),
     ]
     if any(arm.datagrams for arm in arms):
-        told += [
+        lines += [
             ("datagrams that the server sent", lambda arm: ends.sends(arm, "server")),
             ("datagrams that the client sent", lambda arm: ends.sends(arm, "client")),
             ("no room in the server's socket", lambda arm: ends.dropped(arm, "server")),
             ("no room in the client's socket", lambda arm: ends.dropped(arm, "client")),
         ]
     if any(any(arm.logs) for arm in arms):
-        told.append(("the server's stack (qlog)", ends.log))
-    return [(name, [of(arm) for arm in arms]) for name, of in told]
+        lines.append(("the server's stack (qlog)", ends.log))
+    return [(name, [of(arm) for arm in arms]) for name, of in lines]
 
 
 def _span(seconds: float) -> str:
@@ -56,11 +56,11 @@ def _span(seconds: float) -> str:
 
 
 def _identity(arm: Arm) -> str:
-    chosen = arm.chosen
-    if chosen.counts:
-        return chosen.name + (" (disturbed by the machine)" if chosen.disturbed else "")
-    why = "; ".join(f"{reason['code']}: {reason['detail']}" for reason in chosen.reasons)
-    return f"{chosen.name}, which does not count: {why or 'another attempt does'}"
+    choice = arm.chosen
+    if choice.counts:
+        return choice.name + (" (disturbed by the machine)" if choice.disturbed else "")
+    why = "; ".join(f"{reason['code']}: {reason['detail']}" for reason in choice.reasons)
+    return f"{choice.name}, which does not count: {why or 'another attempt does'}"
 
 
 def _path(arm: Arm) -> tuple[str, str]:
@@ -72,9 +72,9 @@ def _requests(arm: Arm) -> str:
     abandoned = sum(row["error"] == ABANDONED for row in arm.requests)
     failed = len(arm.requests) - len(good) - abandoned
     made_again = sum(row.get("tries", 1) > 1 for row in arm.requests)
-    said = f"{len(good)}, median {format_seconds(median(good) / 1e9)}" if good else "none that succeeded"
+    text = f"{len(good)}, median {format_seconds(median(good) / 1e9)}" if good else "none that succeeded"
     others = {"failed": failed, "abandoned": abandoned, "made again": made_again}
-    return "; ".join([said, *(f"{count} {what}" for what, count in others.items() if count)])
+    return "; ".join([text, *(f"{count} {what}" for what, count in others.items() if count)])
 
 
 def _packets(arm: Arm, way: int) -> str:
@@ -110,6 +110,6 @@ def _missing(arm: Arm) -> Iterator[str]:
     elif not len(arm.packets):
         yield "no packet came to its link."
     if arm.left_out:
-        kept = len(arm.packets) if arm.packets is not None else 0
-        yield f"the record holds its first {kept} packets; {arm.left_out} later ones are not shown."
+        packets = len(arm.packets) if arm.packets is not None else 0
+        yield f"the record holds its first {packets} packets; {arm.left_out} later ones are not shown."
     yield from ends.unread(arm)

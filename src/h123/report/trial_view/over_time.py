@@ -88,9 +88,11 @@ def _x(end: float, last: bool = True) -> alt.X:
     return alt.X("t:Q", scale=alt.Scale(domain=[0, end], nice=False), axis=axis)
 
 
-def _panel(panel: Panel, known: Mapping[str, Line], end: float, plot: int, last: bool) -> Any:
-    dashes = alt.Scale(domain=list(known), range=[[4, 3] if line.dashed else [1, 0] for line in known.values()])
-    colours = alt.Scale(domain=list(known), range=[_colour(line) for line in known.values()])
+def _panel(panel: Panel, lines_by_name: Mapping[str, Line], end: float, plot: int, last: bool) -> Any:
+    dashes = alt.Scale(
+        domain=list(lines_by_name), range=[[4, 3] if line.dashed else [1, 0] for line in lines_by_name.values()]
+    )
+    colours = alt.Scale(domain=list(lines_by_name), range=[_colour(line) for line in lines_by_name.values()])
     x = _x(end, last)
     high = max((float(np.nanmax(line.values)) for line in panel.lines if not np.isnan(line.values).all()), default=0.0)
     axis = alt.Axis(tickCount=4, minExtent=_LEFT, maxExtent=_LEFT, format=".6~g")
@@ -106,10 +108,10 @@ def _panel(panel: Panel, known: Mapping[str, Line], end: float, plot: int, last:
     for line in panel.lines:
         values = [row | {"name": line.name} for row in _rows(line.seconds, line.values)]
         chart = alt.Chart(FigureRows(values))
-        drawn = chart.mark_line(
+        line_chart = chart.mark_line(
             strokeWidth=1.3, strokeCap="round", interpolate="step-after" if line.steps else "linear"
         ).encode(**encoding)
-        layers.append(drawn)
+        layers.append(line_chart)
         if line.points:
             layers.append(chart.mark_point(size=14, filled=True, opacity=1, color=_colour(line)).encode(x=x, y=y))
     layers += [_marks(*line.dots, x, y, "circle", _colour(line)) for line in panel.lines if line.dots]
@@ -129,9 +131,9 @@ def _marks(seconds: Numbers, values: Numbers, x: alt.X, y: alt.Y, shape: str, co
     return marks.mark_point(shape=shape, size=14, color=colour, opacity=1, strokeWidth=1.2).encode(x=x, y=y)
 
 
-def _strip(shown: Sequence[Ticks], end: float, plot: int) -> Any:
+def _strip(strips: Sequence[Ticks], end: float, plot: int) -> Any:
     """A row for each kind, and in it one for each arm: ticks, of which each picture has a path an arm."""
-    kinds = [kind for kind in KINDS if any(one.kind == kind for one in shown)]
+    kinds = [kind for kind in KINDS if any(ticks.kind == kind for ticks in strips)]
     labels = {str(row + 0.5): KINDS[kind] for row, kind in enumerate(kinds)}
     axis = alt.Axis(
         values=[row + 0.5 for row in range(len(kinds))],
@@ -141,16 +143,16 @@ def _strip(shown: Sequence[Ticks], end: float, plot: int) -> Any:
         maxExtent=_LEFT,
     )
     y = alt.Y("v:Q", title=None, axis=axis, scale=alt.Scale(domain=[len(kinds), 0], nice=False))
-    share = 1 / (1 + max(one.arm for one in shown))
+    share = 1 / (1 + max(ticks.arm for ticks in strips))
     layers = []
-    for one in shown:
-        top = kinds.index(one.kind) + one.arm * share
+    for ticks in strips:
+        top = kinds.index(ticks.kind) + ticks.arm * share
         values: list[Mark] = []
-        for second in one.seconds:
+        for second in ticks.seconds:
             at = round(float(second), _DIGITS)
             values += [{"t": at, "v": top + 0.1 * share}, {"t": at, "v": top + 0.9 * share}, {"t": at, "v": None}]
-        drawn = alt.Chart(FigureRows(values)).mark_line(strokeWidth=1, color=SERIES[one.arm])
-        layers.append(drawn.encode(x=_x(end, last=False), y=y, order=alt.value(0)))
+        chart = alt.Chart(FigureRows(values)).mark_line(strokeWidth=1, color=SERIES[ticks.arm])
+        layers.append(chart.encode(x=_x(end, last=False), y=y, order=alt.value(0)))
     return alt.layer(*layers).properties(width=plot, height=_ROW * len(kinds))
 
 

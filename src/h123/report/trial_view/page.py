@@ -26,31 +26,31 @@ from h123.store import CampaignFolder
 
 def write_closeup(folder: CampaignFolder, chosen: Sequence[Chosen], page: Path, *, force: bool = False) -> None:
     """Write the page about one attempt, or two; `force`: over one that is there. Raises OSError, UserError."""
-    shown = arms(chosen, folder.study["compare"]["factor"])
+    pair = arms(chosen, folder.study["compare"]["factor"])
     content = {
         "title": " and ".join(each.trial for each in chosen),
         "campaign": folder.name,
         "study": folder.study["name"],
-        "arms": shown,
-        "facts": facts.rows(shown),
-        "missing": facts.missing(shown),
-        "figures": [figure for figure in _figures(shown) if figure],
+        "arms": pair,
+        "facts": facts.rows(pair),
+        "missing": facts.missing(pair),
+        "figures": [figure for figure in _figures(pair) if figure],
         "inline": inline,
     }
     rendered = template("h123.report.trial_view", "page.html.j2").render(**content)
     write_output(page, with_contents(rendered), force=force)
 
 
-def _figures(shown: Sequence[Arm]) -> list[Figure | None]:
+def _figures(pair: Sequence[Arm]) -> list[Figure | None]:
     """Those that the data allow."""
-    seen = [arm for arm in shown if arm.packets is not None and len(arm.packets)]
-    return [*(_over_time(shown) if seen else ()), latency_figure(shown), waterfall_figure(shown)]
+    recorded = [arm for arm in pair if arm.packets is not None and len(arm.packets)]
+    return [*(_over_time(pair) if recorded else ()), latency_figure(pair), waterfall_figure(pair)]
 
 
-def _over_time(shown: Sequence[Arm]) -> Iterator[Figure | None]:
-    bins, way = bins_of(shown), main_way(shown)
-    yield throughput_figure(shown, bins)
-    yield flight_figure(shown, bins, way)
-    yield round_trip_figure(shown, bins, way)
-    yield queue_figure(shown, bins)
-    yield sequence_figure(shown, bins, way)
+def _over_time(pair: Sequence[Arm]) -> Iterator[Figure | None]:
+    bins, way = bins_of(pair), main_way(pair)
+    yield throughput_figure(pair, bins)
+    yield flight_figure(pair, bins, way)
+    yield round_trip_figure(pair, bins, way)
+    yield queue_figure(pair, bins)
+    yield sequence_figure(pair, bins, way)

@@ -66,12 +66,12 @@ def held_marks(arms: Sequence[Arm], bins: Bins, way: int) -> list[Ticks]:
     marks = []
     for number, arm in enumerate(arms):
         own = arm.sender(way) == "server"
-        held = np.zeros(bins.count, bool)
-        for one in (one for log in arm.logs if log for one in log.held if one.own == own):
-            first, last = (np.array([one.begin, one.end]) - arm.began - bins.begin) // bins.width
-            held[max(first, 0) : last + 1] = True
-        if held.any():
-            marks.append(Ticks(number, HELD, bins.begins[held] / 1e9))
+        blocked = np.zeros(bins.count, bool)
+        for span in (span for log in arm.logs if log for span in log.held if span.own == own):
+            first, last = (np.array([span.begin, span.end]) - arm.began - bins.begin) // bins.width
+            blocked[max(first, 0) : last + 1] = True
+        if blocked.any():
+            marks.append(Ticks(number, HELD, bins.begins[blocked] / 1e9))
     return marks
 
 
@@ -91,49 +91,53 @@ def _throughput(arms: Sequence[Arm], bins: Bins, way: int) -> Panel:
     rates = [r for n, r in enumerate(rates) if len(r.times) and not any(_same(r, other) for other in rates[:n])]
     most = max(float(values.max()) for values in measured)
     near = [rate for rate in rates if rate.values.min() <= _FAR * most]
-    one, unit = rate_unit(max([most, *(rate.values.max() for rate in near)]))
-    lines = [line(arm, number, bins, measured[number] / one) for number, arm in enumerate(arms)]
-    lines += [Line(RATE, None, rate.times / 1e9, rate.values / one, dashed=True, steps=True) for rate in near]
-    told = " or ".join(format_rate(rate.values[0]) for rate in rates if all(rate is not other for other in near))
-    return Panel(f"{WAYS[way]} ({RATE}: {told})" if told else WAYS[way], unit, lines)
+    scale, unit = rate_unit(max([most, *(rate.values.max() for rate in near)]))
+    lines = [line(arm, number, bins, measured[number] / scale) for number, arm in enumerate(arms)]
+    lines += [Line(RATE, None, rate.times / 1e9, rate.values / scale, dashed=True, steps=True) for rate in near]
+    rates_text = " or ".join(format_rate(rate.values[0]) for rate in rates if all(rate is not other for other in near))
+    return Panel(f"{WAYS[way]} ({RATE}: {rates_text})" if rates_text else WAYS[way], unit, lines)
 
 
 def flight_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
     """Bytes in flight of the way that carried more, and the congestion window where TCP was asked often enough for it,
     or a QUIC server wrote it down."""
     flown = [bytes_in_flight(arm.connections, way, shifted_bins(bins, arm)) for arm in arms]
-    known = _senders(arms, bins, way, sender_window, logged_window)
-    held = held_marks(arms, bins, way)
-    most = [float(values.max()) for values in flown] + [float(window.values.max()) for window in known.values()]
-    one, unit = common_unit([max(most)], "B")
-    lines = [line(arm, n, bins, flown[n] / one) for n, arm in enumerate(arms)]
-    lines += [told(f"{arms[n].name}: {WINDOW}", n, window, one) for n, window in known.items()]
+    windows = _senders(arms, bins, way, sender_window, logged_window)
+    blocked = held_marks(arms, bins, way)
+    most = [float(values.max()) for values in flown] + [float(window.values.max()) for window in windows.values()]
+    scale, unit = common_unit([max(most)], "B")
+    lines = [line(arm, n, bins, flown[n] / scale) for n, arm in enumerate(arms)]
+    lines += [told(f"{arms[n].name}: {WINDOW}", n, window, scale) for n, window in windows.items()]
     caption = (
         f"Payload sent {WAYS[way]}, and neither known to have arrived nor sent again: the most in each {width(bins)}, "
         "of all connections together, told from packets. "
-        + (f"Dashed: the {WINDOW}s of the sender's connections together, as it tells them itself. " if known else "")
-        + ("Flow control: the server's qlog says that it held the sender then. " if held else "")
-        + " ".join(_without_account(arms, known, WINDOW))
+        + (f"Dashed: the {WINDOW}s of the sender's connections together, as it tells them itself. " if windows else "")
+        + ("Flow control: the server's qlog says that it held the sender then. " if blocked else "")
+        + " ".join(_without_account(arms, windows, WINDOW))
     )
     return over_time(
-        "flight", "Bytes in flight", caption, bins, [Panel("", unit, lines)], [*lost_marks(arms, bins, [way]), *held]
+        "flight", "Bytes in flight", caption, bins, [Panel("", unit, lines)], [*lost_marks(arms, bins, [way]), *blocked]
     )
 
 
 def round_trip_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
     """As the sender could see it, and what TCP makes of it."""
-    seen = [round_trips(arm.connections, way) for arm in arms]
-    medians = [bins.medians(series.times - arm.began, series.values) for arm, series in zip(arms, seen, strict=True)]
-    known = _senders(arms, bins, way, smoothed_round_trip, logged_round_trip)
+    measured = [round_trips(arm.connections, way) for arm in arms]
+    medians = [
+        bins.medians(series.times - arm.began, series.values) for arm, series in zip(arms, measured, strict=True)
+    ]
+    estimates = _senders(arms, bins, way, smoothed_round_trip, logged_round_trip)
     most = [float(np.nanmax(values)) for values in medians if not np.isnan(values).all()]
-    one, unit = common_unit([max([*most, *(float(series.values.max()) for series in known.values()), 1.0]) / 1e9], "s")
-    lines = [Line(arm.name, n, bins.begins / 1e9, medians[n] / 1e9 / one) for n, arm in enumerate(arms)]
-    lines += [told(f"{arms[n].name}: {SMOOTHED}", n, series, one * 1e9) for n, series in known.items()]
+    scale, unit = common_unit(
+        [max([*most, *(float(series.values.max()) for series in estimates.values()), 1.0]) / 1e9], "s"
+    )
+    lines = [Line(arm.name, n, bins.begins / 1e9, medians[n] / 1e9 / scale) for n, arm in enumerate(arms)]
+    lines += [told(f"{arms[n].name}: {SMOOTHED}", n, series, scale * 1e9) for n, series in estimates.items()]
     caption = (
         f"From when a packet came to the link until its sender got the first packet that the other end sent after it: "
         f"the median of those sent {WAYS[way]} in each {width(bins)}; acknowledgements that wait are part of it. "
-        + (f"Dashed: the {SMOOTHED}, as the sender tells it itself. " if known else "")
-        + " ".join(_without_account(arms, known, SMOOTHED))
+        + (f"Dashed: the {SMOOTHED}, as the sender tells it itself. " if estimates else "")
+        + " ".join(_without_account(arms, estimates, SMOOTHED))
     )
     marks = lost_marks(arms, bins, [way])
     return over_time("round-trip", "Round trip", caption, bins, [Panel("", unit, lines)], marks)
@@ -160,13 +164,13 @@ def _queue(arms: Sequence[Arm], bins: Bins, way: int) -> Panel | None:
         return None
     longest = max(float(series.values.max()) for series in waits.values())
     full = {full for arm in arms if (full := full_queue_ns(arm.way(way)))}
-    near = [one for one in sorted(full) if one <= _FAR * longest]
-    one, unit = common_unit([max([longest, *near]) / 1e9], "s")
+    near = [scale for scale in sorted(full) if scale <= _FAR * longest]
+    scale, unit = common_unit([max([longest, *near]) / 1e9], "s")
     lines = [
-        line(arms[n], n, bins, bins.largest(series.times, series.values) / 1e9 / one) for n, series in waits.items()
+        line(arms[n], n, bins, bins.largest(series.times, series.values) / 1e9 / scale) for n, series in waits.items()
     ]
     span = np.array([0, bins.width * bins.count / 1e9])
-    lines += [Line(FULL, None, span, np.full(2, most / 1e9 / one), dashed=True) for most in near]
+    lines += [Line(FULL, None, span, np.full(2, most / 1e9 / scale), dashed=True) for most in near]
     far = " or ".join(format_seconds(most / 1e9) for most in sorted(full) if most not in near)
     return Panel(f"{WAYS[way]} ({FULL}: {far})" if far else WAYS[way], unit, lines)
 
@@ -174,9 +178,9 @@ def _queue(arms: Sequence[Arm], bins: Bins, way: int) -> Panel | None:
 def sequence_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
     """How far each sender had come, connection by connection."""
     curves = {n: sequences(arm.connections, way) for n, arm in enumerate(arms)}
-    drawn = [(n, curve) for n, of in curves.items() for curve in of[:CONNECTIONS]]
-    one, unit = common_unit([max((float(curve.ends.max()) for _, curve in drawn), default=1.0)], "B")
-    lines = [_sequence(arms[n], n, curve, bins, one) for n, curve in drawn]
+    curves_shown = [(n, curve) for n, of in curves.items() for curve in of[:CONNECTIONS]]
+    scale, unit = common_unit([max((float(curve.ends.max()) for _, curve in curves_shown), default=1.0)], "B")
+    lines = [_sequence(arms[n], n, curve, bins, scale) for n, curve in curves_shown]
     many = max((len(of) for of in curves.values()), default=0)
     caption = (
         f"Bytes that had been sent {WAYS[way]}, a line for each connection, drawn once each {width(bins)}: of TCP its "
@@ -188,13 +192,15 @@ def sequence_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
     return over_time("sequence", "Sequence", caption, bins, [Panel("", unit, lines, tall=True)])
 
 
-def _sequence(arm: Arm, number: int, curve: SentSoFar, bins: Bins, one: float) -> Line:
+def _sequence(arm: Arm, number: int, curve: SentSoFar, bins: Bins, scale: float) -> Line:
     times = curve.at - arm.began
     far = bins.largest(times, np.maximum.accumulate(curve.ends))
-    known = ~np.isnan(far)
-    crosses, again = (_one_each(bins, times[places], curve.ends[places] / one) for places in (curve.lost, curve.again))
-    begins = bins.begins[known] / 1e9
-    return Line(arm.name, number, begins, far[known] / one, steps=True, crosses=crosses, dots=again)
+    present = ~np.isnan(far)
+    crosses, again = (
+        _one_each(bins, times[places], curve.ends[places] / scale) for places in (curve.lost, curve.again)
+    )
+    begins = bins.begins[present] / 1e9
+    return Line(arm.name, number, begins, far[present] / scale, steps=True, crosses=crosses, dots=again)
 
 
 def _one_each(bins: Bins, times: Times, values: Numbers) -> tuple[Numbers, Numbers]:
@@ -222,25 +228,25 @@ def _senders(
 ) -> dict[int, Series]:
     """What senders tell themselves, in time since the client began: TCP's account, or what a QUIC server logs where it
     sends; none of an arm with too few looks for a line."""
-    found = {n: of_account(arm.account, arm.sender(way)) for n, arm in enumerate(arms) if arm.account is not None}
+    by_arm = {n: of_account(arm.account, arm.sender(way)) for n, arm in enumerate(arms) if arm.account is not None}
     for n, arm in enumerate(arms):
         logs = [log for log in arm.logs if log]
         if logs and arm.sender(way) == "server":
-            found[n] = of_logs(logs, shifted_bins(bins, arm))
-    enough = {n: of for n, of in found.items() if len(of.times) >= _LOOKS}
+            by_arm[n] = of_logs(logs, shifted_bins(bins, arm))
+    enough = {n: of for n, of in by_arm.items() if len(of.times) >= _LOOKS}
     return {n: Series(of.times - arms[n].began, of.values) for n, of in enough.items()}
 
 
-def told(name: str, arm: int, series: Series, one: float) -> Line:
+def told(name: str, arm: int, series: Series, scale: float) -> Line:
     """A line of what a sender tells itself, whose looks are marked where they are few."""
     few = len(series.times) <= _FEW
-    return Line(name, arm, series.times / 1e9, series.values / one, dashed=True, points=few)
+    return Line(name, arm, series.times / 1e9, series.values / scale, dashed=True, points=few)
 
 
-def _without_account(arms: Sequence[Arm], known: Mapping[int, Series], what: str) -> Iterator[str]:
+def _without_account(arms: Sequence[Arm], by_arm: Mapping[int, Series], what: str) -> Iterator[str]:
     """Why it is not there, of each arm that lacks it."""
     for number, arm in enumerate(arms):
-        if number in known:
+        if number in by_arm:
             continue
         if arm.quic:
             yield (

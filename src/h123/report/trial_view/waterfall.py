@@ -48,16 +48,16 @@ Parts = dict[str, int]
 
 def waterfall_figure(arms: Sequence[Arm]) -> Figure | None:
     """A panel for each arm, all with one axis; None where no request is known."""
-    shown = {arm.name: list(_bars(arm)) for arm in arms if arm.requests}
-    if not shown:
+    bars_by_arm = {arm.name: list(_bars(arm)) for arm in arms if arm.requests}
+    if not bars_by_arm:
         return None
-    end = max(start + sum(parts.values()) for bars in shown.values() for _, start, parts in bars)
+    end = max(start + sum(parts.values()) for bars in bars_by_arm.values() for _, start, parts in bars)
     one, unit = (1e9, "s") if end >= 1e9 else (1e6, "ms")
-    panels = {name: _marks(bars, end, one) for name, bars in shown.items()}
+    panels = {name: _marks(bars, end, one) for name, bars in bars_by_arm.items()}
     used = [part for part in PARTS if any(mark["part"] == part for marks in panels.values() for mark in marks)]
 
     def draw(width: int) -> Any:
-        drawn = []
+        charts = []
         for name, marks in panels.items():
             last = name == list(panels)[-1]
             axis = alt.Axis(title=f"{unit} since the client began" if last else None, labels=last, tickCount=8)
@@ -74,55 +74,55 @@ def waterfall_figure(arms: Sequence[Arm]) -> Figure | None:
                 description=alt.Description("told:N"),
             )
             title = alt.TitleParams(f"{name}: {rows} requests", anchor="start", fontSize=12, color=COLOURS["ink"])
-            drawn.append(chart.properties(width=width - 24, height=_BAR * rows, title=title))
-        return alt.vconcat(*drawn, spacing=14)
+            charts.append(chart.properties(width=width - 24, height=_BAR * rows, title=title))
+        return alt.vconcat(*charts, spacing=14)
 
     return Figure("waterfall", "Requests", _caption(arms), draw(WIDE), draw(NARROW))
 
 
 def _caption(arms: Sequence[Arm]) -> str:
-    said = "A bar for each request, from its start to its end"
+    text = "A bar for each request, from its start to its end"
     if any(len(arm.requests) > MOST for arm in arms):
-        said += f"; of each side the first {MOST} of {' and '.join(str(len(arm.requests)) for arm in arms)}"
+        text += f"; of each side the first {MOST} of {' and '.join(str(len(arm.requests)) for arm in arms)}"
     if any(arm.explained is not None for arm in arms):
-        said += (
+        text += (
             ". Colours say what its time was spent on (h123 why), told from packets: the parts have their lengths, "
             "not their places, but connecting comes first"
         )
     if any(arm.explained is None or arm.left_out for arm in arms):
-        said += (
+        text += (
             ". Where no packets were recorded, the parts are the client's own marks: until its connection was open, "
             "until the answer's first byte, until its last"
         )
-    return f"{said}. Point at a part to read it."
+    return f"{text}. Point at a part to read it."
 
 
 def _bars(arm: Arm) -> Iterator[tuple[Sample, int, Parts]]:
     """The first requests of an arm, when each began, and its parts."""
-    told, requests = _told(arm.explained), arm.requests[:MOST]
+    parts_by_request, requests = _told(arm.explained), arm.requests[:MOST]
     for row, marked in zip(requests, stages(requests), strict=True):
-        yield row, row["start_ns"] - arm.began, told.get(_key(row)) or marked
+        yield row, row["start_ns"] - arm.began, parts_by_request.get(_key(row)) or marked
 
 
 def _told(explained: ExplainedTrial | None) -> dict[tuple[int, ...], Parts]:
     """The parts of each request that packets explain."""
-    found: dict[tuple[int, ...], Parts] = {}
+    parts_by_request: dict[tuple[int, ...], Parts] = {}
     if explained is not None:
         for row, seconds in zip(explained.rows, explained.seconds, strict=True):
             parts = dict.fromkeys(PARTS, 0)
-            for cause, spent in zip(CAUSES, seconds, strict=True):
-                parts[_OF_CAUSE[cause.name]] += round(spent * 1e9)
-            found[_key(row)] = parts
-    return found
+            for cause, duration in zip(CAUSES, seconds, strict=True):
+                parts[_OF_CAUSE[cause.name]] += round(duration * 1e9)
+            parts_by_request[_key(row)] = parts
+    return parts_by_request
 
 
 def _key(row: Sample) -> tuple[int, ...]:
     return row["user"], row["start_ns"], row["end_ns"]
 
 
-def _marks(bars: Sequence[tuple[Sample, int, Parts]], end: int, one: float) -> list[Mark]:
+def _marks(bars: Sequence[tuple[Sample, int, Parts]], end: int, scale: float) -> list[Mark]:
     """The parts that are wide enough to be seen; each bar is as long as its request all the same."""
-    return [mark for number, bar in enumerate(bars) for mark in _pieces(number, bar, end, one)]
+    return [mark for number, bar in enumerate(bars) for mark in _pieces(number, bar, end, scale)]
 
 
 def _pieces(number: int, bar: tuple[Sample, int, Parts], end: int, one: float) -> Iterator[Mark]:
@@ -130,16 +130,16 @@ def _pieces(number: int, bar: tuple[Sample, int, Parts], end: int, one: float) -
     whole = sum(parts.values())
     request = f"request {number + 1} ({', '.join(filter(None, (row['phase'], row['error'])))}), "
     request += format_seconds(whole / 1e9)
-    at, pieces = start, [(part, spent) for part, spent in parts.items() if spent > 0]
-    largest = max((spent for _, spent in pieces), default=0)
-    drawn: list[Mark] = []
-    for part, spent in pieces:
-        if spent >= min(_WORTH * end, largest):
-            told = f"{request}: {format_seconds(spent / 1e9)} {part}"
-            drawn.append({"row": number, "part": part, "from": at / one, "told": told})
-        at += spent
-    for piece, following in zip_longest(drawn, drawn[1:]):
+    at, pieces = start, [(part, duration) for part, duration in parts.items() if duration > 0]
+    largest = max((duration for _, duration in pieces), default=0)
+    marks: list[Mark] = []
+    for part, duration in pieces:
+        if duration >= min(_WORTH * end, largest):
+            sentence = f"{request}: {format_seconds(duration / 1e9)} {part}"
+            marks.append({"row": number, "part": part, "from": at / one, "told": sentence})
+        at += duration
+    for piece, following in zip_longest(marks, marks[1:]):
         piece["to"] = following["from"] if following else (start + whole) / one
-    if drawn:
-        drawn[0]["from"] = start / one
-    yield from drawn
+    if marks:
+        marks[0]["from"] = start / one
+    yield from marks
