@@ -1,11 +1,13 @@
 """For `make docs`: links of the site's pages.
 
 A page names what is in the repository and not in `docs`, where a link would be dead. Beside a link to the data of a
-published result stand links to the pages that `tools/result_pages.py` made of it, which the site has too.
+published result stand links to the pages that `tools/result_pages.py` made of it, which the site has too. A page that is
+kept compressed is unpacked.
 
 A hook of MkDocs, which calls `on_files` once and `on_page_markdown` of each page.
 """
 
+import lzma
 import re
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
@@ -15,6 +17,7 @@ _LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<path>[^)\s#:]+)(?:#[^)\s]*)
 _DOCS = Path(__file__).resolve().parents[1] / "docs"
 _RENDERED = _DOCS.parent / "target/results"
 _DATA, _DATA_SUFFIX = "results/data", ".json.xz"
+_PACKED = ".html.xz"
 _PAGES = {"report": ".html", "summary": ".txt", "claims": ".claims.txt"}
 
 
@@ -25,6 +28,9 @@ def on_files(files: Any, config: Any) -> Any:
     for path in sorted(_RENDERED.glob("*.*")):
         if path.suffix != ".stamp":
             files.append(File.generated(config, f"{_DATA}/{path.name}", abs_src_path=str(path)))
+    for path in sorted(_DOCS.rglob(f"*{_PACKED}")):
+        name = path.relative_to(_DOCS).as_posix().removesuffix(".xz")
+        files.append(File.generated(config, name, content=lzma.decompress(path.read_bytes())))
     return files
 
 
@@ -46,7 +52,10 @@ def _link(link: re.Match[str], here: PurePosixPath) -> str:
 
 
 def _rendered(link: re.Match[str], path: str) -> str | None:
-    """Links to what was made of a result, then the one to its data; None where the link is to something else."""
+    """Links to what was made of a result, then the one to its data, or to the unpacked page; None where the link is to
+    something else."""
+    if path.endswith(_PACKED):
+        return f"[{link['text']}]({link['path'].removesuffix('.xz')})"
     if not (path.startswith(f"{_DATA}/") and path.endswith(_DATA_SUFFIX)):
         return None
     name, to = path.removeprefix(f"{_DATA}/").removesuffix(_DATA_SUFFIX), link["path"].removesuffix(_DATA_SUFFIX)

@@ -49,7 +49,7 @@ def schemas() -> Iterator[tuple[str, str]]:
     for name, document in DOCUMENTS.items():
         schema = TypeAdapter(document).json_schema()
         whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": name}
-        yield f"{name}.schema.json", json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+        yield f"{name}.schema.json", json.dumps(whole, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def main(folder: Path) -> None:

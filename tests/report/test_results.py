@@ -49,7 +49,7 @@ def test_each_published_result_has_its_shape(published: PublishedResult) -> None
     assert head["seals"]["attempts"] >= verdicts["trials"]["valid"] > 0
     assert facts.quantiles or not verdicts["values"]
     assert find_study(verdicts["study"]).is_file()
-    assert published.path.stat().st_size <= 60_000
+    assert published.path.stat().st_size <= 64_000
 
 
 def test_something_is_published_and_nothing_else_lies_there() -> None:
@@ -88,7 +88,7 @@ def test_what_is_published_keeps_the_verdicts(campaign: CampaignFolder, result: 
     verdicts, (parts, _) = read_verdicts(campaign), result.parts()
     for mine, kept in zip(verdicts["comparisons"], parts["comparisons"], strict=True):
         assert kept["verdict"] == mine["verdict"]
-        assert kept["ratio"] == pytest.approx(mine["ratio"], rel=1e-5)
+        assert kept["ratio"] == pytest.approx(mine["ratio"], rel=1e-4)
     assert len(parts["values"]) == len(verdicts["values"])
     assert not any(finding["passed"] for finding in parts["audits"])
 

@@ -1,6 +1,7 @@
 """What is published is what was verified, without anything of the machine's own places."""
 
 import json
+import lzma
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,14 @@ WELL = Result(role="server", protocol="h3", check="TLS", verdict="passed", detai
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("H123_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("H123_ROOT", str(tmp_path))
+
+
+def _text() -> str:
+    return lzma.decompress((public_folder() / "small.json.xz").read_bytes()).decode()
+
+
+def _put(text: str) -> None:
+    (public_folder() / "small.json.xz").write_bytes(lzma.compress(text.encode()))
 
 
 def test_what_is_not_verified_is_not_published(tmp_path: Path) -> None:
@@ -53,14 +62,13 @@ def test_news_are_what_is_newer_or_says_something_else(tmp_path: Path) -> None:
     assert has_news(subject), "measured since, which the record's time does not tell"
     publish(subject)
     assert not has_news(subject)
-    file = public_folder() / "small.json"
-    told = json.loads(file.read_text())
+    told = json.loads(_text())
     for time, news in (("2001-02-03T04:05:06+00:00", True), ("2101-02-03T04:05:06+00:00", False)):
         told["record"]["time"] = time
-        file.write_text(json.dumps(told))
+        _put(json.dumps(told))
         assert has_news(subject) is news, time
     told["record"]["fingerprint"] = "of other files"
-    file.write_text(json.dumps(told))
+    _put(json.dumps(told))
     assert has_news(subject)
 
 
@@ -68,7 +76,7 @@ def test_a_line_a_result(tmp_path: Path) -> None:
     subject = small(tmp_path)
     keep_results(subject, "server", [WELL, WELL.model_copy(update={"check": "HEAD", "detail": ""})])
     publish(subject)
-    lines = (public_folder() / "small.json").read_text().splitlines()
+    lines = _text().splitlines()
     assert '   {"role": "server", "protocol": "h3", "check": "HEAD", "verdict": "passed"}' in lines
 
 
@@ -86,7 +94,7 @@ def test_constants_are_published_in_a_line_a_protocol(tmp_path: Path) -> None:
         ("h3", {"decrease": "see"}),
         ("h2", {"decrease": "see"}),
     ]
-    lines = (public_folder() / "small.json").read_text().splitlines()
+    lines = _text().splitlines()
     assert len([line for line in lines if '"congestion": "cubic"' in line]) == 2
 
 
@@ -116,7 +124,7 @@ def test_no_place_of_this_machine_is_told(tmp_path: Path) -> None:
     subject = small(tmp_path)
     keep_results(subject, "server", [WELL.model_copy(update={"verdict": "failed", "detail": detail})])
     publish(subject)
-    text = (public_folder() / "small.json").read_text()
+    text = _text()
     assert str(tmp_path) not in text
     assert (
         public_records()["small"].record.results[0].detail
@@ -127,8 +135,18 @@ def test_no_place_of_this_machine_is_told(tmp_path: Path) -> None:
 
 def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
     public_folder().mkdir(parents=True)
-    (public_folder() / "small.json").write_text("{}")
+    _put("{}")
     with pytest.raises(UserError) as refused:
         public_records()
     said = "is not of the format published-verification/1: `seconds` is missing"
-    assert refused.value.message == f"{tmp_path}/docs/verified/small.json {said}"
+    assert refused.value.message == f"{tmp_path}/docs/verified/small.json.xz {said}"
+
+
+def test_a_damaged_file_is_said(tmp_path: Path) -> None:
+    subject = small(tmp_path)
+    keep_results(subject, "server", [WELL])
+    publish(subject)
+    file = public_folder() / "small.json.xz"
+    file.write_bytes(file.read_bytes()[:-9])
+    with pytest.raises(UserError, match=r"small\.json\.xz is damaged: "):
+        public_records()

@@ -23,8 +23,8 @@ from h123.study import respelled_campaign
 FORMAT = "result/1"
 RESULTS = project_root() / "docs/results/data"
 SUFFIX = ".json.xz"
-DIGITS = 6
-"""Significant ones that a fraction keeps."""
+DIGITS = 5
+"""Significant ones that a fraction keeps; where there are very many of them, fewer (`rounded`)."""
 _MOST_BYTES = 2**26
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 2**23, "lc": 4, "lp": 0, "pb": 0}]
 _CURE = "restore the file, for instance with `git checkout`"
@@ -122,13 +122,13 @@ def canonical(content: object) -> bytes:
     return text.encode() + b"\n"
 
 
-def rounded(content: Any) -> Any:
-    """With `DIGITS` significant digits of each fraction."""
+def rounded(content: Any, digits: int = DIGITS) -> Any:
+    """With so many significant digits of each fraction."""
     if isinstance(content, float):
-        return float(f"{content:.{DIGITS}g}")
+        return float(f"{content:.{digits}g}")
     if isinstance(content, Mapping):
-        return {name: rounded(part) for name, part in content.items()}
-    return [rounded(part) for part in content] if isinstance(content, list | tuple) else content
+        return {name: rounded(part, digits) for name, part in content.items()}
+    return [rounded(part, digits) for part in content] if isinstance(content, list | tuple) else content
 
 
 def _sha256(content: bytes) -> str:

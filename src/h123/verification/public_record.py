@@ -1,6 +1,10 @@
-"""Public records: copies of the cache's records for docs/verified, without what concerns one machine alone."""
+"""Public records: copies of the cache's records for docs/verified, without what concerns one machine alone.
+
+They are compressed: they are many, and alike.
+"""
 
 import json
+import lzma
 import re
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,7 +15,7 @@ from pydantic import ValidationError
 
 from h123.base.errors import UserError
 from h123.base.files import sizes
-from h123.base.files.durable import write_atomically
+from h123.base.files.durable import replacement
 from h123.base.files.textfile import read_bytes
 from h123.base.paths import cache_folder, project_root
 from h123.base.strict import Strict
@@ -20,6 +24,7 @@ from h123.documents import fault_of
 from h123.verification.record import Record, read_record
 
 FORMAT: Literal["published-verification/1"] = "published-verification/1"
+SUFFIX = ".json.xz"
 _MACHINE = ("cpus_usable", "cpu", "distribution")
 _OF_A_FOLDER = re.compile(r" \(/[^()]*\)$")
 """Where a failure's logs are, on the machine that saw it."""
@@ -74,7 +79,8 @@ def publish(subject: Subject) -> bool:
         seconds=found.seconds if found else None, bytes=found.bytes if found else None, record=_general(record)
     )
     public_folder().mkdir(parents=True, exist_ok=True)
-    write_atomically(_file(subject), _written(told))
+    with replacement(_file(subject)) as temporary:
+        temporary.write_bytes(lzma.compress(_written(told).encode(), preset=9))
     return True
 
 
@@ -89,7 +95,9 @@ def _completed(record: Record, told: PublicRecord | None) -> Record:
 
 def public_records() -> dict[str, PublicRecord]:
     """All of them, by the subject's name."""
-    return {path.stem: _read(path) for path in sorted(public_folder().glob("*.json"))}
+    return {
+        path.name.removesuffix(SUFFIX): _read(path) for path in sorted(public_folder().glob(f"*{SUFFIX}"))
+    }
 
 
 def public_record(subject: Subject) -> PublicRecord | None:
@@ -100,13 +108,15 @@ def public_record(subject: Subject) -> PublicRecord | None:
 
 def _read(path: Path) -> PublicRecord:
     try:
-        return PublicRecord.model_validate_json(read_bytes(path, sizes.DOCUMENT))
+        return PublicRecord.model_validate_json(lzma.decompress(read_bytes(path, sizes.DOCUMENT)))
+    except lzma.LZMAError as error:
+        raise UserError(f"{path} is damaged: {error}", remedy="restore it, for instance with `git checkout`") from None
     except ValidationError as error:
         raise UserError(f"{path} is not of the format {FORMAT}: {fault_of(error)}") from None
 
 
 def _file(subject: Subject) -> Path:
-    return public_folder() / f"{subject.name}.json"
+    return public_folder() / f"{subject.name}{SUFFIX}"
 
 
 def _general(record: Record) -> Record:

@@ -19,9 +19,11 @@ from h123.base.garbage import few_collections
 from h123.base.paths import typed
 from h123.base.terminal.redaction import holds_secrets
 from h123.documents.events import TrialEvent, superseded
-from h123.documents.result_file import FORMAT, RESULTS, SUFFIX, PublishedResult, write_result
+from h123.documents.result_file import FORMAT, RESULTS, SUFFIX, PublishedResult, rounded, write_result
 from h123.store import CampaignFolder
 
+_VALUE_DIGITS = 4
+"""Of each trial's metrics."""
 _ROUNDING = 1e-9
 """Of a confidence."""
 Page = Callable[[CampaignFolder, Verdicts], Mapping[str, object]]
@@ -104,6 +106,7 @@ def _kept(verdicts: Verdicts) -> dict[str, Any]:
     return {
         **{name: part for name, part in verdicts.items() if name != "claims"},
         "audits": [finding for finding in verdicts["audits"] if not finding["passed"]],
+        "values": rounded(verdicts["values"], _VALUE_DIGITS),
         "comparisons": [{**comparison, "pairs": []} for comparison in verdicts["comparisons"]],
     }
 

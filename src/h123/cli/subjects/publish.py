@@ -37,7 +37,7 @@ def command(
 ) -> None:
     """For maintainers: publish what `h123 verify` and `h123 profile` found on this machine, or a campaign's result.
 
-    Writes docs/verified/NAME.json for each subject, then docs/catalogue.md, docs/profiles.md and docs/constants.md.
+    Writes docs/verified/NAME.json.xz for each subject, then docs/catalogue.md, docs/profiles.md and docs/constants.md.
     Without names, those are left as they are that no newer or other verification of the same files would replace; if
     that is all of them, the pages are just brought up to date with the manifests.
     """

@@ -64,6 +64,8 @@ class PageFacts:
         )
 
 
+_DIGITS = 3
+"""Of quantiles, of which there are a hundred for each curve."""
 _LEFT_OUT = {
     "curves": "the curves of single trials behind the distributions",
     "visits": "the median visit of each page, request by request",
@@ -78,7 +80,7 @@ def published_facts(folder: CampaignFolder, verdicts: Verdicts) -> Mapping[str, 
     content: dict[str, Any] = _model().dump_python(facts, mode="json", exclude={"study", "visits", "quantiles"})
     return {
         **content,
-        "quantiles": rounded(pooled),
+        "quantiles": rounded(pooled, _DIGITS),
         "left_out": [_LEFT_OUT[part] for part, is_gone in gone.items() if is_gone],
     }
 
