@@ -1,8 +1,8 @@
 """For `make docs`: links of the site's pages.
 
 A page names what is in the repository and not in `docs`, where a link would be dead. Beside a link to the data of a
-published result stand links to the pages that `tools/result_pages.py` made of it, which the site has too. A page that is
-kept compressed is unpacked.
+published result stand links to the pages that `tools/result_pages.py` made of it, which the site has too. A page
+that is kept compressed is unpacked.
 
 A hook of MkDocs, which calls `on_files` once and `on_page_markdown` of each page.
 """

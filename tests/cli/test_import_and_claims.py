@@ -1,7 +1,12 @@
 """`h123 import` and `h123 claims` as a person runs them."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from cli.conftest import ROOT, Tool
 from h123.study import find_study, load_study
@@ -127,3 +132,26 @@ def test_redirects_are_left_out_where_that_is_asked(h123: Tool) -> None:
     done = h123("import", *files, "--schema", "h2load", "--out", "edge", "--redirects", "left-out")
     assert done.returncode == 0, done.stderr
     assert "80 answers were redirects and left out" in done.stdout
+
+
+def test_a_fresh_clone_decides_by_what_is_published(tmp_path: Path) -> None:
+    """Without any campaign: what is published comes with the checkout."""
+    clone = tmp_path / "clone"
+    made = subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], capture_output=True, text=True)
+    if made.returncode:
+        pytest.skip(f"not a checkout: {made.stderr}")
+    environment = {**os.environ, "PYTHONPATH": str(clone / "src"), "COLUMNS": "200"}
+    environment.pop("H123_ROOT", None)
+    done = subprocess.run(
+        [sys.executable, "-m", "h123", "claims"], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    by = re.search(r"^Decided by published campaigns \(docs/results/data\): (.*)$", done.stdout, re.MULTILINE)
+    assert by
+    decided = {name: int(count) for name, count in (one.split() for one in by[1].split(", "))}
+    assert decided["handshakes"] == 6
+    assert decided["fast-open"] == 2
+    total = re.search(r"^(\d+) claims: .*?(\d+) open", done.stdout, re.MULTILINE)
+    assert total
+    assert int(total[2]) <= 108 - sum(decided.values())
+    assert done.stdout.count("by: the published campaign ") == sum(decided.values())
