@@ -5,7 +5,7 @@ from typing import Any
 
 from h123.catalogue import Client, Subject
 from h123.store import Sample
-from h123.verification.client_cases import Assignment, assignments
+from h123.verification.client_cases import ClientCase, assignments
 from h123.verification.clients.client_checks import faults_of
 from h123.verification.clients.witness import Witness
 
@@ -20,7 +20,7 @@ FACTS = {
 Edit = Callable[[list[Sample]], Any]
 
 
-def assigned(go: Subject, name: str, protocol: str = "h2") -> Assignment:
+def assigned(go: Subject, name: str, protocol: str = "h2") -> ClientCase:
     return next(a for a in assignments(go) if a.name == name and a.parameters.protocol == protocol)
 
 
@@ -58,7 +58,7 @@ def dealt_rows(connections: int) -> list[Sample]:
 
 def faults_in(
     go: Subject,
-    asked: Assignment,
+    asked: ClientCase,
     rows: list[Sample],
     facts: Any = FACTS,
     client: Client | None = None,

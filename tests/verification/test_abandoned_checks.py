@@ -6,7 +6,7 @@ import pytest
 
 from h123.catalogue import Subject, catalogue
 from h123.store import Sample
-from h123.verification.client_cases import Assignment
+from h123.verification.client_cases import ClientCase
 from h123.verification.clients.witness import Witness
 from h123.verification.trial import SEED
 from verification.client_rows import FACTS, MS, WINDOW, Edit, assigned, faults_in, sample
@@ -92,7 +92,7 @@ def test_what_is_wrong_with_abandoned_requests_is_said(
     assert said in faults_in(go, asked, rows, FACTS_OF[protocol], seen=_seen_given_up(protocol, **seen))
 
 
-def _insisted(asked: Assignment) -> list[Sample]:
+def _insisted(asked: ClientCase) -> list[Sample]:
     """As the assignment asks: large answers come at the third try, which over HTTP/1.1 has the third connection."""
     p, work = asked.parameters, asked.parameters.workload
     rows = [sample("cold", 0, 0, 10**9, tries=1, resource=0)]

@@ -16,7 +16,7 @@ from h123.verification.client_cases import (
     REPEAT_VISIT,
     SESSIONS,
     SPOILED,
-    Assignment,
+    ClientCase,
     assignments,
 )
 from h123.verification.clients import client
@@ -45,7 +45,7 @@ def test_what_is_broken_is_installed_apart(tmp_path_factory: pytest.TempPathFact
 def _faults(subject: Subject, name: str, certificate: Certificate, folder: Path) -> list[str]:
     """Of the assignment called `name`."""
     install(subject, print)
-    asked: Assignment = next(one for one in assignments(subject) if one.name == name)
+    asked: ClientCase = next(one for one in assignments(subject) if one.name == name)
     subjects = {subject.name: subject, "go": catalogue()["go"]}
     trials = Trials(subjects, certificate, LocalPool())
     return judge(asked, subject, carry_out(asked, trials, folder / "trial"))

@@ -5,7 +5,7 @@ import pytest
 from h123.catalogue import catalogue
 from h123.documents.lab_report import Exit, Report, RoleReport
 from h123.verification.server import _stop
-from h123.verification.server_cases import Question, server_parameters
+from h123.verification.server_cases import ServerCase, server_parameters
 from h123.verification.server_checks.complaint import explained
 
 
@@ -45,6 +45,6 @@ def test_a_complaint_names_the_request(check: str, detail: str, said: str) -> No
 def test_an_end_that_is_not_clean(ending: Exit, said: str) -> None:
     role = RoleReport.model_construct(name="server", pid_exit=ending)
     parameters = server_parameters(catalogue()["go"], protocol="h1")
-    result = _stop(Question("h1-wall", "contract", parameters, {}), Report.model_construct(roles=[role]))
+    result = _stop(ServerCase("h1-wall", "contract", parameters, {}), Report.model_construct(roles=[role]))
     assert result.verdict == "failed"
     assert said in result.detail

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from h123.catalogue import Reach, catalogue
-from h123.verification.client_cases import STREAMS, WINDOWS, Assignment, assignments
+from h123.verification.client_cases import STREAMS, WINDOWS, ClientCase, assignments
 from h123.verification.clients.receive_limits import (
     Reception,
     Window,
@@ -103,7 +103,7 @@ def test_a_log_without_parameters_tells_nothing() -> None:
     assert reception(_downloaded()[1:]) is None
 
 
-def _assignment(name: str) -> Assignment:
+def _assignment(name: str) -> ClientCase:
     return next(one for one in assignments(catalogue()["go"]) if one.name == name)
 
 

@@ -53,8 +53,8 @@ class BlockAssignment:
         self._attempts = attempts
         self.assignees = list(assignees)
         """Those that have not failed."""
-        tried = [event for events in attempts.values() for event in events if not superseded(event)]
-        self._homes = {event["block"]: event["place"] for event in tried if "place" in event}
+        past = [event for events in attempts.values() for event in events if not superseded(event)]
+        self._homes = {event["block"]: event["place"] for event in past if "place" in event}
         self._lost = dict[str, str]()
         self._unassigned = [number for number in self._blocks if self._needs_machine(number)]
 
@@ -90,12 +90,12 @@ class BlockAssignment:
     def _needs_machine(self, block: int) -> bool:
         """Whether a trial of it is to be tried, or to be repeated: where it was; elsewhere only because none of its
         attempts counts."""
-        tried = [self._attempts[trial.id] for trial in self._blocks[block]]
-        if not all(map(settled, tried)):
+        past = [self._attempts[trial.id] for trial in self._blocks[block]]
+        if not all(map(settled, past)):
             return True
         if self.home(block) is None:
-            return not all(usable(events) or given_up(events) for events in tried)
-        return any(map(disturbed, tried))
+            return not all(usable(events) or given_up(events) for events in past)
+        return any(map(disturbed, past))
 
     def _moved(self, block: int, assignee: Assignee) -> BlockMove:
         before = self._homes[block]

@@ -54,16 +54,17 @@ def find_trial(where: Path, name: str | None = None) -> Verifiable:
         raise UserError(f"{where} holds imported samples: nothing there can be executed")
     study = Study.from_resolved(folder.study, folder.networks)
     trials = make_plan(study, blocks=folder.blocks, seed=folder.seed, level_filter=folder.level_filter).trials()
-    wanted = name.partition("~")[0]
-    found = next((trial for trial in trials if trial.id == wanted), None)
-    if found is None:
-        raise UserError(f"{where} has no trial {wanted!r}", remedy=f"its trials are the folders in {folder.trials}")
-    if found.parameters.clock != "virtual":
+    identifier = name.partition("~")[0]
+    planned = next((trial for trial in trials if trial.id == identifier), None)
+    if planned is None:
+        raise UserError(f"{where} has no trial {identifier!r}", remedy=f"its trials are the folders in {folder.trials}")
+    if planned.parameters.clock != "virtual":
         raise UserError(
-            f"{wanted} is a trial of the wall clock: in real time none repeats exactly, so there is nothing to verify",
+            f"{identifier} is a trial of the wall clock: in real time none repeats exactly, so there is nothing to"
+            " verify",
             remedy="name a trial of a campaign that was run with `--clock virtual`",
         )
-    return Verifiable(folder, study, found)
+    return Verifiable(folder, study, planned)
 
 
 def _of_trial_folder(where: Path) -> tuple[Path, str]:
@@ -81,43 +82,43 @@ def _of_trial_folder(where: Path) -> tuple[Path, str]:
     return campaign, real(where).name
 
 
-def verify_trial(found: Verifiable, pool: Pool, report: Callable[[str], None]) -> Verification:
+def verify_trial(verifiable: Verifiable, pool: Pool, report: Callable[[str], None]) -> Verification:
     """Execute the trial twice, both at once, and compare with each other and with what is stored. Nothing new is kept.
 
     Raises UserError where an execution fails, with the reason that the trial's report gives.
     """
-    stored = _stored(found)
+    stored = _stored(verifiable)
     # Its inspection of links comes before all else, and moves it in time.
     check = stored is None or read_document(stored / "trial.json", TrialFile).check
     with scratch() as parent:
         folders = [parent / str(number) for number in range(1, EXECUTIONS + 1)]
-        prepared = [_prepare(folder, found, report, check=check) for folder in folders]
-        trials = SingleTrials(pool, found.folder.roots, found.study.servers, seed=found.folder.seed)
-        for _, tried in trials.run(prepared, EXECUTIONS):
-            _require(tried, found)
-        held = compare_executions(stored, folders[0]) if stored else None
-        return Verification(compare_executions(*folders), held)
+        prepared = [_prepare(folder, verifiable, report, check=check) for folder in folders]
+        trials = SingleTrials(pool, verifiable.folder.roots, verifiable.study.servers, seed=verifiable.folder.seed)
+        for _, attempt in trials.run(prepared, EXECUTIONS):
+            _require(attempt, verifiable)
+        repetition = compare_executions(stored, folders[0]) if stored else None
+        return Verification(compare_executions(*folders), repetition)
 
 
-def _stored(found: Verifiable) -> Path | None:
+def _stored(verifiable: Verifiable) -> Path | None:
     """The folder of the trial's last attempt that succeeded."""
-    attempts = [folder for folder in found.folder.sealed() if folder.name.partition("~")[0] == found.trial.id]
+    attempts = [folder for folder in verifiable.folder.sealed() if folder.name.partition("~")[0] == verifiable.trial.id]
     attempts.sort(key=lambda folder: int(folder.name.partition("~")[2] or 0))
     good = [folder for folder in attempts if not read_document(folder / "report.json", Report).reasons]
     return good[-1] if good else None
 
 
-def _prepare(folder: Path, found: Verifiable, report: Callable[[str], None], *, check: bool) -> PreparedTrial:
+def _prepare(folder: Path, verifiable: Verifiable, report: Callable[[str], None], *, check: bool) -> PreparedTrial:
     """The trial's files again, by the campaign's plan: the campaign may have been moved since."""
     folder.mkdir()
-    subjects = prepare([found.trial.parameters], report, own_subjects(found.study.servers))
-    certificate = trial_certificate(found.folder.tls, found.trial.parameters, found.folder.seed)
-    write_trial_files(folder, found.trial, found.study.networks, subjects, certificate, check=check)
-    parameters = found.trial.parameters
-    return PreparedTrial(folder, parameters, found.study.networks[parameters.network])
+    subjects = prepare([verifiable.trial.parameters], report, own_subjects(verifiable.study.servers))
+    certificate = trial_certificate(verifiable.folder.tls, verifiable.trial.parameters, verifiable.folder.seed)
+    write_trial_files(folder, verifiable.trial, verifiable.study.networks, subjects, certificate, check=check)
+    parameters = verifiable.trial.parameters
+    return PreparedTrial(folder, parameters, verifiable.study.networks[parameters.network])
 
 
-def _require(tried: AttemptFacts, found: Verifiable) -> None:
-    if tried["reasons"]:
-        said = "; ".join(f"{reason['code']}: {reason['detail']}" for reason in tried["reasons"])
-        raise UserError(f"{found.trial.id} could not be executed: {said}", status=1)
+def _require(attempt: AttemptFacts, verifiable: Verifiable) -> None:
+    if attempt["reasons"]:
+        details = "; ".join(f"{reason['code']}: {reason['detail']}" for reason in attempt["reasons"])
+        raise UserError(f"{verifiable.trial.id} could not be executed: {details}", status=1)

@@ -36,11 +36,11 @@ class Interim:
 
     def estimates(self) -> list[InterimEstimate]:
         """Of each pair in each cell; none before there is a block to speak of."""
-        found = []
+        estimates = []
         for a, b in self._pairs:
             for cell, values in self._values.items():
                 blocks = {block for level, block in values if level == a}
                 both = [values[a, block] / values[b, block] for block in blocks if (b, block) in values]
                 if both:
-                    found.append(InterimEstimate(f"{a}/{b}", self._metric, " ".join(cell), statistics.median(both)))
-        return found
+                    estimates.append(InterimEstimate(f"{a}/{b}", self._metric, " ".join(cell), statistics.median(both)))
+        return estimates

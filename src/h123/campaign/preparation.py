@@ -64,11 +64,11 @@ def likeness(plan: Plan) -> list[Likeness]:
 def _check_essential(plan: Plan, subjects: Mapping[str, Subject], setting: Setting) -> None:
     """Refuse a pair whose senders differ in what the study calls essential."""
     for a, b in unmatched(plan, _choosing(subjects), setting):
-        known = {**catalogue(), **subjects}
+        available = {**catalogue(), **subjects}
         unable = [
-            s for s in (a, b) if s.value is None and s.name and s.role not in settable(known[s.name])[setting.name]
+            s for s in (a, b) if s.value is None and s.name and s.role not in settable(available[s.name])[setting.name]
         ]
-        able = sorted(name for name in known if a.role in settable(known[name])[setting.name])
+        able = sorted(name for name in available if a.role in settable(available[name])[setting.name])
         cause = f"; {unable[0].name} as a {unable[0].role} does not let it be chosen" if unable else ""
         cure = f"choose a {a.role} that does: {', '.join(able)}" if unable else "`--transport matched` makes it alike"
         raise UserError(

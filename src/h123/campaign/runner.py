@@ -153,8 +153,8 @@ def _run_unfinished(campaign: Campaign, pool: Pool, display: Display, jobs: int 
     finally:
         pool.close()
     outcome = Outcome(planned=len(attempts))
-    for trial, tried in attempts.items():
-        if usable(tried):
+    for trial, past in attempts.items():
+        if usable(past):
             outcome.valid += 1
         else:
             outcome.failed.append(trial)
@@ -211,12 +211,12 @@ def _take_up(campaign: Campaign, machines: Sequence[Machine], retry: bool) -> At
 def _take_up_networks(campaign: Campaign, attempts: Attempts) -> None:
     """A network that has been mended is taken as it is now, unless there are results over it as it was."""
     folder, networks = campaign.folder, campaign.plan.study.networks
-    changed = {name for name, kept in folder.networks.items() if Network.from_resolved(kept) != networks[name]}
+    changed = {name for name, resolved in folder.networks.items() if Network.from_resolved(resolved) != networks[name]}
     for event in itertools.chain.from_iterable(attempts.values()):
         over = {event["parameters"]["network"], event["parameters"]["backend_network"]}
-        if event["valid"] and (found := changed & over):
+        if event["valid"] and (names := changed & over):
             raise UserError(
-                f"network {min(found)} has changed since this campaign measured over it",
+                f"network {min(names)} has changed since this campaign measured over it",
                 remedy=f"resume with the network as it was by `h123 run --out {folder.path}`, or choose another folder",
             )
     if changed:
@@ -224,8 +224,8 @@ def _take_up_networks(campaign: Campaign, attempts: Attempts) -> None:
 
 
 def _forgive_all(attempts: Attempts) -> None:
-    for tried in attempts.values():
-        forgive(tried)
+    for past in attempts.values():
+        forgive(past)
 
 
 def _check_uploads(campaign: Campaign) -> None:

@@ -107,7 +107,7 @@ class Scheduler:
         blocks = [self._campaign.plan.blocks[number - 1] for number in numbers]
         for event in moved:
             self._campaign.folder.append(event)
-            again = [tried for t in blocks[numbers.index(event["block"])] for tried in self._attempts[t.id]]
+            again = [past for t in blocks[numbers.index(event["block"])] for past in self._attempts[t.id]]
             supersede(again, event)
             forgive(again)
             self._display.say(
@@ -147,10 +147,10 @@ class Scheduler:
     def _end(self, done: AttemptDone, assignee: Assignee) -> None:
         """An attempt has ended: if it is as its seal says it is the campaign's, and journalled."""
         folder, event = self._campaign.folder, cast(LiveAttempt, done.tried)
-        trial, tried = self._planned[event["trial"]], self._attempts[event["trial"]]
+        trial, past = self._planned[event["trial"]], self._attempts[event["trial"]]
         sealed = folder.take_in(self._pool.archive(done), event, done.seal)
         folder.append(event)
-        tried.append(event)
+        past.append(event)
         report = read_document(sealed / "report.json", Report)
         assignee.running.pop(done.name, None)
         assignee.jobs.learn(event, report)
@@ -158,7 +158,7 @@ class Scheduler:
         self._interim.learn(event, sealed, report)
         self._late_s = _lateness(report)
         self._count(trial, event)
-        if not settled(tried):
+        if not settled(past):
             assignee.waiting.insert(0, trial)
         self._display.end(event, self._standing())
 
@@ -169,13 +169,13 @@ class Scheduler:
             self._given_up_in_a_row += 1
             _stop_if_hopeless(self._given_up_in_a_row, event, self._campaign.folder)
 
-    def _repeats_s(self, left: Sequence[PlannedTrial]) -> float:
+    def _repeats_s(self, remaining: Sequence[PlannedTrial]) -> float:
         """What repeating the disturbed trials so far may take, beside those that are at it; the machine may be too busy
         for it."""
         most = self._repeating_s
         if most is None:
             most = retry_policy.PATIENCE.repeating_s(time.monotonic() - self._began)
-        at_it = {trial.id for trial in left}
+        at_it = {trial.id for trial in remaining}
         return min(most, sum(self._forecast.seconds(t) for t in self._disturbed() if t.id not in at_it))
 
     def _disturbed(self) -> list[PlannedTrial]:
@@ -185,17 +185,17 @@ class Scheduler:
 
     def _standing(self) -> Standing:
         assignees, unassigned = self._assignment.assignees, self._assignment.unassigned
-        left = [trial for assignee in assignees for trial in assignee.left] + unassigned
+        remaining = [trial for assignee in assignees for trial in assignee.left] + unassigned
         total, blocks = len(self._campaign.plan.trials()), len(self._campaign.plan.blocks)
         spans = [assignee.jobs.span(assignee.left, self._forecast.seconds) for assignee in assignees]
         return Standing(
             running=[name for assignee in assignees for name in assignee.running],
-            done=total - len(left),
+            done=total - len(remaining),
             total=total,
             left_s=max(spans)
             + assignees[0].jobs.span(unassigned, self._forecast.seconds) / len(assignees)
-            + self._repeats_s(left),
-            blocks_done=blocks - len({trial.block for trial in left}),
+            + self._repeats_s(remaining),
+            blocks_done=blocks - len({trial.block for trial in remaining}),
             blocks=blocks,
             so_far=self._interim.estimates(),
             late_s=self._late_s,

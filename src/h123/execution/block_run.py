@@ -98,14 +98,14 @@ class _BlockRun:
             raise UnfitMachine(
                 f"{self._machine.name} has h123 {__version__}, and the order is of {self._order.version}"
             )
-        said: list[str] = []
+        notices: list[str] = []
         try:
             # Every block has each treatment once.
             treatments = [trial.parameters for trial in self._order.blocks[0] if trial.id not in self._order.prepared]
-            self._subjects = prepare(treatments, said.append, own_subjects(self._order.servers))
+            self._subjects = prepare(treatments, notices.append, own_subjects(self._order.servers))
         except UserError as lacking:
             raise UnfitMachine(lacking.message, lacking.remedy, lacking.status) from None
-        yield from (Notice(machine=self._machine.name, text=text) for text in said)
+        yield from (Notice(machine=self._machine.name, text=text) for text in notices)
         for name, digest in self._order.archives().items():
             if folder_digest(self._archives[name]) != digest:
                 raise UnfitMachine(f"{name} did not arrive at {self._machine.name} as the order says")
@@ -130,12 +130,12 @@ class _BlockRun:
         self._repeating_s, waiting_s = patience.repeating_s(took_s), patience.waiting_s(took_s)
         longest = format_span(waiting_s)
         while pending := [trial for trial in self._order.trials() if disturbed(self._attempts[trial.id], retries)]:
-            trial = min(pending, key=lambda found: usable(self._attempts[found.id]))
-            tried = self._attempts[trial.id]
-            needed, seconds = not usable(tried), self._forecast.seconds(trial)
+            trial = min(pending, key=lambda other: usable(self._attempts[other.id]))
+            attempts = self._attempts[trial.id]
+            needed, seconds = not usable(attempts), self._forecast.seconds(trial)
             if not needed and seconds > self._repeating_s:
                 return
-            if not patience.calm_enough(self._engine.noise(), tried, self._policy.tolerated):
+            if not patience.calm_enough(self._engine.noise(), attempts, self._policy.tolerated):
                 if waiting_s > 0:
                     text = f"{len(pending)} disturbed trials wait for a calmer machine, for {longest} at most"
                     yield Notice(machine=self._machine.name, text=text)
@@ -156,17 +156,17 @@ class _BlockRun:
         return [event for event in self._attempts[trial.id] if not superseded(event)]
 
     def _start(self, trial: PlannedTrial) -> Started:
-        queue, tried = self._queue, self._tried(trial)
+        queue, attempts = self._queue, self._tried(trial)
         beside = list(queue.running.values())
-        begun = [event["position"] or 0 for other in self._blocks[trial.block] for event in self._tried(other)]
-        begun += [running.position for running in beside if running.trial.block == trial.block]
+        positions = [event["position"] or 0 for other in self._blocks[trial.block] for event in self._tried(other)]
+        positions += [running.position for running in beside if running.trial.block == trial.block]
         running = Running(
             trial,
             attempt=len(self._attempts[trial.id]) + 1,
-            repeat=bool(tried),
-            position=max(begun, default=0) + 1,
+            repeat=bool(attempts),
+            position=max(positions, default=0) + 1,
             lane=queue.free_lane(),
-            check=bool(tried) or self._checks(trial),
+            check=bool(attempts) or self._checks(trial),
             began=time.monotonic(),
             alone=not beside,
         )
@@ -255,13 +255,15 @@ class _BlockRun:
         if not self._policy.metrics:
             return {"disturbed": False, "disturbance": 0.0, "shares": {}, "crowded": False, "noise": noise}
         trial, statuses = read_document(folder / "trial.json", TrialFile), planned.parameters.workload.statuses()
-        found = disturbance(report, trial, folder / "samples.parquet", statuses)
+        disturbances = disturbance(report, trial, folder / "samples.parquet", statuses)
         question = set(self._policy.question)
-        worst, waits = found.worst(question), found.worst_wait(question)
+        worst, waits = disturbances.worst(question), disturbances.worst_wait(question)
         return {
             "disturbed": worst > self._policy.tolerated,
             "disturbance": round(worst, 4),
-            "shares": {name: round(share, 4) for name, share in found.shares.items() if name in self._policy.metrics},
+            "shares": {
+                name: round(share, 4) for name, share in disturbances.shares.items() if name in self._policy.metrics
+            },
             "crowded": waits > self._policy.tolerated,
             "noise": noise,
         }

@@ -92,16 +92,16 @@ class LocalEngine:
             poll.register(lab.ended, select.POLLIN)
         ready = {descriptor for descriptor, _ in poll.poll()}
         folder = next(folder for folder, lab in self._labs.items() if lab.ended in ready)
-        status, said = self._reap(folder)
+        status, output = self._reap(folder)
         if status == 0 and (folder / "report.json").exists():
             return folder
         require_room(folder)
         if status == _UNFIT_MACHINE:
-            raise UnfitMachine(said, remedy="run `h123 doctor` to see what this machine lacks")
+            raise UnfitMachine(output, remedy="run `h123 doctor` to see what this machine lacks")
         if status == _BAD_TRIAL:
             remedy = "if a network is wrong, mend its file, then run the same command again"
-            raise UserError(f"the lab refused {folder / 'trial.json'}: {said}", remedy=remedy)
-        _record_crash(folder, status, said)
+            raise UserError(f"the lab refused {folder / 'trial.json'}: {output}", remedy=remedy)
+        _record_crash(folder, status, output)
         return folder
 
     def noise(self) -> float:
@@ -149,7 +149,7 @@ def _kernel(folder: Path) -> list[str]:
     )
 
 
-def _record_crash(folder: Path, status: int, said: str) -> None:
+def _record_crash(folder: Path, status: int, output: str) -> None:
     """A lab that ended without a report is a failed trial like any other: recorded, shown, repeated."""
     trial = read_document(folder / "trial.json", TrialFile)
     report = Report(
@@ -157,7 +157,7 @@ def _record_crash(folder: Path, status: int, said: str) -> None:
         id=trial.id,
         clock=trial.clock,
         valid=False,
-        reasons=[_crash(status, said)],
+        reasons=[_crash(status, output)],
         warnings=[],
         started_unix_ns=0,
         phases_ns={"setup": 0, "check": 0, "ready": 0, "main": 0, "teardown": 0},
@@ -169,15 +169,15 @@ def _record_crash(folder: Path, status: int, said: str) -> None:
     write_document(folder / "report.json", report)
 
 
-def _crash(status: int, said: str) -> Reason:
+def _crash(status: int, output: str) -> Reason:
     """Why there is no report. The lab says so itself if what was killed is the process inside (status 128 + n)."""
-    said = said or "it said nothing"
+    output = output or "it said nothing"
     if status < 0:
         memory = ", perhaps because memory ran out (`dmesg` tells)" if -status == signal.SIGKILL else ""
         return {"code": "lab-killed", "detail": f"the lab was killed by signal {-status}{memory}"}
     if status > _SIGNALLED:
-        return {"code": "lab-killed", "detail": said.removeprefix("h123-lab: ")}
-    return {"code": "setup-failed", "detail": f"h123-lab ended with status {status}: {said}"}
+        return {"code": "lab-killed", "detail": output.removeprefix("h123-lab: ")}
+    return {"code": "setup-failed", "detail": f"h123-lab ended with status {status}: {output}"}
 
 
 def _adopt_orphans() -> None:

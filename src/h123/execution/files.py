@@ -139,21 +139,21 @@ def _trial(
     if p.clock == "virtual":
         # All trials of a campaign begin at the same time of day, one at which the certificate holds.
         written.start_unix_ns = certificate.holds_unix_ns()
-    if asked := _tcp(p):
-        written.tcp = Tcp.model_validate(asked)
+    if options := _tcp(p):
+        written.tcp = Tcp.model_validate(options)
     return written
 
 
 def _tcp(p: Parameters) -> dict[str, object]:
     """What the lab asks of TCP."""
-    asked = {
+    options = {
         "initial_window": p.setting("initial_window"),
         "min_rto_ns": p.min_rto,
         "max_payload": p.setting("max_datagram"),
         "keep_idle_window": p.transport == "matched" or None,
         "fast_open": p.workload.fast_open or None,
     }
-    return {name: value for name, value in asked.items() if value is not None}
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _stored(p: Parameters) -> bool:

@@ -259,9 +259,9 @@ class Forecast:
 
     def seconds(self, trial: PlannedTrial) -> float:
         """That `trial` will take."""
-        known = self._measured.get(_treatment(trial))
-        if known:
-            return sum(known) / len(known)
+        measured = self._measured.get(_treatment(trial))
+        if measured:
+            return sum(measured) / len(measured)
         return self._estimates[trial.id] * (self._seconds / self._estimated if self._estimated else 1.0)
 
 

@@ -62,10 +62,10 @@ def _has_kernel() -> bool:
 def _name() -> str:
     """The same after a pause, another one on another machine; it tells strangers nothing (machine-id(5))."""
     try:
-        known = _MACHINE_ID.read_text(encoding="ascii").strip()
+        identity = _MACHINE_ID.read_text(encoding="ascii").strip()
     except (OSError, ValueError):
-        known = ""
-    digest = hashlib.sha256(f"h123 place {known or platform.node()}".encode()).hexdigest()
+        identity = ""
+    digest = hashlib.sha256(f"h123 place {identity or platform.node()}".encode()).hexdigest()
     return f"local-{digest[:_DIGITS]}"
 
 

@@ -111,7 +111,7 @@ class BlockOrder(Message):
         return {**self.roots, **self.prepared}
 
 
-def history(tried: Iterable[LiveAttempt]) -> list[PastAttempt]:
+def history(attempts: Iterable[LiveAttempt]) -> list[PastAttempt]:
     """Earlier attempts at a trial as an order has them."""
-    kept = PastAttempt.__annotations__
-    return [PastAttempt(**{name: value for name, value in event.items() if name in kept}) for event in tried]  # type: ignore[typeddict-item]
+    fields = PastAttempt.__annotations__
+    return [PastAttempt(**{name: value for name, value in event.items() if name in fields}) for event in attempts]  # type: ignore[typeddict-item]

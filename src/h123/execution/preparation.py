@@ -51,17 +51,20 @@ def require_kernel(trials: Sequence[Parameters]) -> None:
 def check_trials(trials: Sequence[Parameters], own: Mapping[str, Subject] | None = None) -> dict[str, Subject]:
     """The subjects of trials by name; `own`: those that are in no catalogue. Raises UserError where one is missing, or
     cannot do what a trial asks."""
-    known, subjects = ChainMap(dict(own or {}), cast(MutableMapping[str, Subject], catalogue())), dict[str, Subject]()
+    available, subjects = (
+        ChainMap(dict(own or {}), cast(MutableMapping[str, Subject], catalogue())),
+        dict[str, Subject](),
+    )
     for p in trials:
         _check_store(p)
         check_affinity(p)
         for named, name in p.roles().items():  # a campaign may name one that has been taken away since
-            _require(known, name, f"the study's {named} is")
-        for role, name in trial_roles(p, known).items():
-            _require(known, name, f"{p.server} passes requests on to")
-            check_supported(known[name], role, p)
-            subjects[name] = known[name]
-        _check_own(p, known[p.server], known[p.client])
+            _require(available, name, f"the study's {named} is")
+        for role, name in trial_roles(p, available).items():
+            _require(available, name, f"{p.server} passes requests on to")
+            check_supported(available[name], role, p)
+            subjects[name] = available[name]
+        _check_own(p, available[p.server], available[p.client])
     return subjects
 
 
@@ -96,8 +99,8 @@ def _check_store(p: Parameters) -> None:
         )
 
 
-def _require(known: Mapping[str, Subject], name: str, why: str) -> None:
-    if name not in known:
+def _require(available: Mapping[str, Subject], name: str, why: str) -> None:
+    if name not in available:
         raise UserError(
             f"{why} the subject {name}, which is missing in {subjects_folder()}",
             remedy="link it into that folder (docs/contracts/subject.md)",

@@ -49,10 +49,10 @@ class Patience(MessagePart):
         """What may be waited after trials that took so long."""
         return max(self.least_waiting_s, self.waiting_share * took_s)
 
-    def calm_enough(self, now: float, tried: "Sequence[LiveAttempt]", limit: float) -> bool:
+    def calm_enough(self, now: float, attempts: "Sequence[LiveAttempt]", limit: float) -> bool:
         """Whether a trial would be undisturbed now: what the machine does to it grows with its noise (shares, 0 to
         1)."""
-        last = tried[-1]
+        last = attempts[-1]
         then, share = last.get("noise", 0.0), last.get("disturbance", 1.0)
         bearable: float = then * min(1.0, limit / share if share else 1.0)
         return now <= max(self.calm, bearable)
@@ -80,48 +80,48 @@ def tolerated(margin: float) -> float:
     return margin / 2
 
 
-def clean(tried: Sequence[LiveAttempt]) -> bool:
+def clean(attempts: Sequence[LiveAttempt]) -> bool:
     """An attempt counts, and the machine had no part in it."""
-    return any(event["valid"] and not event.get("disturbed") for event in tried)
+    return any(event["valid"] and not event.get("disturbed") for event in attempts)
 
 
-def usable(tried: Sequence[LiveAttempt]) -> bool:
+def usable(attempts: Sequence[LiveAttempt]) -> bool:
     """An attempt counts, disturbed or not."""
-    return any(event["valid"] for event in tried)
+    return any(event["valid"] for event in attempts)
 
 
-def unsupported(tried: Sequence[LiveAttempt]) -> bool:
+def unsupported(attempts: Sequence[LiveAttempt]) -> bool:
     """A subject says that it cannot do this."""
-    return any(reason["code"] == "unsupported" for event in tried[-1:] for reason in event["reasons"])
+    return any(reason["code"] == "unsupported" for event in attempts[-1:] for reason in event["reasons"])
 
 
-def given_up(tried: Sequence[LiveAttempt], retries: Retries = RETRIES) -> bool:
+def given_up(attempts: Sequence[LiveAttempt], retries: Retries = RETRIES) -> bool:
     """No attempt counts, and there will be no other."""
-    if usable(tried):
+    if usable(attempts):
         return False
-    recent = _since_retry(tried)
+    recent = _since_retry(attempts)
     faults = sum(not event.get("disturbed") for event in recent)
     return bool(recent) and (unsupported(recent) or faults >= retries.faults or len(recent) >= retries.ruined)
 
 
-def disturbed(tried: Sequence[LiveAttempt], retries: Retries = RETRIES) -> bool:
+def disturbed(attempts: Sequence[LiveAttempt], retries: Retries = RETRIES) -> bool:
     """To be tried again when the machine is calmer."""
-    recent = _since_retry(tried)
-    if clean(tried) or given_up(tried, retries):
+    recent = _since_retry(attempts)
+    if clean(attempts) or given_up(attempts, retries):
         return False
-    if usable(tried):
+    if usable(attempts):
         return sum(bool(event["valid"]) for event in recent) < retries.disturbed
     return bool(recent and recent[-1].get("disturbed"))
 
 
-def settled(tried: Sequence[LiveAttempt], retries: Retries = RETRIES) -> bool:
+def settled(attempts: Sequence[LiveAttempt], retries: Retries = RETRIES) -> bool:
     """Nothing to try, at least for now."""
-    return usable(tried) or given_up(tried, retries) or disturbed(tried, retries)
+    return usable(attempts) or given_up(attempts, retries) or disturbed(attempts, retries)
 
 
-def forgive(tried: Sequence[LiveAttempt]) -> None:
+def forgive(attempts: Sequence[LiveAttempt]) -> None:
     """A person asks to try again: attempts so far stand against nothing any more."""
-    for event in tried:
+    for event in attempts:
         event["forgiven"] = True
 
 
@@ -130,5 +130,5 @@ def lose(event: LiveAttempt) -> None:
     event["valid"], event["forgiven"] = False, True
 
 
-def _since_retry(tried: Sequence[LiveAttempt]) -> list[LiveAttempt]:
-    return [event for event in tried if not event.get("forgiven")]
+def _since_retry(attempts: Sequence[LiveAttempt]) -> list[LiveAttempt]:
+    return [event for event in attempts if not event.get("forgiven")]

@@ -53,15 +53,15 @@ class SingleTrials:
 
         Raises UserError where the machine fails, or a trial can be executed nowhere.
         """
-        left = {str(number): trial for number, trial in enumerate(trials, 1)}
-        while left := {name: trial for name, trial in left.items() if wanted(trial)}:
-            self._submit(left, jobs)
+        trials_left = {str(number): trial for number, trial in enumerate(trials, 1)}
+        while trials_left := {name: trial for name, trial in trials_left.items() if wanted(trial)}:
+            self._submit(trials_left, jobs)
             for done in self._ended():
-                trial = left.pop(done.tried["trial"])
+                trial = trials_left.pop(done.tried["trial"])
                 shutil.rmtree(trial.folder)
                 shutil.move(self._pool.archive(done), trial.folder)
                 yield trial, done.tried
-                if not all(map(wanted, left.values())):
+                if not all(map(wanted, trials_left.values())):
                     self._pool.cancel()
                     break
 

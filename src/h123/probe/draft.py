@@ -65,7 +65,7 @@ class Draft:
             "factors": {name: levels for name, levels in factors.items() if len(levels) > 1 or name != "protocol"},
             "settings": self._settings(),
             "compare": self._compare(),
-            **({"require": [_required(one) for one in self.require]} if self.require else {}),
+            **({"require": [_required(condition) for condition in self.require]} if self.require else {}),
             "blocks": 8,
             "seed": self.seed,
         }
@@ -109,12 +109,12 @@ class Draft:
         alone."""
         answer, details = self.asked.families
         yield answer.model_copy(update={"each": [*each]}).model_dump(exclude_none=True)
-        required = [one.metric for one in self.require if one.metric not in answer.metrics]
+        required = [condition.metric for condition in self.require if condition.metric not in answer.metrics]
         tail = [TAIL.name] if any(map(self.asked.tail, self.networks.values())) else []
         # What a server that runs elsewhere uses of processors nobody here can see.
         elsewhere = any(server.command is None for server in self.servers.values())
-        wanted = [name for name in details.metrics if not (elsewhere and METRICS[name].of_the_server)]
-        for metric in dict.fromkeys([*wanted, *tail, *required]):
+        metrics = [name for name in details.metrics if not (elsewhere and METRICS[name].of_the_server)]
+        for metric in dict.fromkeys([*metrics, *tail, *required]):
             alone = {"name": metric.replace("_", "-"), "metrics": [metric], "each": [*each]}
             yield details.model_copy(update=alone).model_dump(exclude_none=True)
 
@@ -138,7 +138,7 @@ def _couples(levels: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _described(server: OwnServer) -> Part:
-    kept = server.model_dump(mode="json", exclude_defaults=True, exclude={"starts_within"})
+    fields = server.model_dump(mode="json", exclude_defaults=True, exclude={"starts_within"})
     if server.command is None:
-        return {name: value for name, value in kept.items() if name != "folder"}
-    return kept | {"command": shlex.join(shlex.split(server.command)), "folder": str(real(Path(server.folder)))}
+        return {name: value for name, value in fields.items() if name != "folder"}
+    return fields | {"command": shlex.join(shlex.split(server.command)), "folder": str(real(Path(server.folder)))}

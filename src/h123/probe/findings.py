@@ -31,8 +31,8 @@ class Answer(Shape):
     @property
     def announced(self) -> tuple[str, int] | None:
         """Host, empty for the server's own, and UDP port of the HTTP/3 that it announces (RFC 7838)."""
-        found = _HTTP_3.search(self.alt_svc)
-        return (found["host"], int(found["port"])) if found and 1 <= int(found["port"]) <= 65535 else None
+        match = _HTTP_3.search(self.alt_svc)
+        return (match["host"], int(match["port"])) if match and 1 <= int(match["port"]) <= 65535 else None
 
 
 class ProtocolFindings(Shape):

@@ -70,16 +70,16 @@ class InquiryResult:
 def survey(server: OwnServer, inquiry: Inquiry, folder: Path) -> InquiryResult:
     """Start `server` on this machine, which it is of, and ask it, in the empty `folder`. Raises UserError where it is
     no program."""
-    known = catalogue()
-    if SCOUT not in known:
+    subjects = catalogue()
+    if SCOUT not in subjects:
         raise UserError(f"the subject {SCOUT} is missing, which asks servers", remedy="link it into H123_SUBJECTS")
     server.check()
-    install(known[SCOUT], say)
-    command = scout_command(known[SCOUT], plan="plan.json", found="found.json")
+    install(subjects[SCOUT], say)
+    command = scout_command(subjects[SCOUT], plan="plan.json", found="found.json")
     began = time.monotonic()
     tcp = _carry_out(server, inquiry, folder / "tcp", command, udp=False)
-    said = "".join(reason["detail"] for reason in tcp.reasons)
-    udp_alone = any(f"UDP {where}:{inquiry.site.port}" in said for where in _ANYWHERE) and ONLY_IPV6 not in said
+    details = "".join(reason["detail"] for reason in tcp.reasons)
+    udp_alone = any(f"UDP {where}:{inquiry.site.port}" in details for where in _ANYWHERE) and ONLY_IPV6 not in details
     if tcp.found is None and udp_alone:
         tcp = _carry_out(server, inquiry, folder / "udp", command, udp=True)
     elif tcp.found and tcp.found.mute:
@@ -91,19 +91,19 @@ def survey(server: OwnServer, inquiry: Inquiry, folder: Path) -> InquiryResult:
     return dataclasses.replace(tcp, seconds=time.monotonic() - began)
 
 
-def _other_port(found: ProbeFindings | None, inquiry: Inquiry) -> int | None:
+def _other_port(findings: ProbeFindings | None, inquiry: Inquiry) -> int | None:
     """That the server announces for its HTTP/3, which it does not speak where it was asked."""
-    if found is None or not found.of(QUIC).error:
+    if findings is None or not findings.of(QUIC).error:
         return None
-    host, port = found.announced() or ("", inquiry.site.port)
+    host, port = findings.announced() or ("", inquiry.site.port)
     return port if port != inquiry.site.port and host in ("", inquiry.site.host) else None
 
 
-def _with_other_port(known: InquiryResult, port: int, there: InquiryResult) -> InquiryResult:
-    if known.found is None or there.found is None or there.found.of(QUIC).error:
-        return known
-    protocols = [there.found.of(QUIC) if each.protocol == QUIC else each for each in known.found.protocols]
-    return dataclasses.replace(known, found=known.found.model_copy(update={"protocols": protocols}), http3_port=port)
+def _with_other_port(result: InquiryResult, port: int, there: InquiryResult) -> InquiryResult:
+    if result.found is None or there.found is None or there.found.of(QUIC).error:
+        return result
+    protocols = [there.found.of(QUIC) if each.protocol == QUIC else each for each in result.found.protocols]
+    return dataclasses.replace(result, found=result.found.model_copy(update={"protocols": protocols}), http3_port=port)
 
 
 ONLY_IPV6 = "over IPv4"
@@ -139,9 +139,9 @@ def _carry_out(
     reasons = read_document(prepared.folder / "report.json", Report).reasons
     log = prepared.folder / "logs" / f"{started.name}.log"
     lines = log.read_text("utf-8", errors="replace").splitlines()[-_LINES:] if log.exists() else []
-    found = prepared.folder / "found.json"
+    findings_file = prepared.folder / "found.json"
     return InquiryResult(
-        read_document(found, ProbeFindings) if found.exists() and not reasons else None, reasons, lines
+        read_document(findings_file, ProbeFindings) if findings_file.exists() and not reasons else None, reasons, lines
     )
 
 

@@ -34,17 +34,17 @@ class ServerAbilities:
     """Of its HTTP/3, where that is not the port that was asked for."""
 
 
-def judge(inquired: InquiryResult, inquiry: Inquiry, asked: Sequence[str] | None = None) -> ServerAbilities:
-    """Of a server that answers all requests over each protocol (`asked`: of these alone). Raises UserError, with what
-    to do, where it does not."""
-    found = inquired.found
-    if found is None:
-        raise _not_asked(inquired, inquiry)
-    spoken = [each for each in found.spoken() if asked is None or each.protocol in asked]
-    if missing := [name for name in asked or () if name not in [each.protocol for each in spoken]]:
-        raise _not_spoken(found, missing[0], inquiry)
+def judge(result: InquiryResult, inquiry: Inquiry, protocols: Sequence[str] | None = None) -> ServerAbilities:
+    """Of a server that answers all requests over each protocol (`protocols`: of these alone). Raises UserError, with
+    what to do, where it does not."""
+    findings = result.found
+    if findings is None:
+        raise _not_asked(result, inquiry)
+    spoken = [each for each in findings.spoken() if protocols is None or each.protocol in protocols]
+    if missing := [name for name in protocols or () if name not in [each.protocol for each in spoken]]:
+        raise _not_spoken(findings, missing[0], inquiry)
     if not spoken:
-        raise _silent(inquired, found, inquiry)
+        raise _silent(result, findings, inquiry)
     for each in spoken:
         if each.distrust:
             raise _distrusted(each, inquiry)
@@ -52,10 +52,10 @@ def judge(inquired: InquiryResult, inquiry: Inquiry, asked: Sequence[str] | None
         for number, (path, answers) in enumerate(zip(inquiry.site.paths, each.answers, strict=False)):
             fault = _fault(answers[-1], path, inquiry) or (_of_page(answers[-1]) if inquiry.page else None)
             if fault and not (inquiry.page and number and not answers[-1].failed):
-                log = inquired.log if _may_explain(answers[-1], inquired.log) else []
+                log = result.log if _may_explain(answers[-1], result.log) else []
                 raise _of_request(each, path, *fault, log, inquiry)
-    remarks = list(_remarks(inquired, found, spoken, inquiry))
-    return ServerAbilities(spoken, remarks, [each.protocol for each in found.spoken()], inquired.http3_port)
+    remarks = list(_remarks(result, findings, spoken, inquiry))
+    return ServerAbilities(spoken, remarks, [each.protocol for each in findings.spoken()], result.http3_port)
 
 
 def served(answers: Sequence[Answer], path: str, inquiry: Inquiry) -> RecordedAnswer:
@@ -70,14 +70,14 @@ def _of_page(answer: Answer) -> tuple[str, str] | None:
     return f"was answered with {answer.status}", f"parts of a page are answered with {OK} to {BEYOND_OK - 1}"
 
 
-def _not_asked(inquired: InquiryResult, inquiry: Inquiry) -> UserError:
+def _not_asked(result: InquiryResult, inquiry: Inquiry) -> UserError:
     """The server died, or never listened where it was expected."""
-    reason = inquired.reasons[0]["detail"] if inquired.reasons else "the survey ended without a result"
-    told = reason.partition("; its last output: ")[0].removesuffix("; it printed nothing")
-    if told.startswith("role gateway"):
-        return _unreached(inquired.log, inquiry)
-    why = told.replace("role ", "the ", 1) if told.startswith("role ") else told
-    return UserError(f"{why}.{_printed(inquired.log)}", remedy=_to_be_asked(reason, inquiry, inquired.log))
+    reason = result.reasons[0]["detail"] if result.reasons else "the survey ended without a result"
+    detail = reason.partition("; its last output: ")[0].removesuffix("; it printed nothing")
+    if detail.startswith("role gateway"):
+        return _unreached(result.log, inquiry)
+    why = detail.replace("role ", "the ", 1) if detail.startswith("role ") else detail
+    return UserError(f"{why}.{_printed(result.log)}", remedy=_to_be_asked(reason, inquiry, result.log))
 
 
 def _unreached(log: Sequence[str], inquiry: Inquiry) -> UserError:
@@ -166,22 +166,22 @@ _ALONE = "In the lab it is alone: what it needs, such as a database, a script of
 _LONGER = "; if it needs longer to open it, say what it prints then: --ready TEXT"
 
 
-def _not_spoken(found: ProbeFindings, missing: str, inquiry: Inquiry) -> UserError:
-    unable = found.of(missing)
+def _not_spoken(findings: ProbeFindings, missing: str, inquiry: Inquiry) -> UserError:
+    unable = findings.of(missing)
     remedy = _of_handshake([unable], inquiry) or _turn_on(missing)
     return UserError(f"the server does not speak {TITLES[missing]}: {unable.error}", remedy=remedy)
 
 
 def _of_handshake(unable: Sequence[ProtocolFindings], inquiry: Inquiry) -> str | None:
     """What to do where TLS came to nothing, by what the server's alert says; None: that says nothing."""
-    said = " ".join(each.error for each in unable)
+    errors = " ".join(each.error for each in unable)
     if any(each.asks_for_certificate for each in unable):
         return _NO_CERTIFICATE
-    if "unrecognized name" in said or "internal error" in said:
+    if "unrecognized name" in errors or "internal error" in errors:
         return (
             f"it may not know the name {inquiry.site.host}: name one that it serves in --url, or for TLS alone in --sni"
         )
-    if "handshake failure" in said:
+    if "handshake failure" in errors:
         return "h123's clients offer TLS 1.3 with the key exchange X25519 alone: let the server take that"
     return None
 
@@ -208,22 +208,22 @@ def _turn_on(protocol: str) -> str:
     return f"turn it on in the server's configuration, or leave {protocol} out of --protocols"
 
 
-def _silent(inquired: InquiryResult, found: ProbeFindings, inquiry: Inquiry) -> UserError:
+def _silent(result: InquiryResult, findings: ProbeFindings, inquiry: Inquiry) -> UserError:
     port = inquiry.site.port
-    if any(each.no_tls for each in found.protocols):
+    if any(each.no_tls for each in findings.protocols):
         return UserError(
             f"the server answers on port {port} without TLS",
             remedy="let it speak TLS there (a self-signed certificate will do): so do HTTP/2 and HTTP/3",
         )
-    if any(each.only_tls_1_2 for each in found.protocols):
+    if any(each.only_tls_1_2 for each in findings.protocols):
         return UserError(
             f"the server speaks no TLS 1.3 on port {port}",
             remedy="turn TLS 1.3 on: HTTP/3 has no other, and like is compared with like",
         )
-    said = "; ".join(f"{TITLES[each.protocol]}: {each.error}" for each in found.protocols)
+    errors = "; ".join(f"{TITLES[each.protocol]}: {each.error}" for each in findings.protocols)
     return UserError(
-        f"the server speaks no HTTP on port {port} ({said}).{_printed(inquired.log)}",
-        remedy=_of_handshake(found.protocols, inquiry)
+        f"the server speaks no HTTP on port {port} ({errors}).{_printed(result.log)}",
+        remedy=_of_handshake(findings.protocols, inquiry)
         or "name the port of its HTTPS in --url; if it listens there before it is ready, say what it prints then: "
         "--ready TEXT",
     )
@@ -313,9 +313,9 @@ _OTHER_THAN_WHO = ("did not end", "leads elsewhere", "with 404", "with 429", "wi
 
 
 def _remarks(
-    inquired: InquiryResult, found: ProbeFindings, spoken: Sequence[ProtocolFindings], inquiry: Inquiry
+    result: InquiryResult, findings: ProbeFindings, spoken: Sequence[ProtocolFindings], inquiry: Inquiry
 ) -> Iterator[str]:
-    yield from _of_http3(inquired, found, inquiry)
+    yield from _of_http3(result, findings, inquiry)
     for each in spoken:
         if 1 < sum(map(len, each.answers)) <= each.connections:
             title = TITLES[each.protocol]
@@ -330,9 +330,9 @@ def _remarks(
         sizes = next(iter(various.values()))
         between = f"{format_bytes(min(sizes))} to {format_bytes(max(sizes))}"
         yield f"Answers to {_named(various)} differ in length ({between}), so none is held against a size"
-    asked = any(header.name.lower() == "accept-encoding" for header in inquiry.headers)
+    protocols = any(header.name.lower() == "accept-encoding" for header in inquiry.headers)
     packed = {path: codes for path, had in answers.items() if (codes := {answer.encoding for answer in had} - {""})}
-    if packed and not asked:
+    if packed and not protocols:
         how = ", ".join(sorted(set().union(*packed.values())))
         yield f"Answers to {_named(packed)} are compressed ({how}) though nobody asked for it"
     slow = [path for path, had in answers.items() if had and had[0].ns > _SLOW_NS and had[0].ns > 10 * had[-1].ns]
@@ -342,21 +342,21 @@ def _remarks(
             f"The first answer to {_named(slow)} took {first}, a later one {later}: if what stands behind the server "
             "starts late, --ready tcp:PORT or --ready TEXT waits for it"
         )
-    if found.certificate and not inquiry.authorities:
-        yield from _of_certificate(found.certificate, inquiry)
+    if findings.certificate and not inquiry.authorities:
+        yield from _of_certificate(findings.certificate, inquiry)
 
 
-def _of_http3(inquired: InquiryResult, found: ProbeFindings, inquiry: Inquiry) -> Iterator[str]:
+def _of_http3(result: InquiryResult, findings: ProbeFindings, inquiry: Inquiry) -> Iterator[str]:
     """Where it announces an HTTP/3 that is not measured, or not where it was asked."""
-    site, announced = inquiry.site, found.announced()
-    if inquired.http3_port:
-        yield f"Its HTTP/3 is on UDP port {inquired.http3_port}, as its Alt-Svc says, and is measured there"
-    elif announced and found.of(QUIC).error:
+    site, announced = inquiry.site, findings.announced()
+    if result.http3_port:
+        yield f"Its HTTP/3 is on UDP port {result.http3_port}, as its Alt-Svc says, and is measured there"
+    elif announced and findings.of(QUIC).error:
         host, port = announced
         if host not in ("", site.host):
             yield f"Its Alt-Svc announces HTTP/3 at {host}:{port}, another host: --url https://{host}:{port}/ asks that"
         else:
-            yield f"Its Alt-Svc announces HTTP/3 on UDP port {port}, where nothing answers: {found.of(QUIC).error}"
+            yield f"Its Alt-Svc announces HTTP/3 on UDP port {port}, where nothing answers: {findings.of(QUIC).error}"
 
 
 def _named(paths: Collection[str]) -> str:

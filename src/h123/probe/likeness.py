@@ -13,10 +13,10 @@ _TOLERATED = 0.01
 _NAMED = 2
 
 
-def check_answers(known: Mapping[str, ServerAbilities], protocols: Sequence[str], inquiry: Inquiry) -> None:
+def check_answers(abilities: Mapping[str, ServerAbilities], protocols: Sequence[str], inquiry: Inquiry) -> None:
     """Of two builds each over each protocol, of one server its protocols. Raises UserError where they differ."""
     sides: dict[str, dict[str, ProtocolFindings]] = {
-        name: {each.protocol: each for each in one.spoken} for name, one in known.items()
+        name: {each.protocol: each for each in server.spoken} for name, server in abilities.items()
     }
     if len(sides) == 1:
         (spoken,) = sides.values()
@@ -46,10 +46,10 @@ def check_answers(known: Mapping[str, ServerAbilities], protocols: Sequence[str]
 
 def _unlike(inquiry: Inquiry, sides: Mapping[str, ProtocolFindings], where: str) -> list[str]:
     """A line for each path."""
-    (one, first), (other, second) = sides.items()
+    (server, first), (other, second) = sides.items()
     pairs = zip(inquiry.site.paths, first.answers, second.answers, strict=False)
     return [
-        f"{inquiry.method} {hidden(path)}{where}: {one} {_said(mine)}, {other} {_said(yours)}"
+        f"{inquiry.method} {hidden(path)}{where}: {server} {_said(mine)}, {other} {_said(yours)}"
         for path, mine, yours in pairs
         if _differ(mine, yours)
     ]

@@ -141,11 +141,11 @@ class DraftedRequests:
         load = self.load
         if load.requests:
             return load.requests
-        wanted = math.ceil(load.rate * _RATE_S / load.users) if load.rate else 0
-        wanted = wanted or _within(_REQUESTS, load, self.seconds(network))
+        requests = math.ceil(load.rate * _RATE_S / load.users) if load.rate else 0
+        requests = requests or _within(_REQUESTS, load, self.seconds(network))
         tail = math.ceil(_TAIL / load.users)
         affordable = load.virtual or tail * self._each(network) <= _TAIL_S
-        return max(wanted, tail if affordable else 1, math.ceil(load.least / load.users))
+        return max(requests, tail if affordable else 1, math.ceil(load.least / load.users))
 
     def _each(self, network: Network) -> float:
         """Seconds of one of a user's requests, with losses, and at the rate that is asked for."""
@@ -175,9 +175,11 @@ class DraftedVisits:
     @property
     def settings(self) -> Part:
         """Of the study."""
-        resources = [one.model_dump(mode="json", exclude_defaults=True) for one in self.page.resources]
-        for one in resources:
-            one |= {name: f"{one[name]}{unit}" for name, unit in (("size", "B"), ("run", "ns")) if name in one}
+        resources = [resource.model_dump(mode="json", exclude_defaults=True) for resource in self.page.resources]
+        for resource in resources:
+            resource |= {
+                name: f"{resource[name]}{unit}" for name, unit in (("size", "B"), ("run", "ns")) if name in resource
+            }
         site = {"name": self.page.name, "resources": resources}
         return {"kind": "page", "users": self.load.users, "cold": True, "site": site}
 
@@ -226,15 +228,16 @@ def _within(bounds: tuple[int, int], load: OfferedLoad, seconds: float) -> int:
     return load.requests or max(bounds[0], min(bounds[1], math.floor(_TRIAL_S / max(seconds, 1e-6))))
 
 
-def by_network(asked: DraftedWorkload, networks: Mapping[str, Network], files: Mapping[str, str]) -> dict[str, Part]:
+def by_network(workload: DraftedWorkload, networks: Mapping[str, Network], files: Mapping[str, str]) -> dict[str, Part]:
     """The levels of a factor `network`; `files` has those that are given by a path."""
     return {
-        name: {"network": files.get(name, name), "requests": asked.times(network)} for name, network in networks.items()
+        name: {"network": files.get(name, name), "requests": workload.times(network)}
+        for name, network in networks.items()
     }
 
 
-def patience(asked: DraftedWorkload, networks: Mapping[str, Network]) -> Part:
+def patience(workload: DraftedWorkload, networks: Mapping[str, Network]) -> Part:
     """The setting after which a trial is ended: a server that is stuck in every other trial must not make minutes of
     seconds."""
-    longest = max(asked.lasts(network) for network in networks.values())
+    longest = max(workload.lasts(network) for network in networks.values())
     return {"trial_timeout": f"{max(_PATIENCE_S, math.ceil(_STUCK * longest))}s"}

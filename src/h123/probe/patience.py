@@ -54,8 +54,8 @@ def _printed_last(log: Path) -> str:
         return "It has printed nothing"
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - _TAIL_BYTES))
-        said = [line.strip() for line in file.read().decode(errors="replace").split("\n") if line.strip()]
-    return f"It printed last: {said[-1][:_LINE]}" if said else "It has printed nothing"
+        lines = [line.strip() for line in file.read().decode(errors="replace").split("\n") if line.strip()]
+    return f"It printed last: {lines[-1][:_LINE]}" if lines else "It has printed nothing"
 
 
 def _log(folder: Path, role: Role) -> Path:

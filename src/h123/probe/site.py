@@ -45,13 +45,13 @@ def site_of(urls: Sequence[str]) -> ProbedSite:
 def addresses_of(site: ProbedSite) -> list[str]:
     """The IP addresses of the server as this machine finds them, at least one. Raises UserError."""
     try:
-        found = socket.getaddrinfo(site.host, site.port, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(site.host, site.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise UserError(
             f"{site.host} has no address here: {getattr(error, 'strerror', None) or error}",
             remedy="write the name as this machine knows it, or the address itself, and the name as --sni",
         ) from None
-    return list(dict.fromkeys(str(place[0]) for *_, place in found))
+    return list(dict.fromkeys(str(place[0]) for *_, place in addresses))
 
 
 def takes_a_connection(address: str, port: int) -> bool:

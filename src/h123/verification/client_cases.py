@@ -85,7 +85,7 @@ NOBODY_LISTENS = 9
 
 
 @dataclass(frozen=True)
-class Assignment:
+class ClientCase:
     """One trial with the client, and what must come of it."""
 
     name: str
@@ -146,7 +146,7 @@ class Assignment:
         return written.changed(**{key: value for key, value in changes.items() if value is not None})
 
 
-def assignments(subject: Subject) -> list[Assignment]:
+def assignments(subject: Subject) -> list[ClientCase]:
     """All that the subject says it can do, and, where it says that it cannot, that it refuses."""
     client = subject.client
     assert client is not None
@@ -154,38 +154,38 @@ def assignments(subject: Subject) -> list[Assignment]:
     return found + list(_refusals(subject, client))
 
 
-def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[Assignment]:
-    asked = partial(client_parameters, subject, client, protocol=protocol)
+def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[ClientCase]:
+    case = partial(client_parameters, subject, client, protocol=protocol)
     # Nothing else shows connections over QUIC, and what they carry, independently of the client.
-    logged = partial(asked, qlog=protocol == "h3" and client.verified_with == WITNESS)
+    logged = partial(case, qlog=protocol == "h3" and client.verified_with == WITNESS)
     yield from _connections(client, logged)
     if most := client.at_once.get(protocol):
-        yield Assignment(_crowd(most), logged(size=KILOBYTE, users=most, requests=2))
-    yield from _sizes(client, asked, subject.features.clocks)
+        yield ClientCase(_crowd(most), logged(size=KILOBYTE, users=most, requests=2))
+    yield from _sizes(client, case, subject.features.clocks)
     if "GET" in client.methods:
-        far = asked(method="GET", size=MEGABYTE, requests=2)
-        yield Assignment("times over a link of 100 ms and 10 Mbit/s", far, FAR)
+        far = case(method="GET", size=MEGABYTE, requests=2)
+        yield ClientCase("times over a link of 100 ms and 10 Mbit/s", far, FAR)
     if protocol == QUIC and client.verified_with == WITNESS and "GET" in client.methods:
         yield from _reception(client, logged)
     yield from _sessions(client, logged, protocol)
     if OLDER_TLS in subject.features.tls and protocol != QUIC:
         # Its handshake shows over a link with long round trips.
-        yield Assignment(f"TLS {OLDER_TLS}", asked(size=MEGABYTE, requests=2, tls=OLDER_TLS), FAR)
+        yield ClientCase(f"TLS {OLDER_TLS}", case(size=MEGABYTE, requests=2, tls=OLDER_TLS), FAR)
     if client.fallback and protocol == QUIC:
-        yield from _fallbacks(client, asked)
+        yield from _fallbacks(client, case)
     if client.remembers and protocol == QUIC:
-        yield from _findings(client, asked)
-    yield from _kinds(client, asked)
+        yield from _findings(client, case)
+    yield from _kinds(client, case)
     if client.open_loop:
         yield _open_loop(client, logged, protocol)
     if client.arrivals:
-        told = asked(method="GET", size=KILOBYTE, users=2, requests=100, warmup=2, arrivals=CHANGING, cold=False)
-        yield Assignment("an open loop whose rates change", told)
+        told = case(method="GET", size=KILOBYTE, users=2, requests=100, warmup=2, arrivals=CHANGING, cold=False)
+        yield ClientCase("an open loop whose rates change", told)
     if client.per_connection and client.cold:
         each = {**CHANGING, "per": "connection"}
         way = CONNECTIONS["number" if "number" in client.connections else client.connections[0]]
-        told = asked(method="GET", size=KILOBYTE, users=4, requests=50, warmup=2, connections=way, arrivals=each)
-        yield Assignment("an open loop with rates of each connection", told)
+        told = case(method="GET", size=KILOBYTE, users=4, requests=50, warmup=2, connections=way, arrivals=each)
+        yield ClientCase("an open loop with rates of each connection", told)
     if client.abandons and client.cold and "GET" in client.methods:
         yield _left(logged, protocol)
     if client.retries and client.cold and "GET" in client.methods and "mix" in client.kinds:
@@ -195,74 +195,74 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[As
         for number, name in enumerate(controllers(subject, protocol) or []):
             # The first is the one that it has by itself; no study can ask for it by name if it is fixed.
             wanted = upload(congestion=name if number else DEFAULT_CONGESTION)
-            yield Assignment(f"congestion {name}", wanted, LOSSES, controller=name)
-    yield from _failures(asked)
+            yield ClientCase(f"congestion {name}", wanted, LOSSES, controller=name)
+    yield from _failures(case)
     if client.compares:
         for body, name in SPOILED.items():
-            spoiled = asked(method="GET", size=MEGABYTE, requests=2, cold=False)
-            yield Assignment(name, spoiled, expected="wrong bytes", body=body)
+            spoiled = case(method="GET", size=MEGABYTE, requests=2, cold=False)
+            yield ClientCase(name, spoiled, expected="wrong bytes", body=body)
 
 
-def _connections(client: Client, asked: Asked) -> Iterator[Assignment]:
+def _connections(client: Client, case: Asked) -> Iterator[ClientCase]:
     for method in client.methods:
         for way in client.connections:
-            dealt = asked(method=method, size=KILOBYTE, users=4, requests=3, warmup=1, connections=CONNECTIONS[way])
-            yield Assignment(f"{method} 1 kB, 4 users, connections {way}", dealt)
+            dealt = case(method=method, size=KILOBYTE, users=4, requests=3, warmup=1, connections=CONNECTIONS[way])
+            yield ClientCase(f"{method} 1 kB, 4 users, connections {way}", dealt)
     if "number" in client.connections and client.cold:
-        idle = asked(size=KILOBYTE, requests=2, connections=3)
-        yield Assignment("1 kB, fewer users than connections", idle)
+        idle = case(size=KILOBYTE, requests=2, connections=3)
+        yield ClientCase("1 kB, fewer users than connections", idle)
 
 
 def _crowd(users: int) -> str:
     return f"1 kB, {users} users at once"
 
 
-def _sizes(client: Client, asked: Asked, clocks: Sequence[str]) -> Iterator[Assignment]:
+def _sizes(client: Client, case: Asked, clocks: Sequence[str]) -> Iterator[ClientCase]:
     for method in client.methods:
         for size, name in ((BYTE, "1 B"), (MEGABYTE, "1 MB")):
-            yield Assignment(f"{method} {name}", asked(method=method, size=size, requests=2, cold=False))
+            yield ClientCase(f"{method} {name}", case(method=method, size=size, requests=2, cold=False))
     if "virtual" in clocks:
-        yield Assignment(f"{client.methods[0]} 1 MB", asked(size=MEGABYTE, requests=2, clock="virtual"))
+        yield ClientCase(f"{client.methods[0]} 1 MB", case(size=MEGABYTE, requests=2, clock="virtual"))
 
 
-def _reception(client: Client, asked: Asked) -> Iterator[Assignment]:
+def _reception(client: Client, case: Asked) -> Iterator[ClientCase]:
     """Answers that do not end while others are asked for; and so many bytes that windows must be wide."""
-    shared = partial(asked, method="GET", cold=False, requests=1, connections=CONNECTIONS[client.connections[0]])
+    shared = partial(case, method="GET", cold=False, requests=1, connections=CONNECTIONS[client.connections[0]])
     if "shared" in client.connections:
         crowd = min(CROWD, client.at_once.get(QUIC, CROWD))
         endless = shared(size=MEGABYTE, users=crowd, timeout="10s")
-        yield Assignment(STREAMS, endless, CROWDED, expected="anything", receives=True)
+        yield ClientCase(STREAMS, endless, CROWDED, expected="anything", receives=True)
     large = shared(size=LARGE, users=1, timeout="50s")
-    yield Assignment(WINDOWS, large, REMOTE, expected="anything", receives=True)
+    yield ClientCase(WINDOWS, large, REMOTE, expected="anything", receives=True)
 
 
-def _sessions(client: Client, asked: Asked, protocol: str) -> Iterator[Assignment]:
+def _sessions(client: Client, case: Asked, protocol: str) -> Iterator[ClientCase]:
     """Over a link that shows, as times do, what the server sends at first. A connection with a short answer in early
     data has ended before it has earned a session for the next one."""
     way = CONNECTIONS["number" if "number" in client.connections else client.connections[0]]
     for sessions, over in client.sessions.items():
         if protocol in over:
-            resuming = partial(asked, method="GET", requests=1, sessions=sessions)
-            yield Assignment(SESSIONS[sessions], resuming(size=MEGABYTE, connections=way), FAR)
+            resuming = partial(case, method="GET", requests=1, sessions=sessions)
+            yield ClientCase(SESSIONS[sessions], resuming(size=MEGABYTE, connections=way), FAR)
             if sessions == "early" and "number" in client.connections:
-                yield Assignment(HASTE, resuming(size=KILOBYTE, connections=4), REMOTE)
+                yield ClientCase(HASTE, resuming(size=KILOBYTE, connections=4), REMOTE)
 
 
-def _fallbacks(client: Client, asked: Asked) -> Iterator[Assignment]:
+def _fallbacks(client: Client, case: Asked) -> Iterator[ClientCase]:
     """To HTTP/2 where UDP does not come through, and not where it does."""
-    small = asked(method=client.methods[0], size=KILOBYTE, users=2, requests=3, fallback=True)
-    yield Assignment("HTTP/3 where HTTP/2 is there too", small)
+    small = case(method=client.methods[0], size=KILOBYTE, users=2, requests=3, fallback=True)
+    yield ClientCase("HTTP/3 where HTTP/2 is there too", small)
     for policy, network in NO_UDP.items():
-        yield Assignment(f"a fallback where networks {policy} UDP", small, network, falls_back=True)
+        yield ClientCase(f"a fallback where networks {policy} UDP", small, network, falls_back=True)
 
 
-def _findings(client: Client, asked: Asked) -> Iterator[Assignment]:
+def _findings(client: Client, case: Asked) -> Iterator[ClientCase]:
     """HTTP/3 that the server announces: not known to a first visit, and taken by a repeat one where a round trip less
     shows. What the DNS says of it is known to a first visit too."""
-    found = partial(asked, **_visits(client), fallback=True, requests=2)
-    yield Assignment(FIRST_VISIT, found(), REMOTE, document="h2")
-    yield Assignment(REPEAT_VISIT, found(visit="repeat"), REMOTE, document=QUIC)
-    yield Assignment(INFORMED_VISIT, found(announced=HTTPS_RECORD), REMOTE, document=QUIC)
+    found = partial(case, **_visits(client), fallback=True, requests=2)
+    yield ClientCase(FIRST_VISIT, found(), REMOTE, document="h2")
+    yield ClientCase(REPEAT_VISIT, found(visit="repeat"), REMOTE, document=QUIC)
+    yield ClientCase(INFORMED_VISIT, found(announced=HTTPS_RECORD), REMOTE, document=QUIC)
 
 
 def _visits(client: Client) -> dict[str, Any]:
@@ -270,62 +270,62 @@ def _visits(client: Client) -> dict[str, Any]:
     return {"kind": PAGE, "cold": True, **KINDS[PAGE].example(client.methods, client.documents)}
 
 
-def _kinds(client: Client, asked: Asked) -> Iterator[Assignment]:
+def _kinds(client: Client, case: Asked) -> Iterator[ClientCase]:
     """Beside the usual workloads, those of other kinds, and headers: they change, so that all their bytes are sent."""
     if PAGE in client.kinds:
-        visits = partial(asked, **_visits(client) | {"cold": client.cold, "users": 2, "requests": 2, "warmup": 1})
-        yield Assignment(PAUSED, visits(pause="300ms"))
+        visits = partial(case, **_visits(client) | {"cold": client.cold, "users": 2, "requests": 2, "warmup": 1})
+        yield ClientCase(PAUSED, visits(pause="300ms"))
         if not client.documents:
-            yield Assignment(HOSTS, visits(site=THREE_HOSTS))
+            yield ClientCase(HOSTS, visits(site=THREE_HOSTS))
     for kind in client.kinds:
         if kind != DEFAULT:
-            other = asked(
+            other = case(
                 kind=kind, users=2, requests=6, warmup=1, **KINDS[kind].example(client.methods, client.documents)
             )
-            yield Assignment(f"a workload of kind {kind}", other)
+            yield ClientCase(f"a workload of kind {kind}", other)
     if client.headers and "GET" in client.methods:
         named = [{"name": "x-h123", "bytes": FRESH_BYTES, "changes": "request"}]
-        told = asked(method="GET", size=MEGABYTE, requests=3, headers=named)
-        yield Assignment("headers of 4 kB in each request", told, FAR)
+        told = case(method="GET", size=MEGABYTE, requests=3, headers=named)
+        yield ClientCase("headers of 4 kB in each request", told, FAR)
 
 
-def _open_loop(client: Client, asked: Asked, protocol: str) -> Assignment:
+def _open_loop(client: Client, case: Asked, protocol: str) -> ClientCase:
     # Over HTTP/1.1 there is a connection for every request under way, or some would have to wait for one.
     users = 20 if protocol == "h1" else 4
     way = users if client.connections[0] == "number" else CONNECTIONS[client.connections[0]]
-    opened = asked(size=KILOBYTE, users=users, requests=40 // users, rate=50.0, connections=way)
-    return Assignment("open loop, 50 requests a second", opened, DISTANT)
+    opened = case(size=KILOBYTE, users=users, requests=40 // users, rate=50.0, connections=way)
+    return ClientCase("open loop, 50 requests a second", opened, DISTANT)
 
 
-def _left(asked: Asked, protocol: str) -> Assignment:
+def _left(case: Asked, protocol: str) -> ClientCase:
     """Most are, and the rest go on beside them; over HTTP/1.1 one after another, so that nothing delays the handshake
     of the connection after one that was closed."""
     users, leaving = 1 if protocol == "h1" else 3, {"share": 0.67, "after": f"{PATIENCE_NS}ns"}
-    left = asked(method="GET", size=UNHURRIED, users=users, requests=18 // users, warmup=1, abandon=leaving)
-    return Assignment("requests that are abandoned", left, LEFT)
+    left = case(method="GET", size=UNHURRIED, users=users, requests=18 // users, warmup=1, abandon=leaving)
+    return ClientCase("requests that are abandoned", left, LEFT)
 
 
-def _made_again(asked: Asked, protocol: str) -> Assignment:
+def _made_again(case: Asked, protocol: str) -> ClientCase:
     """Every other one is large, and comes at the last try. Over HTTP/1.1 one after another, likewise."""
     users = 1 if protocol == "h1" else 3
     mix = [{"method": "GET", "size": size} for size in (KILOBYTE, UNHURRIED)]
-    again = asked(kind="mix", mix=mix, users=users, requests=9 // users, warmup=1, retry=INSISTENCE)
-    return Assignment("requests that are made again", again, LEFT)
+    again = case(kind="mix", mix=mix, users=users, requests=9 // users, warmup=1, retry=INSISTENCE)
+    return ClientCase("requests that are made again", again, LEFT)
 
 
-def _failures(asked: Asked) -> Iterator[Assignment]:
-    small = partial(asked, size=KILOBYTE, cold=False)
+def _failures(case: Asked) -> Iterator[ClientCase]:
+    small = partial(case, size=KILOBYTE, cold=False)
     absent = small(users=2, requests=2)
-    yield Assignment("a path that is not there", absent, expected="not found", path="/nothing-here")
+    yield ClientCase("a path that is not there", absent, expected="not found", path="/nothing-here")
     # Over UDP nobody may say no, and then the time has to run out.
     unheard = small(users=2, requests=2, timeout="2s")
-    yield Assignment("a server that is not there", unheard, expected="refused", port=NOBODY_LISTENS)
-    yield Assignment("a link that is dead", small(requests=1, timeout="1s"), DEAD, expected="timeout")
-    endless = asked(size=MEGABYTE, requests=1, cold=False, timeout="2s")
-    yield Assignment("a body that does not end in time", endless, SLOW, expected="timeout")
+    yield ClientCase("a server that is not there", unheard, expected="refused", port=NOBODY_LISTENS)
+    yield ClientCase("a link that is dead", small(requests=1, timeout="1s"), DEAD, expected="timeout")
+    endless = case(size=MEGABYTE, requests=1, cold=False, timeout="2s")
+    yield ClientCase("a body that does not end in time", endless, SLOW, expected="timeout")
 
 
-def _refusals(subject: Subject, client: Client) -> Iterator[Assignment]:
+def _refusals(subject: Subject, client: Client) -> Iterator[ClientCase]:
     """One assignment for each thing that is not declared: a protocol; over each that is, everything else."""
     for protocol in PROTOCOLS:
         if protocol in client.protocols:
@@ -334,8 +334,8 @@ def _refusals(subject: Subject, client: Client) -> Iterator[Assignment]:
             yield _refused(protocol, subject, client, protocol=protocol)
 
 
-def _refusals_over(protocol: str, subject: Subject, client: Client) -> Iterator[Assignment]:
-    def refused(name: str, **values: Any) -> Assignment:
+def _refusals_over(protocol: str, subject: Subject, client: Client) -> Iterator[ClientCase]:
+    def refused(name: str, **values: Any) -> ClientCase:
         return _refused(name, subject, client, **{"protocol": protocol, "cold": False, **values})
 
     for method in METHODS:
@@ -377,8 +377,8 @@ def _offered_ways(protocol: str, client: Client) -> set[str]:
     return offered | alike if protocol == "h1" and offered & alike else offered
 
 
-def _refused(name: str, subject: Subject, client: Client, **values: Any) -> Assignment:
-    return Assignment(f"refuses {name}", client_parameters(subject, client, **values), expected="unsupported")
+def _refused(name: str, subject: Subject, client: Client, **values: Any) -> ClientCase:
+    return ClientCase(f"refuses {name}", client_parameters(subject, client, **values), expected="unsupported")
 
 
 def client_parameters(subject: Subject, client: Client, **values: Any) -> Parameters:

@@ -67,30 +67,30 @@ def _meets_moves(task: Task) -> bool:
 
 
 def verify_each(
-    tasks: Sequence[Task], asked_as: Mapping[str, str], pool: Pool, steps: Steps
+    tasks: Sequence[Task], fingerprints: Mapping[str, str], pool: Pool, steps: Steps
 ) -> dict[str, list[Result]]:
     """What came of it by subject, which the cache remembers from now on. All are installed, the embedded ones too.
 
-    `asked_as` has the fingerprints of the files that the installations were made of.
+    `fingerprints` has the fingerprints of the files that the installations were made of.
 
     Whatever goes wrong with one subject is its failure, and the others are asked. Raises UserError where this machine
     can execute no trial.
     """
-    found: dict[str, list[Result]] = defaultdict(list)
+    results_of: dict[str, list[Result]] = defaultdict(list)
     for number, (subject, role) in enumerate(tasks, 1):
         steps.begin(f"[{number}/{len(tasks)}] {subject.name} as a {role}: {subject.title} {subject.version}")
         with alone(trials_folder(subject), steps.begin, "verifying"):
             results = list(_followed(_asked(subject, role, pool), steps))
-            if fingerprint(subject) == asked_as[subject.name]:
+            if fingerprint(subject) == fingerprints[subject.name]:
                 keep_results(subject, role, results)
             else:
                 results += _followed(
                     iter([_broken(role, "its files changed meanwhile, so these results are not kept")]),
                     steps,
                 )
-        found[subject.name] += results
+        results_of[subject.name] += results
         steps.begin(f"  {tally(results)}")
-    return found
+    return results_of
 
 
 def measure_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
@@ -107,15 +107,15 @@ def measure_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
 
 def profile_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> dict[str, list[SituationResult]]:
     """What holds each back in the standard situations, by subject, and into its record like constants."""
-    found = dict[str, list[SituationResult]]()
+    results_of = dict[str, list[SituationResult]]()
 
     def one(subject: Subject, role: VerifiedRole) -> bool:
-        seen = profile(subject, role, pool, steps.move)
-        found.setdefault(subject.name, []).extend(seen)
-        return keep_profile(subject, role, seen)
+        results = profile(subject, role, pool, steps.move)
+        results_of.setdefault(subject.name, []).extend(results)
+        return keep_profile(subject, role, results)
 
     _each("profile", tasks, one, steps)
-    return found
+    return results_of
 
 
 def move_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
@@ -124,16 +124,16 @@ def move_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
         steps.begin(f"clients of {subject.name} that move")
         with alone(trials_folder(subject), steps.begin, "verifying"):
             try:
-                found = moves(subject, pool, steps.move)
+                results = moves(subject, pool, steps.move)
             except UserError as error:
                 if error.status == 3:
                     raise
                 steps.begin(f"  not seen: {error.message}")
                 continue
-            for one in found:
-                steps.begin(f"  {moved_words(one)}")
-            kept = keep_moves(subject, found)
-        if not kept:
+            for result in results:
+                steps.begin(f"  {moved_words(result)}")
+            recorded = keep_moves(subject, results)
+        if not recorded:
             steps.begin(_NOT_KEPT.format(subject.name))
 
 
@@ -147,13 +147,13 @@ def _each(what: str, tasks: Sequence[Task], one: Callable[[Subject, VerifiedRole
         steps.begin(f"[{number}/{len(tasks)}] {of}")
         with alone(trials_folder(subject), steps.begin, "verifying"):
             try:
-                kept = one(subject, role)
+                recorded = one(subject, role)
             except UserError as error:
                 if error.status == 3:
                     raise
                 steps.begin(f"  not measured: {error.message}")
                 continue
-        if not kept:
+        if not recorded:
             steps.begin(_NOT_KEPT.format(subject.name))
 
 

@@ -31,13 +31,13 @@ def tcp_handshakes(folder: Path, certificate_bytes: int) -> list[Handshake]:
     packets = read_packets(folder)
     packets = packets[packets["protocol"] == TCP]
     up, down = packets[packets["way"] == UP], packets[(packets["way"] == DOWN) & (packets["payload"] > 0)]
-    found = []
+    handshakes = []
     for port in np.unique(down["destination"]):
         of = down[down["destination"] == port]
         flight = of[of["at_ns"] < of["at_ns"].min() + _FLIGHT_NS]
         resumed = int(flight["payload"].sum(dtype=np.int64)) < certificate_bytes
-        found.append(Handshake(resumed, fast_open=bool(up[up["source"] == port]["payload"][0] > 0)))
-    return found
+        handshakes.append(Handshake(resumed, fast_open=bool(up[up["source"] == port]["payload"][0] > 0)))
+    return handshakes
 
 
 def quic_handshake(log: Iterable[Any], certificate_bytes: int) -> Handshake:

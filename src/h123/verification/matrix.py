@@ -26,7 +26,7 @@ from h123.execution import SERVER_ADDRESS, Pool, campaign_certificate, machine_f
 from h123.progress import AttemptOutcome, Display, Standing
 from h123.store import check_name
 from h123.study import Parameters
-from h123.verification.client_cases import CONNECTIONS, METHODS, Assignment
+from h123.verification.client_cases import CONNECTIONS, METHODS, ClientCase
 from h123.verification.client_networks import PLAIN
 from h123.verification.clients.client import carry_out
 from h123.verification.clients.client_checks import unanswered
@@ -104,13 +104,13 @@ class MatrixFolder:
 
     def cells(self) -> dict[Pairing, Cell]:
         """What is known of the subjects as they are now."""
-        found = {}
+        cells = {}
         for event in self.events():
             if event["event"] == "cell":
                 pairing = Pairing(**event["pairing"])
                 if event["fingerprints"] == self._fingerprints(pairing):
-                    found[pairing] = Cell(pairing, {m: MethodResult(**r) for m, r in event["results"].items()})
-        return found
+                    cells[pairing] = Cell(pairing, {m: MethodResult(**r) for m, r in event["results"].items()})
+        return cells
 
     def add(self, cell: Cell, seconds: float) -> None:
         """Keep a cell."""
@@ -183,15 +183,15 @@ def known_cells(
     asked: Sequence[Pairing], subjects: Mapping[str, Subject], folder: MatrixFolder
 ) -> dict[Pairing, Cell | None]:
     """All that were asked for, with what came of them; None: not tried yet."""
-    known, found = folder.cells(), dict[Pairing, Cell | None]()
+    known, cells = folder.cells(), dict[Pairing, Cell | None]()
     for pairing in asked:
         missing = {method: _missing(pairing, subjects, method) for method in METHODS}
         if all(missing.values()):
             impossible = {method: MethodResult("unsupported", reason) for method, reason in missing.items()}
-            found[pairing] = Cell(pairing, impossible)
+            cells[pairing] = Cell(pairing, impossible)
         else:
-            found[pairing] = known.get(pairing)
-    return found
+            cells[pairing] = known.get(pairing)
+    return cells
 
 
 def _pair(pairing: Pairing, folder: MatrixFolder, trials: Trials) -> Cell:
@@ -218,14 +218,14 @@ def _missing(pairing: Pairing, subjects: Mapping[str, Subject], method: str) -> 
 
 
 def _try(pairing: Pairing, method: str, trials: Trials, place: Path) -> MethodResult:
-    asked = Assignment(pairing.name, _parameters(pairing, method, trials.subjects))
-    carried = carry_out(asked, trials, place)
-    faults = [f"{reason['code']}: {reason['detail']}" for reason in carried.reasons]
-    faults = faults or unanswered(asked, carried.rows)
+    asked = ClientCase(pairing.name, _parameters(pairing, method, trials.subjects))
+    client_trial = carry_out(asked, trials, place)
+    faults = [f"{reason['code']}: {reason['detail']}" for reason in client_trial.reasons]
+    faults = faults or unanswered(asked, client_trial.rows)
     if not faults:
         return MethodResult("pass")
     return MethodResult(
-        "fail", faults[0], {role: "\n".join(end) for role, end in carried.trial.logs(_LOG_LINES).items()}
+        "fail", faults[0], {role: "\n".join(end) for role, end in client_trial.trial.logs(_LOG_LINES).items()}
     )
 
 

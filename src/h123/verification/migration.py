@@ -77,8 +77,8 @@ def networks() -> dict[New, Network]:
     }
 
 
-def moves(subject: Subject, pool: Pool, told: Callable[[str], None]) -> list[MoveResult]:
-    """Of a server over HTTP/3, one of each kind; none of others. `told` hears of every trial that has ended.
+def moves(subject: Subject, pool: Pool, report: Callable[[str], None]) -> list[MoveResult]:
+    """Of a server over HTTP/3, one of each kind; none of others. `report` hears of every trial that has ended.
 
     The subject and the embedded ones are installed. Raises UserError where this machine can execute no trial.
     """
@@ -88,11 +88,11 @@ def moves(subject: Subject, pool: Pool, told: Callable[[str], None]) -> list[Mov
     with scratch() as place:
         certificate = campaign_certificate(place, [SERVER_ADDRESS])
         trials = Trials({**catalogue(), subject.name: subject}, certificate, pool)
-        found = []
+        results = []
         for one in _each(subject, calm_clock(subject), trials, place):
-            told(f"{one.protocol} new {one.new}")
-            found.append(one)
-    return sorted(found, key=lambda one: get_args(New).index(one.new))
+            report(f"{one.protocol} new {one.new}")
+            results.append(one)
+    return sorted(results, key=lambda one: get_args(New).index(one.new))
 
 
 def _each(subject: Subject, clock: Clock, trials: Trials, place: Path) -> Iterator[MoveResult]:
@@ -113,8 +113,8 @@ def _each(subject: Subject, clock: Clock, trials: Trials, place: Path) -> Iterat
 
 
 def _parameters(subject: Subject, clock: Clock) -> Parameters:
-    asked = SenderCase(subject, "server", QUIC, DEFAULT_CONGESTION, clock)
-    return asked.parameters(method="GET", size=BODY_BYTES, network="moves", timeout=TIMEOUT)
+    sender = SenderCase(subject, "server", QUIC, DEFAULT_CONGESTION, clock)
+    return sender.parameters(method="GET", size=BODY_BYTES, network="moves", timeout=TIMEOUT)
 
 
 def _told(trial: Trial, clock: Clock, new: New, parameters: Parameters) -> MoveResult:

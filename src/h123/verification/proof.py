@@ -27,30 +27,30 @@ def told_of(subject: Subject, upstream: PublicRecord | None) -> ProofSummary | N
     known += (
         [ProofSummary(upstream.record, upstream=True, holds=upstream.record.fingerprint == now)] if upstream else []
     )
-    return min(known, key=lambda told: not told.holds, default=None)
+    return min(known, key=lambda summary: not summary.holds, default=None)
 
 
 def proof(subject: Subject, role: VerifiedRole) -> Proof:
     """What is known of the subject in that role."""
     if isinstance(subject, OwnSubject):
         return {"outcome": "own", "upstream": False, "time": None, "failed": [], "first_flight": None}
-    told = told_of(subject, public_record(subject))
-    results = told.record.of_role(role) if told else []
-    if told is None or not results:
+    summary = told_of(subject, public_record(subject))
+    results = summary.record.of_role(role) if summary else []
+    if summary is None or not results:
         return {"outcome": "none", "upstream": False, "time": None, "failed": [], "first_flight": None}
-    failed = [_named(result) for result in results if result.verdict == "failed"] if told.holds else []
+    failed = [_named(result) for result in results if result.verdict == "failed"] if summary.holds else []
     return {
-        "outcome": "failed" if failed else "passed" if told.holds else "changed",
-        "upstream": told.upstream,
-        "time": told.record.time,
+        "outcome": "failed" if failed else "passed" if summary.holds else "changed",
+        "upstream": summary.upstream,
+        "time": summary.record.time,
         "failed": failed,
-        "first_flight": _first_flight(told.record, role) if told.holds else None,
+        "first_flight": _first_flight(summary.record, role) if summary.holds else None,
     }
 
 
 def _first_flight(record: Record, role: VerifiedRole) -> int | None:
-    found = [one.first_flight for one in record.constants or [] if (one.role, one.protocol) == (role, "h3")]
-    return next((flight.packets for flight in found if flight), None)
+    flights = [one.first_flight for one in record.constants or [] if (one.role, one.protocol) == (role, "h3")]
+    return next((flight.packets for flight in flights if flight), None)
 
 
 def _named(result: Result) -> str:

@@ -54,11 +54,11 @@ def public_folder() -> Path:
 def has_news(subject: Subject) -> bool:
     """Whether the cache knows something of the subject as it is now that its public record does not tell. One that was
     verified elsewhere since, with the same files, tells all."""
-    record, told = read_record(subject), public_record(subject)
-    if record is None or told is None:
+    record, public = read_record(subject), public_record(subject)
+    if record is None or public is None:
         return record is not None
-    outdated = not told.holds_for(subject) or _time(told.record) < _time(record)
-    return outdated or (_time(told.record) == _time(record) and told.record != _general(_completed(record, told)))
+    outdated = not public.holds_for(subject) or _time(public.record) < _time(record)
+    return outdated or (_time(public.record) == _time(record) and public.record != _general(_completed(record, public)))
 
 
 def _time(record: Record) -> datetime:
@@ -75,29 +75,29 @@ def publish(subject: Subject) -> bool:
         return False
     record = _completed(record, public_record(subject))
     found = installation(subject)
-    told = PublicRecord(
+    public = PublicRecord(
         seconds=found.seconds if found else None, bytes=found.bytes if found else None, record=_general(record)
     )
     public_folder().mkdir(parents=True, exist_ok=True)
     with replacement(_file(subject)) as temporary:
-        temporary.write_bytes(lzma.compress(_written(told).encode(), preset=9))
+        temporary.write_bytes(lzma.compress(_written(public).encode(), preset=9))
     return True
 
 
-def _completed(record: Record, told: PublicRecord | None) -> Record:
+def _completed(record: Record, public: PublicRecord | None) -> Record:
     """With what was measured elsewhere of the same files, and not here."""
-    if told is None or told.record.fingerprint != record.fingerprint:
+    if public is None or public.record.fingerprint != record.fingerprint:
         return record
     measured = ("constants", "profile", "moves")
-    elsewhere: dict[str, Any] = {name: getattr(told.record, name) for name in measured if getattr(record, name) is None}
+    elsewhere: dict[str, Any] = {
+        name: getattr(public.record, name) for name in measured if getattr(record, name) is None
+    }
     return record.model_copy(update=elsewhere)
 
 
 def public_records() -> dict[str, PublicRecord]:
     """All of them, by the subject's name."""
-    return {
-        path.name.removesuffix(SUFFIX): _read(path) for path in sorted(public_folder().glob(f"*{SUFFIX}"))
-    }
+    return {path.name.removesuffix(SUFFIX): _read(path) for path in sorted(public_folder().glob(f"*{SUFFIX}"))}
 
 
 def public_record(subject: Subject) -> PublicRecord | None:
@@ -126,12 +126,12 @@ def _general(record: Record) -> Record:
     constants = [one.model_copy(update={"untold": _general_reasons(one.untold)}) for one in record.constants or []]
     profile = [one.model_copy(update={"untold": _general_words(one.untold)}) for one in record.profile or []]
     moves = [one.model_copy(update={"untold": _general_words(one.untold)}) for one in record.moves or []]
-    told = {
+    public = {
         "moves": moves if record.moves is not None else None,
         "constants": constants if record.constants is not None else None,
         "profile": profile if record.profile is not None else None,
     }
-    return record.model_copy(update={"results": results, "machine": machine, **told})
+    return record.model_copy(update={"results": results, "machine": machine, **public})
 
 
 def _general_reasons(untold: dict[str, str]) -> dict[str, str]:
@@ -145,10 +145,10 @@ def _general_words(detail: str) -> str:
     return words if len(words) <= _MOST_DETAIL else words[:_MOST_DETAIL] + "..."
 
 
-def _written(told: PublicRecord) -> str:
+def _written(public: PublicRecord) -> str:
     """A line a result or protocol, so that two verifications can be compared by eye."""
-    content: dict[str, Any] = told.model_dump(mode="json")
-    record = told.record
+    content: dict[str, Any] = public.model_dump(mode="json")
+    record = public.record
     lists: dict[str, Sequence[Strict]] = {
         "results": record.results,
         "constants": record.constants or [],

@@ -92,30 +92,30 @@ def keep_results(subject: Subject, role: VerifiedRole, results: Sequence[Result]
 
 def keep_constants(subject: Subject, role: VerifiedRole, constants: Sequence[Constants]) -> bool:
     """Puts the constants of a role in place of its last ones; False where there is no record of the subject's files."""
-    known = read_record(subject)
-    if known is None:
+    record = read_record(subject)
+    if record is None:
         return False
-    others = [one for one in known.constants or [] if one.role != role]
-    _write(subject, known.model_copy(update={"constants": [*others, *constants]}))
+    others = [one for one in record.constants or [] if one.role != role]
+    _write(subject, record.model_copy(update={"constants": [*others, *constants]}))
     return True
 
 
 def keep_profile(subject: Subject, role: VerifiedRole, profile: Sequence[SituationResult]) -> bool:
     """Likewise its profile."""
-    known = read_record(subject)
-    if known is None:
+    record = read_record(subject)
+    if record is None:
         return False
-    others = [one for one in known.profile or [] if one.role != role]
-    _write(subject, known.model_copy(update={"profile": [*others, *profile]}))
+    others = [one for one in record.profile or [] if one.role != role]
+    _write(subject, record.model_copy(update={"profile": [*others, *profile]}))
     return True
 
 
 def keep_moves(subject: Subject, moves: Sequence[MoveResult]) -> bool:
     """Likewise what it made of clients that moved, of its one role that meets them."""
-    known = read_record(subject)
-    if known is None:
+    record = read_record(subject)
+    if record is None:
         return False
-    _write(subject, known.model_copy(update={"moves": [*moves]}))
+    _write(subject, record.model_copy(update={"moves": [*moves]}))
     return True
 
 

@@ -29,7 +29,7 @@ from h123.verification.server_cases import (
     QUICK_S,
     SIZES,
     Purpose,
-    Question,
+    ServerCase,
     questions,
 )
 from h123.verification.server_checks import crowd, idleness, versions
@@ -62,13 +62,13 @@ def verify_server(subject: Subject, pool: Pool) -> Iterator[Result]:
         certificate = campaign_certificate(place, [SERVER_ADDRESS])
         trials = Trials(subjects, certificate, pool)
         unfit: str | None = None
-        for asked in questions(subject):
-            if unable := _unable(asked, unfit):
+        for case in questions(subject):
+            if unable := _unable(case, unfit):
                 yield unable
                 continue
             began = time.monotonic()
-            results = _ask(asked, trials, kept / asked.name)
-            if asked.purpose == "large":
+            results = _ask(case, trials, kept / case.name)
+            if case.purpose == "large":
                 unfit = _unfit(results, time.monotonic() - began)
             yield from results
         yield from verify_settings(subject, "server", trials, kept)
@@ -83,52 +83,52 @@ def _unfit(results: Sequence[Result], took: float) -> str | None:
     return None
 
 
-def _unable(asked: Question, unfit: str | None) -> Result | None:
+def _unable(case: ServerCase, unfit: str | None) -> Result | None:
     """Why this cannot be asked here. `unfit`: why not the largest of bodies."""
-    if asked.parameters.clock == "virtual" and installed_kernel() is None:
-        return asked.result("everything", "unsupported", f"{NAME} is not installed")
-    if asked.purpose == "huge":
+    if case.parameters.clock == "virtual" and installed_kernel() is None:
+        return case.result("everything", "unsupported", f"{NAME} is not installed")
+    if case.purpose == "huge":
         if unfit:
-            return asked.result(f"GET {HUGE}", "unsupported", unfit)
+            return case.result(f"GET {HUGE}", "unsupported", unfit)
         make_bodies([HUGE])  # only now, since it takes room on the disk
     return None
 
 
-def _ask(asked: Question, trials: Trials, folder: Path) -> list[Result]:
+def _ask(case: ServerCase, trials: Trials, folder: Path) -> list[Result]:
     """What comes of a question. The last attempt's folder stays if it failed."""
 
     def change(folder: Path) -> None:
-        _change_trial(folder, _asking(asked, folder, trials.subjects[PROBE]))
+        _change_trial(folder, _asking(case, folder, trials.subjects[PROBE]))
         address = {
             "address": SERVER_ADDRESS,
-            "port": asked.parameters.port,
+            "port": case.parameters.port,
             "ca": mounted("tls", trials.certificate.ca.name),
         }
-        (folder / "plan.json").write_text(json.dumps({**asked.plan, **address}, indent=1) + "\n", encoding="utf-8")
+        (folder / "plan.json").write_text(json.dumps({**case.plan, **address}, indent=1) + "\n", encoding="utf-8")
 
     results = list[Result]()
-    server = trials.subjects[asked.parameters.server].server
+    server = trials.subjects[case.parameters.server].server
     assert server is not None
-    for question in (asked, _again(asked, trials.subjects[asked.parameters.server])):
+    for question in (case, _again(case, trials.subjects[case.parameters.server])):
         p = question.parameters
         results = list(_judge(question, server, trials.carry_out(folder, p, question.network, change)))
         failed = {result.check for result in results if result.verdict == "failed"}
-        if not failed or not (asked.purpose in REPEATED or failed == {STOPPED}):
+        if not failed or not (case.purpose in REPEATED or failed == {STOPPED}):
             break
     if not failed:
         shutil.rmtree(folder)
     return [_with_place(result, folder) for result in results]
 
 
-def _again(asked: Question, subject: Subject) -> Question:
+def _again(case: ServerCase, subject: Subject) -> ServerCase:
     """The same for who failed it; what a controller does, where no other work can be the reason."""
-    clock = calm_clock(subject) if asked.purpose == "controller" else asked.parameters.clock
-    return replace(asked, parameters=asked.parameters.model_copy(update={"clock": clock}))
+    clock = calm_clock(subject) if case.purpose == "controller" else case.parameters.clock
+    return replace(case, parameters=case.parameters.model_copy(update={"clock": clock}))
 
 
-def _asking(asked: Question, folder: Path, probe: Subject) -> list[str]:
+def _asking(case: ServerCase, folder: Path, probe: Subject) -> list[str]:
     """The command that asks; the probe's client knows no other version of QUIC than its own."""
-    if asked.purpose == "versions":
+    if case.purpose == "versions":
         return versions.command(folder, "plan.json", "checks.json")
     return probe_command(probe, plan="plan.json", checks="checks.json")
 
@@ -145,28 +145,28 @@ def _change_trial(folder: Path, command: list[str]) -> None:
     write_document(path, trial)
 
 
-def _judge(asked: Question, server: Server, trial: Trial) -> Iterator[Result]:
+def _judge(case: ServerCase, server: Server, trial: Trial) -> Iterator[Result]:
     if trial.disturbed:
-        yield asked.result(asked.name, "unsupported", trial.disturbed)
+        yield case.result(case.name, "unsupported", trial.disturbed)
         return
     for reason in trial.reasons:
-        yield asked.result("trial", "failed", f"{reason['code']}: {reason['detail']}")
-    found = list(_checks(asked, trial.folder))
-    checks = list(idleness.judged(server, list(crowd.advised(found))))
-    if asked.purpose in _LIMITS:
+        yield case.result("trial", "failed", f"{reason['code']}: {reason['detail']}")
+    raw_checks = list(_checks(case, trial.folder))
+    checks = list(idleness.judged(server, list(crowd.advised(raw_checks))))
+    if case.purpose in _LIMITS:
         if not trial.reasons:
-            yield _LIMITS[asked.purpose](asked, checks)
+            yield _LIMITS[case.purpose](case, checks)
         return
-    if asked.purpose in ("versions", "contract"):
+    if case.purpose in ("versions", "contract"):
         yield from checks
-        if asked.purpose == "contract" and not trial.reasons:
-            yield _log(asked, trial)
-            yield _left_behind(asked, trial.report)
-            yield _stop(asked, trial.report)
+        if case.purpose == "contract" and not trial.reasons:
+            yield _log(case, trial)
+            yield _left_behind(case, trial.report)
+            yield _stop(case, trial.report)
         return
     yield from (result for result in checks if result.verdict == "failed")
     if not trial.reasons and all(result.verdict == "passed" for result in checks):
-        yield _SEEN[asked.purpose](asked, trial.folder)
+        yield _SEEN[case.purpose](case, trial.folder)
 
 
 class Check(Shape):
@@ -182,49 +182,49 @@ class Checks(Document):
     checks: list[Check]
 
 
-def _checks(asked: Question, folder: Path) -> Iterator[Result]:
+def _checks(case: ServerCase, folder: Path) -> Iterator[Result]:
     """What the probe found."""
     path = folder / "checks.json"
     if not path.is_file():
         return
     for check in read_document(path, Checks).checks:
         detail = check.detail if check.passed else explained(check.check, check.detail)
-        yield asked.result(check.check, "passed" if check.passed else "failed", detail)
+        yield case.result(check.check, "passed" if check.passed else "failed", detail)
 
 
-def _stop(asked: Question, report: Report) -> Result:
+def _stop(case: ServerCase, report: Report) -> Result:
     ending = next(role.pid_exit for role in report.roles if role.name == "server") or Exit()
     if ending.code == 0 or ending.signal == signal.SIGTERM:
-        return asked.result(STOPPED, "passed")
+        return case.result(STOPPED, "passed")
     if ending.signal == signal.SIGKILL:
-        return asked.result(STOPPED, "failed", f"it still ran {STOP_NS / 1e9:g} s after SIGTERM")
+        return case.result(STOPPED, "failed", f"it still ran {STOP_NS / 1e9:g} s after SIGTERM")
     how = f"signal {ending.signal}" if ending.signal else f"status {ending.code}"
     usual = " (128 + 15, which Java and shells have of it)" if ending.code == 128 + signal.SIGTERM else ""
     what = f"role server ended with {how}{usual} after SIGTERM; status 0 is wanted, or death by that signal itself"
-    return asked.result(STOPPED, "failed", what)
+    return case.result(STOPPED, "failed", what)
 
 
-def _log(asked: Question, trial: Trial) -> Result:
+def _log(case: ServerCase, trial: Trial) -> Result:
     """Of a server that has answered thousands of requests, and had nothing to complain of."""
     cut = [warning["detail"] for warning in trial.report.warnings if warning["code"] == "log-cut"]
-    if told := [detail for detail in cut if detail.startswith("role server ")]:
-        return asked.result("log", "failed", f"{told[0]}: only errors are to be logged")
+    if words := [detail for detail in cut if detail.startswith("role server ")]:
+        return case.result("log", "failed", f"{words[0]}: only errors are to be logged")
     path = trial.folder / "logs" / "server.log"
     lines = path.read_bytes().count(b"\n") if path.is_file() else 0
     if lines >= MOST_LINES:
         what = f"{lines} lines: only errors are to be logged, since who writes one for each request measures that too"
-        return asked.result("log", "failed", what)
-    return asked.result("log", "passed", f"{lines} lines")
+        return case.result("log", "failed", what)
+    return case.result("log", "passed", f"{lines} lines")
 
 
-def _left_behind(asked: Question, report: Report) -> Result:
+def _left_behind(case: ServerCase, report: Report) -> Result:
     """The probe leaves a process behind too, on purpose."""
-    said = [warning["detail"].partition(": ")[2] for warning in report.warnings if warning["code"] == "left-behind"]
-    left = [command for command in "; ".join(said).split("; ") if command and not _is_probe(command)]
+    commands = [warning["detail"].partition(": ")[2] for warning in report.warnings if warning["code"] == "left-behind"]
+    left = [command for command in "; ".join(commands).split("; ") if command and not _is_probe(command)]
     if not left:
-        return asked.result("nothing left behind", "passed")
+        return case.result("nothing left behind", "passed")
     what = f"still ran when the server had ended, and was killed: {'; '.join(left)}"
-    return asked.result("nothing left behind", "failed", what)
+    return case.result("nothing left behind", "failed", what)
 
 
 def _is_probe(command: str) -> bool:
@@ -232,61 +232,61 @@ def _is_probe(command: str) -> bool:
     return "h123-go probe --plan" in command
 
 
-def _large(asked: Question, _: Path) -> Result:
-    return asked.result(f"GET {asked.plan['sizes'][0]}", "passed")
+def _large(case: ServerCase, _: Path) -> Result:
+    return case.result(f"GET {case.plan['sizes'][0]}", "passed")
 
 
-def _older_tls(asked: Question, folder: Path) -> Result:
+def _older_tls(case: ServerCase, folder: Path) -> Result:
     """It was negotiated with a client that offers a newer one too, and answers came over it."""
-    told = next(check.detail for check in read_document(folder / "checks.json", Checks).checks if check.check == "TLS")
-    return asked.result(f"TLS {asked.parameters.tls}", "passed", told)
+    words = next(check.detail for check in read_document(folder / "checks.json", Checks).checks if check.check == "TLS")
+    return case.result(f"TLS {case.parameters.tls}", "passed", words)
 
 
-def _edge(asked: Question, folder: Path) -> Result:
+def _edge(case: ServerCase, folder: Path) -> Result:
     """What it answers comes from behind it, whose kernel counts what it sends."""
     report = read_document(folder / "report.json", Report)
     sent = next(host.counters.grown("IpExt.OutOctets") for host in report.hosts if host.name == "backend")
     verdict: Verdict = "passed" if sent >= PASSED_BYTES else "failed"
-    return asked.result("edge", verdict, f"{sent} bytes came from the host behind it")
+    return case.result("edge", verdict, f"{sent} bytes came from the host behind it")
 
 
-def _qlog(asked: Question, folder: Path) -> Result:
+def _qlog(case: ServerCase, folder: Path) -> Result:
     try:
         count, ill = packet_events(folder / QLOG_FOLDER), ill_formed(folder / QLOG_FOLDER)
     except ValueError as error:
-        return asked.result("qlog", "failed", str(error))
+        return case.result("qlog", "failed", str(error))
     # Of so many bytes there are more packets than this, sent or acknowledged.
     enough = LOGGED_BYTES // 1500
     verdict: Verdict = "passed" if count >= enough and ill <= MOST_ILL_FORMED * count else "failed"
     besides = f"; {ill} records are not JSON" if ill else ""
-    return asked.result("qlog", verdict, f"{count} events about packets{besides}")
+    return case.result("qlog", verdict, f"{count} events about packets{besides}")
 
 
-def _controller(asked: Question, folder: Path) -> Result:
-    seen = behaviour(read_arrivals(folder / "arrivals.csv"))
-    verdict: Verdict = "passed" if seen.controller == asked.controller else "failed"
-    like = "" if verdict == "passed" else f"behaves like {seen.controller or 'none that is known'}: "
-    return asked.result(f"congestion {asked.controller}", verdict, f"{like}{seen}")
+def _controller(case: ServerCase, folder: Path) -> Result:
+    observed = behaviour(read_arrivals(folder / "arrivals.csv"))
+    verdict: Verdict = "passed" if observed.controller == case.controller else "failed"
+    like = "" if verdict == "passed" else f"behaves like {observed.controller or 'none that is known'}: "
+    return case.result(f"congestion {case.controller}", verdict, f"{like}{observed}")
 
 
-def _limit(asked: Question, checks: Sequence[Result]) -> Result:
+def _limit(case: ServerCase, checks: Sequence[Result]) -> Result:
     """A limit that is declared is one: with a request more, not all begin."""
-    declared = asked.plan["at_once"] - 1
+    declared = case.plan["at_once"] - 1
     fault = crowd.limit_fault(checks, declared)
-    return asked.result(f"limit of {declared} at once", "failed" if fault else "passed", fault)
+    return case.result(f"limit of {declared} at once", "failed" if fault else "passed", fault)
 
 
-def _idleness(asked: Question, checks: Sequence[Result]) -> Result:
+def _idleness(case: ServerCase, checks: Sequence[Result]) -> Result:
     """So is a time that is declared: a connection that was idle for longer is gone."""
-    fault = idleness.limit_fault(checks, asked.plan["idle_ns"])
-    return asked.result("limit of idleness", "failed" if fault else "passed", fault)
+    fault = idleness.limit_fault(checks, case.plan["idle_ns"])
+    return case.result("limit of idleness", "failed" if fault else "passed", fault)
 
 
-_LIMITS: dict[Purpose, Callable[[Question, Sequence[Result]], Result]] = {
+_LIMITS: dict[Purpose, Callable[[ServerCase, Sequence[Result]], Result]] = {
     "limit": _limit,
     "idleness": _idleness,
 }
-_SEEN: dict[Purpose, Callable[[Question, Path], Result]] = {
+_SEEN: dict[Purpose, Callable[[ServerCase, Path], Result]] = {
     "large": _large,
     "huge": _large,
     "tls": _older_tls,

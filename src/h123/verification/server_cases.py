@@ -49,7 +49,7 @@ Purpose = Literal["versions", "contract", "large", "huge", "limit", "idleness", 
 
 
 @dataclass(frozen=True)
-class Question:
+class ServerCase:
     """One trial, and what is to be looked at afterwards."""
 
     name: str
@@ -67,13 +67,13 @@ class Question:
         return Result(role="server", protocol=p.protocol, clock=p.clock, check=check, verdict=verdict, detail=detail)
 
 
-def questions(subject: Subject) -> list[Question]:
+def questions(subject: Subject) -> list[ServerCase]:
     """All that the subject says it can do as a server."""
     assert subject.server is not None
     return [asked for protocol in subject.server.protocols for asked in _of_protocol(subject, subject.server, protocol)]
 
 
-def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Question]:
+def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[ServerCase]:
     features = subject.features
     contract = _plan(
         protocol,
@@ -89,35 +89,35 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Qu
         return server_parameters(subject, protocol=protocol, **{"congestion": DEFAULT_CONGESTION, **values})
 
     if protocol == QUIC:
-        yield Question(f"{protocol}-versions", "versions", parameters(), _plan(protocol, []))
+        yield ServerCase(f"{protocol}-versions", "versions", parameters(), _plan(protocol, []))
     for clock in features.clocks:
         resumed = _RESUMED[clock] if protocol in features.resumption else 0
         silent = idleness.asked(server, protocol) if clock == "virtual" else 0
         plan = {**contract, **_LENGTHY[clock], "idle_ns": silent, "resumption": resumed}
-        yield Question(f"{protocol}-{clock}", "contract", parameters(clock=clock), plan)
+        yield ServerCase(f"{protocol}-{clock}", "contract", parameters(clock=clock), plan)
     bodies: list[tuple[Purpose, int]] = [("large", LARGE), ("huge", HUGE)]
     for purpose, size in bodies:
         plan = _plan(protocol, [size], methods=["GET"], timeout_ns=_LARGE_NS)
-        yield Question(f"{protocol}-{purpose}", purpose, parameters(size=size), plan)
+        yield ServerCase(f"{protocol}-{purpose}", purpose, parameters(size=size), plan)
     if further := crowd.beyond(server, protocol):
-        yield Question(f"{protocol}-limit", "limit", parameters(), {**_plan(protocol, [100_000]), **further})
+        yield ServerCase(f"{protocol}-limit", "limit", parameters(), {**_plan(protocol, [100_000]), **further})
     if silence := idleness.beyond(server, protocol):
         clock = "virtual" if "virtual" in features.clocks else "wall"  # where it takes no time
-        yield Question(f"{protocol}-idle", "idleness", parameters(clock=clock), {**_plan(protocol, [1]), **silence})
+        yield ServerCase(f"{protocol}-idle", "idleness", parameters(clock=clock), {**_plan(protocol, [1]), **silence})
     for version in _older_tls(features.tls, protocol):
         older = _plan(protocol, [1000, 1_000_000], methods=server.methods, tls=version)
-        yield Question(f"{protocol}-tls-{version}", "tls", parameters(tls=version), older)
+        yield ServerCase(f"{protocol}-tls-{version}", "tls", parameters(tls=version), older)
     if server.edge:
         passed = _plan(protocol, [1000, PASSED_BYTES], methods=server.methods)
-        yield Question(f"{protocol}-edge", "edge", parameters(backend_network=PLAIN.name), passed)
+        yield ServerCase(f"{protocol}-edge", "edge", parameters(backend_network=PLAIN.name), passed)
     if protocol in features.qlog:
-        yield Question(f"{protocol}-qlog", "qlog", parameters(qlog=True), _plan(protocol, [LOGGED_BYTES]))
+        yield ServerCase(f"{protocol}-qlog", "qlog", parameters(qlog=True), _plan(protocol, [LOGGED_BYTES]))
     download = _plan(protocol, [controller.BODY_BYTES], arrivals="arrivals.csv")
     for number, name in enumerate(controllers(subject, protocol) or []):
         # The first is the one that it has by itself; no study can ask for it by name if it is fixed.
         wanted = name if number else DEFAULT_CONGESTION
         asked = parameters(congestion=wanted, size=controller.BODY_BYTES, network=controller.NETWORK.name)
-        yield Question(f"{protocol}-{name}", "controller", asked, download, name, controller.NETWORK)
+        yield ServerCase(f"{protocol}-{name}", "controller", asked, download, name, controller.NETWORK)
 
 
 def _older_tls(declared: Sequence[str], protocol: str) -> list[str]:

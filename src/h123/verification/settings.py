@@ -83,8 +83,8 @@ def verify_settings(subject: Subject, role: VerifiedRole, trials: Trials, kept: 
 
 
 def _body(subject: Subject, role: VerifiedRole, name: Name, value: Value) -> BodyTransfer:
-    asked = SenderCase(subject, role, QUIC, DEFAULT_CONGESTION, calm_clock(subject))
-    return BodyTransfer(f"{name}-{value}", asked, asked.sends, MEGABYTE, FAR_NS, settings={name: value})
+    sender = SenderCase(subject, role, QUIC, DEFAULT_CONGESTION, calm_clock(subject))
+    return BodyTransfer(f"{name}-{value}", sender, sender.sends, MEGABYTE, FAR_NS, settings={name: value})
 
 
 def _judged(body: BodyTransfer, trial: Trial, name: Name, value: Value) -> Result:

@@ -59,11 +59,11 @@ class Trial:
 
     def logs(self, lines: int) -> dict[str, list[str]]:
         """The end of what each role printed, by its name; without those that were silent."""
-        found = {}
+        logs = {}
         for path in sorted((self.folder / "logs").glob("*.log")):
             if end := path.read_text("utf-8", errors="replace").splitlines()[-lines:]:
-                found[path.stem] = end
-        return found
+                logs[path.stem] = end
+        return logs
 
 
 class Trials:
@@ -86,10 +86,10 @@ class Trials:
             shutil.rmtree(folder, ignore_errors=True)
             prepared = self.prepare(folder, parameters, network, change)
             before = time.monotonic_ns()
-            [(_, tried)] = self._trials.run([prepared])
+            [(_, attempt)] = self._trials.run([prepared])
             # Virtual time is of a kernel of its own, whose clocks begin at its boot.
             window = (before, time.monotonic_ns()) if parameters.clock == "wall" else _ANY_TIME
-            trial = _ended(folder, tried, window)
+            trial = _ended(folder, attempt, window)
             if not trial.disturbed:
                 break
         return trial
@@ -100,8 +100,8 @@ class Trials:
         """Prepared trials as they end, as many at once as there are processors if all are under the virtual clock, so
         that nothing disturbs them. Those that are not `wanted` any more are left."""
         undisturbed = all(trial.parameters.clock == "virtual" for trial in prepared)
-        for trial, tried in self._trials.run(prepared, self._trials.machine.cpus if undisturbed else 1, wanted):
-            yield _ended(trial.folder, tried, _ANY_TIME)
+        for trial, attempt in self._trials.run(prepared, self._trials.machine.cpus if undisturbed else 1, wanted):
+            yield _ended(trial.folder, attempt, _ANY_TIME)
 
     def prepare(
         self, folder: Path, parameters: Parameters, network: Network, change: Callable[[Path], None]
@@ -115,5 +115,5 @@ class Trials:
         return PreparedTrial(folder, parameters, network)
 
 
-def _ended(folder: Path, tried: AttemptFacts, window: Window) -> Trial:
-    return Trial(folder, read_document(folder / "report.json", Report), tried["reasons"], window)
+def _ended(folder: Path, attempt: AttemptFacts, window: Window) -> Trial:
+    return Trial(folder, read_document(folder / "report.json", Report), attempt["reasons"], window)

@@ -19,7 +19,7 @@ from h123.execution import SERVER_ADDRESS, Pool, campaign_certificate, trial_cer
 from h123.packets.qlog import QLOG_FOLDER, events
 from h123.store import Sample
 from h123.study.workload import AnyWorkloadFile
-from h123.verification.client_cases import SIZES, WITNESS, Assignment, assignments
+from h123.verification.client_cases import SIZES, WITNESS, ClientCase, assignments
 from h123.verification.clients.client_checks import faults_of, headers_sent
 from h123.verification.clients.receive_limits import Reception, reception, reception_faults, reception_words
 from h123.verification.clients.witness import witness
@@ -53,46 +53,46 @@ def verify_client(subject: Subject, pool: Pool) -> Iterator[Result]:
     """
     kept = failures_folder(subject, "client")
     make_bodies(SIZES)
-    for asked in assignments(subject):
-        if made := asked.parameters.workload.documents():
+    for case in assignments(subject):
+        if made := case.parameters.workload.documents():
             make_documents(made.folder, made.contents)
     told = set()
     with scratch() as place:
         certificate = campaign_certificate(place, [SERVER_ADDRESS])
         trials = Trials({**catalogue(), subject.name: subject}, certificate, pool)
-        for number, asked in enumerate(assignments(subject), 1):
-            p = asked.parameters
+        for number, case in enumerate(assignments(subject), 1):
+            p = case.parameters
             if p.clock == "virtual" and installed_kernel() is None:
-                yield _result(asked, "unsupported", "the virtual kernel is not installed")
+                yield _result(case, "unsupported", "the virtual kernel is not installed")
                 continue
-            if asked.logged and not p.qlog:
-                yield _result(asked, "unsupported", f"only qlog files of the server {WITNESS} show it")
+            if case.logged and not p.qlog:
+                yield _result(case, "unsupported", f"only qlog files of the server {WITNESS} show it")
                 continue
-            if asked.body and p.server != WITNESS:
-                yield _result(asked, "unsupported", f"only the server {WITNESS} can send wrong bodies")
+            if case.body and p.server != WITNESS:
+                yield _result(case, "unsupported", f"only the server {WITNESS} can send wrong bodies")
                 continue
-            result, facts = _ask(asked, subject, trials, kept / f"{number:02}")
+            result, facts = _ask(case, subject, trials, kept / f"{number:02}")
             yield result
-            if result.verdict == "passed" and asked.expected == "answers" and p.protocol not in told:
+            if result.verdict == "passed" and case.expected == "answers" and p.protocol not in told:
                 told.add(p.protocol)
-                yield _tls(asked, facts)
+                yield _tls(case, facts)
         yield from verify_settings(subject, "client", trials, kept)
 
 
-def _ask(asked: Assignment, subject: Subject, trials: Trials, folder: Path) -> tuple[Result, Any]:
+def _ask(case: ClientCase, subject: Subject, trials: Trials, folder: Path) -> tuple[Result, Any]:
     """What comes of an assignment, and the client's facts. The last attempt's folder stays if the subject failed."""
-    for attempt in range(asked.attempts):
-        if attempt and asked.controller:  # what it does where no other work can be the reason
-            asked = _under(calm_clock(subject), asked)
-        carried = carry_out(asked, trials, folder)
-        result = _judged(asked, subject, carried)
+    for attempt in range(case.attempts):
+        if attempt and case.controller:  # what it does where no other work can be the reason
+            case = _under(calm_clock(subject), case)
+        client_trial = carry_out(case, trials, folder)
+        result = _judged(case, subject, client_trial)
         if result.verdict != "failed":
             break
-    return result, carried.facts
+    return result, client_trial.facts
 
 
-def _under(clock: Clock, asked: Assignment) -> Assignment:
-    return replace(asked, parameters=asked.parameters.model_copy(update={"clock": clock}))
+def _under(clock: Clock, case: ClientCase) -> ClientCase:
+    return replace(case, parameters=case.parameters.model_copy(update={"clock": clock}))
 
 
 def counterpart(subject: Subject, known: Mapping[str, Subject]) -> Subject:
@@ -105,93 +105,93 @@ def counterpart(subject: Subject, known: Mapping[str, Subject]) -> Subject:
     name, place = subject.client.verified_with, f"{subject.folder / MANIFEST}: verified_with"
     if name not in known:
         raise UserError(f"{place}: there is no subject {name!r}", remedy=choose(name, known))
-    for asked in assignments(subject):
+    for case in assignments(subject):
         try:
-            check_supported(known[name], "server", asked.of_server)
+            check_supported(known[name], "server", case.of_server)
         except UserError as error:
-            remedy = f"choose a server that supports what the check {asked.name!r} needs"
+            remedy = f"choose a server that supports what the check {case.name!r} needs"
             raise UserError(f"{place}: {error.message}", remedy=remedy) from None
     return known[name]
 
 
-def _judged(asked: Assignment, subject: Subject, carried: ClientTrial) -> Result:
-    folder = carried.trial.folder
-    if not carried.trial.disturbed and (faults := judge(asked, subject, carried)):
-        return _result(asked, "failed", f"{'; '.join(faults)} ({folder})")
-    received = None if carried.trial.disturbed else _received(asked, carried.trial)
+def _judged(case: ClientCase, subject: Subject, client_trial: ClientTrial) -> Result:
+    folder = client_trial.trial.folder
+    if not client_trial.trial.disturbed and (faults := judge(case, subject, client_trial)):
+        return _result(case, "failed", f"{'; '.join(faults)} ({folder})")
+    received = None if client_trial.trial.disturbed else _received(case, client_trial.trial)
     shutil.rmtree(folder)
-    if carried.trial.disturbed:
-        return _result(asked, "unsupported", carried.trial.disturbed)
-    return _result(asked, "passed", reception_words(asked, received) if received else "")
+    if client_trial.trial.disturbed:
+        return _result(case, "unsupported", client_trial.trial.disturbed)
+    return _result(case, "passed", reception_words(case, received) if received else "")
 
 
-def _result(asked: Assignment, verdict: Verdict, detail: str = "") -> Result:
-    p = asked.parameters
-    return Result(role="client", protocol=p.protocol, clock=p.clock, check=asked.name, verdict=verdict, detail=detail)
+def _result(case: ClientCase, verdict: Verdict, detail: str = "") -> Result:
+    p = case.parameters
+    return Result(role="client", protocol=p.protocol, clock=p.clock, check=case.name, verdict=verdict, detail=detail)
 
 
-def _tls(asked: Assignment, facts: Any) -> Result:
+def _tls(case: ClientCase, facts: Any) -> Result:
     """What the client says of its connections."""
     known = dict.fromkeys(_kind(told) for told in facts["tls"])
     verdict: Verdict = "passed" if known else "unsupported"
     detail = "; ".join(known) or "the client does not know"
-    return Result(role="client", protocol=asked.parameters.protocol, check="TLS", verdict=verdict, detail=detail)
+    return Result(role="client", protocol=case.parameters.protocol, check="TLS", verdict=verdict, detail=detail)
 
 
 def _kind(told: Mapping[str, object]) -> str:
     return ", ".join(str(told[key]) for key in ("version", "cipher", "key_exchange") if told.get(key))
 
 
-def carry_out(asked: Assignment, trials: Trials, folder: Path) -> ClientTrial:
+def carry_out(case: ClientCase, trials: Trials, folder: Path) -> ClientTrial:
     """The assignment's trial, its samples read."""
 
     def change(folder: Path) -> None:
         path = folder / "workload.json"
         written = AnyWorkloadFile.model_validate_json(path.read_bytes())
-        write_document(path, asked.workload(written))
-        if asked.body:
-            _spoil(asked, trials, folder / "trial.json")
+        write_document(path, case.workload(written))
+        if case.body:
+            _spoil(case, trials, folder / "trial.json")
 
-    trial = trials.carry_out(folder, asked.parameters, asked.network, change)
-    certificate = trial_certificate(trials.certificate.folder, asked.parameters)
+    trial = trials.carry_out(folder, case.parameters, case.network, change)
+    certificate = trial_certificate(trials.certificate.folder, case.parameters)
     return ClientTrial(trial, trial.faults, _rows(folder), _facts(folder / "client.json"), certificate.bytes())
 
 
-def _spoil(asked: Assignment, trials: Trials, path: Path) -> None:
+def _spoil(case: ClientCase, trials: Trials, path: Path) -> None:
     """The server that sends the wrong body in the server's place."""
     trial, tls = read_document(path, trial_files.TrialFile), trials.certificate
     [server] = [role for role in trial.roles if role.name == "server"]
     server.command = spoiler_command(
         trials.subjects[WITNESS],
-        body=asked.body,
+        body=case.body,
         address=SERVER_ADDRESS,
-        port=asked.parameters.port,
-        protocol=asked.parameters.protocol,
+        port=case.parameters.port,
+        protocol=case.parameters.protocol,
         cert=mounted("tls", tls.cert.name),
         key=mounted("tls", tls.key.name),
     )
     write_document(path, trial)
 
 
-def judge(asked: Assignment, subject: Subject, carried: ClientTrial) -> list[str]:
+def judge(case: ClientCase, subject: Subject, client_trial: ClientTrial) -> list[str]:
     """The faults, in words; none: as it should be."""
     assert subject.client is not None
-    codes = [reason["code"] for reason in carried.reasons]
-    if asked.expected == "unsupported":
-        return [] if codes == ["unsupported"] else [f"it did not exit 127: {_told(carried)}"]
+    codes = [reason["code"] for reason in client_trial.reasons]
+    if case.expected == "unsupported":
+        return [] if codes == ["unsupported"] else [f"it did not exit 127: {_told(client_trial)}"]
     if codes:
-        return [_told(carried)]
-    seen = witness(carried.trial, asked.parameters, carried.certificate_bytes)
-    faults = faults_of(asked, subject.client, carried.rows, carried.facts, seen)
-    faults += headers_sent(asked, carried.rows, _bytes_up(carried.trial))
-    if asked.receives and not faults:
-        faults += reception_faults(asked, subject.client.limits, _received(asked, carried.trial))
+        return [_told(client_trial)]
+    seen = witness(client_trial.trial, case.parameters, client_trial.certificate_bytes)
+    faults = faults_of(case, subject.client, client_trial.rows, client_trial.facts, seen)
+    faults += headers_sent(case, client_trial.rows, _bytes_up(client_trial.trial))
+    if case.receives and not faults:
+        faults += reception_faults(case, subject.client.limits, _received(case, client_trial.trial))
     return faults[:_MOST_FAULTS]
 
 
-def _received(asked: Assignment, trial: Trial) -> Reception | None:
+def _received(case: ClientCase, trial: Trial) -> Reception | None:
     """What the client let the server do, on the connection with most requests; None: that is not asked, or not told."""
-    logs = (trial.folder / QLOG_FOLDER).iterdir() if asked.receives else ()
+    logs = (trial.folder / QLOG_FOLDER).iterdir() if case.receives else ()
     return max(
         filter(None, (reception(list(events(log))) for log in logs)), key=lambda found: found.streams, default=None
     )
@@ -203,9 +203,9 @@ def _bytes_up(trial: Trial) -> int | None:
     return way.bytes_in if way else None
 
 
-def _told(carried: ClientTrial) -> str:
-    said = "; ".join(f"{reason['code']}: {reason['detail']}" for reason in carried.reasons) or "the trial is valid"
-    printed = carried.trial.logs(_LOG_LINES).get("client", [])
+def _told(client_trial: ClientTrial) -> str:
+    said = "; ".join(f"{reason['code']}: {reason['detail']}" for reason in client_trial.reasons) or "the trial is valid"
+    printed = client_trial.trial.logs(_LOG_LINES).get("client", [])
     return f"{said}; it printed: {' / '.join(line.strip() for line in printed)}" if printed else said
 
 

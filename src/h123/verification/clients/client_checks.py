@@ -12,7 +12,7 @@ from typing import Any
 from h123.catalogue import FULL, Client
 from h123.store import Sample
 from h123.study.workload import ABANDONED, LEAVING, Retry
-from h123.verification.client_cases import Assignment
+from h123.verification.client_cases import ClientCase
 from h123.verification.clients.connection_checks import connections
 from h123.verification.clients.timing import times, times_over_the_link
 from h123.verification.clients.witness import Witness
@@ -34,35 +34,35 @@ TRY_SHARE = (0.1, 0.8)
 nearly all that it carries until then, and what is on its way comes all the same."""
 
 
-def faults_of(asked: Assignment, client: Client, rows: Sequence[Sample], facts: Any, seen: Witness) -> list[str]:
+def faults_of(case: ClientCase, client: Client, rows: Sequence[Sample], facts: Any, witness: Witness) -> list[str]:
     """What is wrong with what the client wrote."""
-    found = [*unanswered(asked, rows), *times(rows, seen.window)]
-    if asked.expected == "answers":
-        found += [*_first_bytes(client, rows), *connections(asked, rows), *_facts(asked, rows, facts)]
-        found += _process(client, rows, facts, seen)
+    found = [*unanswered(case, rows), *times(rows, witness.window)]
+    if case.expected == "answers":
+        found += [*_first_bytes(client, rows), *connections(case, rows), *_facts(case, rows, facts)]
+        found += _process(client, rows, facts, witness)
         found += _delay(rows, facts)
         found += [
-            *_opened(asked, client, rows, seen),
-            *times_over_the_link(asked, client, rows),
-            *_in_turn(asked, rows),
-            *_paused(asked, rows),
-            *_apart(asked, rows),
+            *_opened(case, client, rows, witness),
+            *times_over_the_link(case, client, rows),
+            *_in_turn(case, rows),
+            *_paused(case, rows),
+            *_apart(case, rows),
         ]
-        found += _sessions(asked, facts, seen)
-        found += _abandoned(asked, rows, seen)
-        found += _retried(asked, rows, seen)
-        if asked.controller:
-            found += _controller(asked, seen)
+        found += _sessions(case, facts, witness)
+        found += _abandoned(case, rows, witness)
+        found += _retried(case, rows, witness)
+        if case.controller:
+            found += _controller(case, witness)
     return found
 
 
-def unanswered(asked: Assignment, rows: Sequence[Sample]) -> list[str]:
+def unanswered(case: ClientCase, rows: Sequence[Sample]) -> list[str]:
     """What is wrong with the answers alone: how many, how they ended, how many bytes, which protocol."""
-    return [*_counts(asked, rows), *_outcomes(asked, rows)]
+    return [*_counts(case, rows), *_outcomes(case, rows)]
 
 
-def _counts(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
-    p = asked.parameters
+def _counts(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
+    p = case.parameters
     expected = p.workload.rows() or {}
     found = Counter(row["phase"] for row in rows)
     for phase, count in expected.items():
@@ -81,9 +81,9 @@ def _among(row: Sample) -> str:
     return "warm" if row["phase"] == LEAVING else row["phase"]
 
 
-def _in_turn(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+def _in_turn(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
     """Each user asks for what it is its turn to ask for; cold requests are all for the first."""
-    work = asked.parameters.workload
+    work = case.parameters.workload
     of_user = defaultdict(list)
     # What one resource of a page asks for is due at one moment.
     for row in sorted(rows, key=lambda row: (row["start_ns"], row["resource"] or 0)):
@@ -97,9 +97,9 @@ def _in_turn(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
             yield f"user {user} asked for resources {asked_for[:8]}, not {turns[:8]}"
 
 
-def _paused(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+def _paused(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
     """A user's next visit begins no sooner after the end of the one before."""
-    pause, begun, ended = asked.parameters.pause, dict[tuple[int, int], int](), dict[tuple[int, int], int]()
+    pause, begun, ended = case.parameters.pause, dict[tuple[int, int], int](), dict[tuple[int, int], int]()
     for row in rows if pause else ():
         visit = row["user"], row["group"] or 0
         begun[visit] = min(row["start_ns"], begun.get(visit, row["start_ns"]))
@@ -110,9 +110,9 @@ def _paused(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
             return
 
 
-def _apart(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+def _apart(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
     """Each connection has the requests of one host."""
-    work, of = asked.parameters.workload, defaultdict[int, set[str | None]](set)
+    work, of = case.parameters.workload, defaultdict[int, set[str | None]](set)
     for row in rows if work.hosts() else ():
         if row["connection"] is not None:
             of[row["connection"]].add(work.host(row["resource"] or 0))
@@ -120,15 +120,15 @@ def _apart(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
         yield f"connection {joined[0]} has requests of {len(of[joined[0]])} hosts"
 
 
-def headers_sent(asked: Assignment, rows: Sequence[Sample], bytes_up: int | None) -> Iterator[str]:
+def headers_sent(case: ClientCase, rows: Sequence[Sample], bytes_up: int | None) -> Iterator[str]:
     """Headers that change crossed the link with each request, be they compressed by Huffman's code."""
-    least = round(_CODED * asked.parameters.workload.fresh_bytes() * len(rows))
+    least = round(_CODED * case.parameters.workload.fresh_bytes() * len(rows))
     if least and bytes_up is not None and bytes_up < least:
         yield f"{bytes_up} bytes went up in {len(rows)} requests, whose headers alone have {least} and more"
 
 
-def _outcomes(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
-    checks: dict[str, Callable[[Assignment, Sample], str | None]] = {
+def _outcomes(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
+    checks: dict[str, Callable[[ClientCase, Sample], str | None]] = {
         "answers": _answered,
         "wrong bytes": _seen_through,
         "not found": _not_found,
@@ -136,17 +136,17 @@ def _outcomes(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
         "timeout": _timed_out,
         "anything": lambda *_: None,
     }
-    yield from _first_of_each(checks[asked.expected](asked, row) for row in rows)
+    yield from _first_of_each(checks[case.expected](case, row) for row in rows)
 
 
-def _answered(asked: Assignment, row: Sample) -> str | None:
+def _answered(case: ClientCase, row: Sample) -> str | None:
     if row["phase"] == LEAVING:
-        return _left(asked, row)
-    exchange = asked.parameters.workload.exchanges()[row["resource"] or 0]
+        return _left(case, row)
+    exchange = case.parameters.workload.exchanges()[row["resource"] or 0]
     if row["error"] or row["status"] != exchange.status:
         return f"a request ended with status {row['status']}, error {row['error']!r}"
-    if row["protocol"] not in (carriers := asked.carriers(row["resource"])):
-        what = "of a document " * bool(asked.document and not row["resource"])
+    if row["protocol"] not in (carriers := case.carriers(row["resource"])):
+        what = "of a document " * bool(case.document and not row["resource"])
         return f"protocol {row['protocol']!r} {what}instead of {' or '.join(map(repr, carriers))}"
     up, down = exchange.up or 0, exchange.down
     if down is None:  # an upload is answered by the count of its bytes, as text; of another answer nothing is asked
@@ -156,11 +156,11 @@ def _answered(asked: Assignment, row: Sample) -> str | None:
     return None
 
 
-def _left(asked: Assignment, row: Sample) -> str | None:
+def _left(case: ClientCase, row: Sample) -> str | None:
     """Given up when it is to be, while its body was on the way."""
-    assert asked.parameters.abandon
-    taken, allowed = row["end_ns"] - row["start_ns"], asked.parameters.abandon.after
-    if row["error"] != ABANDONED or row["bytes_down"] >= asked.parameters.size:
+    assert case.parameters.abandon
+    taken, allowed = row["end_ns"] - row["start_ns"], case.parameters.abandon.after
+    if row["error"] != ABANDONED or row["bytes_down"] >= case.parameters.size:
         told = f"status {row['status']}, error {row['error']!r}, {row['bytes_down']} bytes down"
         return f"a request that is to be abandoned ended with {told}"
     if not 0.9 * allowed <= taken <= allowed + LATE_NS:
@@ -168,31 +168,31 @@ def _left(asked: Assignment, row: Sample) -> str | None:
     return None
 
 
-def _seen_through(asked: Assignment, row: Sample) -> str | None:
+def _seen_through(case: ClientCase, row: Sample) -> str | None:
     """The body came whole, and in good order but for its bytes."""
-    whole = asked.parameters.size
+    whole = case.parameters.size
     if (row["error"], row["status"], row["bytes_down"]) == ("wrong-bytes", 200, whole):
         return None
     told = f"status {row['status']}, error {row['error']!r}, {row['bytes_down']} bytes down"
     return f"{told} instead of status 200, error 'wrong-bytes', {whole} bytes"
 
 
-def _not_found(_: Assignment, row: Sample) -> str | None:
+def _not_found(_: ClientCase, row: Sample) -> str | None:
     return None if row["status"] == 404 else f"status {row['status']}, error {row['error']!r} instead of status 404"
 
 
-def _refused(asked: Assignment, row: Sample) -> str | None:
+def _refused(case: ClientCase, row: Sample) -> str | None:
     # A closed UDP port may answer by silence, as far as a client can see.
-    usual = {"refused", "timeout"} if asked.parameters.protocol == "h3" else {"refused"}
+    usual = {"refused", "timeout"} if case.parameters.protocol == "h3" else {"refused"}
     if row["error"] in usual and row["status"] == 0 and row["bytes_down"] == 0:
         return None
     return f"status {row['status']}, error {row['error']!r}, {row['bytes_down']} bytes down instead of error 'refused'"
 
 
-def _timed_out(asked: Assignment, row: Sample) -> str | None:
+def _timed_out(case: ClientCase, row: Sample) -> str | None:
     if row["error"] != "timeout":
         return f"status {row['status']}, error {row['error']!r} instead of error 'timeout'"
-    taken, allowed = row["end_ns"] - row["start_ns"], asked.parameters.timeout
+    taken, allowed = row["end_ns"] - row["start_ns"], case.parameters.timeout
     if not 0.9 * allowed <= taken <= allowed + LATE_NS:
         return f"a request with a timeout of {_seconds(allowed)} ended after {_seconds(taken)}"
     return None
@@ -209,7 +209,7 @@ def _first_bytes(client: Client, rows: Sequence[Sample]) -> Iterator[str]:
         yield "connected_ns is empty in a cold row"
 
 
-def _facts(asked: Assignment, rows: Sequence[Sample], facts: Any) -> Iterator[str]:
+def _facts(case: ClientCase, rows: Sequence[Sample], facts: Any) -> Iterator[str]:
     if not isinstance(facts, dict) or facts.get("h123") != "client/1" or not isinstance(facts.get("tls"), list):
         yield "client.json is missing, or is not of the format client/1"
         return
@@ -217,10 +217,10 @@ def _facts(asked: Assignment, rows: Sequence[Sample], facts: Any) -> Iterator[st
         yield "client.json: each element of tls has names and values, and connections is a whole number"
         return
     resources = dict.fromkeys(row["resource"] for row in rows) or [None]
-    names = [name for resource in resources for protocol in asked.carriers(resource) for name in ALPN[protocol]]
+    names = [name for resource in resources for protocol in case.carriers(resource) for name in ALPN[protocol]]
     for told in facts["tls"]:
-        if told.get("version") != asked.parameters.tls:
-            yield f"client.json: TLS version {told.get('version')!r} instead of {asked.parameters.tls!r}"
+        if told.get("version") != case.parameters.tls:
+            yield f"client.json: TLS version {told.get('version')!r} instead of {case.parameters.tls!r}"
         if told.get("alpn") not in (None, *names):
             yield f"client.json: ALPN {told.get('alpn')!r} instead of {names[0]!r}"
     used = {row["connection"] for row in rows}
@@ -240,21 +240,28 @@ def _delay(rows: Sequence[Sample], facts: Any) -> Iterator[str]:
             yield f"client.json: {part} of the delay is {of}, and the longest request took {max(took)} ns"
 
 
-def _process(client: Client, rows: Sequence[Sample], facts: Any, seen: Witness) -> Iterator[str]:
+def _process(client: Client, rows: Sequence[Sample], facts: Any, witness: Witness) -> Iterator[str]:
     """The program ran around all of its requests, within the trial."""
     told = facts.get("process") if isinstance(facts, dict) else None
     if client.process != (told is not None):
         yield f"process is {'' if client.process else 'not '}declared, and client.json has {told}"
     elif told is not None:
         requests = [row["start_ns"] for row in rows] + [row["end_ns"] for row in rows]
-        in_order = [seen.window[0], told["began_ns"], min(requests), max(requests), told["ended_ns"], seen.window[1]]
+        in_order = [
+            witness.window[0],
+            told["began_ns"],
+            min(requests),
+            max(requests),
+            told["ended_ns"],
+            witness.window[1],
+        ]
         if in_order != sorted(in_order):
             yield f"client.json tells of a process that did not run around its requests: {told}"
 
 
-def _opened(asked: Assignment, client: Client, rows: Sequence[Sample], seen: Witness) -> Iterator[str]:
+def _opened(case: ClientCase, client: Client, rows: Sequence[Sample], witness: Witness) -> Iterator[str]:
     """As many connections as were asked for, whatever the client writes of them; or more, where it declares that."""
-    p, most = asked.parameters, asked.connections()
+    p, most = case.parameters, case.connections()
     least = most if p.cold else min(most, p.users)
     if p.workload.open_loop:  # those that are free are taken first
         least = 1
@@ -265,27 +272,27 @@ def _opened(asked: Assignment, client: Client, rows: Sequence[Sample], seen: Wit
     most += p.workload.connections_again()
     uncounted = p.workload.connections_uncounted()
     least, most = least + uncounted, most + uncounted
-    if seen.connections is None:
+    if witness.connections is None:
         if p.users > 1 and any(row["connection"] is None for row in rows):
             yield "neither the client nor anybody else tells how many connections it opened"
-    elif not least <= seen.connections <= most:
+    elif not least <= witness.connections <= most:
         beside = " and one that earns a session" * uncounted
-        yield f"{seen.connections} connections came to the server where {asked.connections()}{beside} were asked for"
+        yield f"{witness.connections} connections came to the server where {case.connections()}{beside} were asked for"
 
 
-def _sessions(asked: Assignment, facts: Any, seen: Witness) -> Iterator[str]:
+def _sessions(case: ClientCase, facts: Any, witness: Witness) -> Iterator[str]:
     """Each connection but the one that earns the session is as asked: as the client tells, and as others saw."""
-    p = asked.parameters
+    p = case.parameters
     if p.sessions == FULL:
         return
     kinds = facts["tls"] if isinstance(facts, dict) else []
     for what in ("resumed", "early")[: 1 + p.workload.early]:
         if not kinds or not all(isinstance(told, dict) and told.get(what) is True for told in kinds):
             yield f"client.json does not say of all connections that they were {what}"
-    if seen.handshakes is None:
+    if witness.handshakes is None:
         yield "nothing shows whether it resumed sessions"
         return
-    others = sorted(seen.handshakes)[1:]
+    others = sorted(witness.handshakes)[1:]
     if full := sum(not one.resumed for one in others):
         yield f"{full} of {len(others)} connections that should resume a session made a full handshake"
     elif p.workload.fast_open and (plain := sum(not one.fast_open for one in others)):
@@ -294,45 +301,46 @@ def _sessions(asked: Assignment, facts: Any, seen: Witness) -> Iterator[str]:
         yield f"the server got no early data on {late} of {len(others)} connections"
 
 
-def _abandoned(asked: Assignment, rows: Sequence[Sample], seen: Witness) -> Iterator[str]:
+def _abandoned(case: ClientCase, rows: Sequence[Sample], witness: Witness) -> Iterator[str]:
     """The server knows that nobody wants the answer: over HTTP/1.1 the connection is closed, over the others the stream
     alone, and what is left of the body is not sent."""
     left = [row for row in rows if row["error"] == ABANDONED]
     if not left:
         return
-    if asked.parameters.protocol == "h1":
+    if case.parameters.protocol == "h1":
         last = {row["connection"]: row["end_ns"] for row in left}
         if again := sum(row["start_ns"] >= last.get(row["connection"], row["start_ns"] + 1) for row in rows):
             yield f"{again} requests went out on connections of which one had been abandoned"
     ended = max(row["end_ns"] for row in rows) - LAST_NS
     told = sum(row["end_ns"] < ended for row in left)
-    if seen.given_up is not None and seen.given_up < told:
-        yield f"the server was told of {seen.given_up} of {told} requests that they were abandoned"
-    size = asked.parameters.size
+    if witness.given_up is not None and witness.given_up < told:
+        yield f"the server was told of {witness.given_up} of {told} requests that they were abandoned"
+    size = case.parameters.size
     whole, most = (len(rows) - len(left)) * size, (len(rows) - len(left) / 2) * size
-    if seen.bytes_down is None:
+    if witness.bytes_down is None:
         yield "nothing shows whether the server stopped sending"
-    elif seen.bytes_down > most:
-        yield f"{seen.bytes_down} bytes came down, and answers of {whole} were wanted: the server did not stop sending"
+    elif witness.bytes_down > most:
+        came = f"{witness.bytes_down} bytes came down, and answers of {whole} were wanted"
+        yield f"{came}: the server did not stop sending"
 
 
-def _retried(asked: Assignment, rows: Sequence[Sample], seen: Witness) -> Iterator[str]:
+def _retried(case: ClientCase, rows: Sequence[Sample], witness: Witness) -> Iterator[str]:
     """Requests were made as often as their times say, and others saw each try: over HTTP/1.1 a connection is closed
     between two, over HTTP/3 each is a stream, and over all the link carried something of what was given up."""
-    retry = asked.parameters.retry
+    retry = case.parameters.retry
     if retry is None:
         return
     yield from _first_of_each(_tried(retry, row) for row in rows)
     tries = sum(row.get("tries", 1) for row in rows)
     again = tries - len(rows)
-    opened = asked.connections() + (again if asked.parameters.protocol == "h1" else 0)
-    if seen.connections is not None and seen.connections < opened:
-        yield f"the server saw {seen.connections} connections, and {again} tries were given up, each with its own"
-    if seen.made is not None and seen.made != tries:
-        yield f"the server saw {seen.made} requests, and the rows tell of {tries} tries"
-    if seen.given_up is not None and seen.given_up < again:
-        yield f"the server was told of {seen.given_up} of {again} tries that they were given up"
-    yield from _carried(asked, rows, seen)
+    opened = case.connections() + (again if case.parameters.protocol == "h1" else 0)
+    if witness.connections is not None and witness.connections < opened:
+        yield f"the server saw {witness.connections} connections, and {again} tries were given up, each with its own"
+    if witness.made is not None and witness.made != tries:
+        yield f"the server saw {witness.made} requests, and the rows tell of {tries} tries"
+    if witness.given_up is not None and witness.given_up < again:
+        yield f"the server was told of {witness.given_up} of {again} tries that they were given up"
+    yield from _carried(case, rows, witness)
 
 
 def _tried(retry: Retry, row: Sample) -> str | None:
@@ -348,25 +356,25 @@ def _tried(retry: Retry, row: Sample) -> str | None:
     return None
 
 
-def _carried(asked: Assignment, rows: Sequence[Sample], seen: Witness) -> Iterator[str]:
+def _carried(case: ClientCase, rows: Sequence[Sample], witness: Witness) -> Iterator[str]:
     """By the link: more than the last tries of large answers, and less than all of every try."""
-    if seen.bytes_down is None:
+    if witness.bytes_down is None:
         yield "nothing shows what came of the tries that were given up"
         return
-    size = max(one.moved("down") for one in asked.parameters.workload.exchanges())
+    size = max(one.moved("down") for one in case.parameters.workload.exchanges())
     again = sum(row.get("tries", 1) - 1 for row in rows if row["bytes_down"] == size)
     whole = sum(row["bytes_down"] for row in rows)
     least, most = (round(whole + share * size * again) for share in TRY_SHARE)
-    if not least <= seen.bytes_down <= most:
-        came = f"{seen.bytes_down} bytes came down, {whole} of them in answers"
+    if not least <= witness.bytes_down <= most:
+        came = f"{witness.bytes_down} bytes came down, {whole} of them in answers"
         yield f"{came}; with {again} tries that are given up it is {least} to {most}"
 
 
-def _controller(asked: Assignment, seen: Witness) -> Iterator[str]:
-    if not seen.arrivals:
+def _controller(case: ClientCase, witness: Witness) -> Iterator[str]:
+    if not witness.arrivals:
         yield "nothing shows its congestion controller"
         return
-    like, named = behaviour(seen.arrivals), asked.controller
+    like, named = behaviour(witness.arrivals), case.controller
     if like.controller != named:
         yield f"behaves like {like.controller or 'none that is known'}, not {named}: {like}"
 

@@ -5,27 +5,27 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from h123.store import Sample
-from h123.verification.client_cases import Assignment
+from h123.verification.client_cases import ClientCase
 
 
-def connections(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+def connections(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
     """What is wrong with them, in words."""
     columns: Sequence[Literal["connection", "reused"]] = ("connection", "reused")
     if partly := [c for c in columns if 0 < sum(row[c] is None for row in rows) < len(rows)]:
         yield f"{partly[0]} is empty in some rows and not in others"
     elif rows and all(rows[0][column] is not None for column in columns):
-        yield from _indices(asked, rows)
+        yield from _indices(case, rows)
         yield from _reuse(rows)
-        work = asked.parameters.workload
+        work = case.parameters.workload
         if not work.open_loop and not work.visit() and not work.connections_again():
-            yield from _dealing(asked, rows)
+            yield from _dealing(case, rows)
 
 
-def _indices(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+def _indices(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
     used = {row["connection"] for row in rows}
-    count = asked.connections() + asked.parameters.workload.connections_again()
-    needed = min(asked.connections(), asked.parameters.users)
-    if not used <= set(range(count)) or (not asked.parameters.workload.open_loop and len(used) < needed):
+    count = case.connections() + case.parameters.workload.connections_again()
+    needed = min(case.connections(), case.parameters.users)
+    if not used <= set(range(count)) or (not case.parameters.workload.open_loop and len(used) < needed):
         yield f"connections {sorted(c for c in used if c is not None)[:6]} where {count} were asked for, counted from 0"
     cold = [row["connection"] for row in rows if row["phase"] == "cold"]
     if len(set(cold)) < len(cold):
@@ -42,7 +42,7 @@ def _reuse(rows: Sequence[Sample]) -> Iterator[str]:
         yield "a cold row says that its connection was reused"
 
 
-def _dealing(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+def _dealing(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
     """Users are dealt over the connections round robin, and stay where they are."""
     of_user = defaultdict(set)
     for row in rows:
@@ -54,6 +54,6 @@ def _dealing(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
         (one, other)
         for one in of_user
         for other in of_user
-        if (of_user[one] == of_user[other]) != (one % asked.connections() == other % asked.connections())
+        if (of_user[one] == of_user[other]) != (one % case.connections() == other % case.connections())
     ]:
         yield f"users {wrong[0][0]} and {wrong[0][1]} are not on connections as dealt round robin"

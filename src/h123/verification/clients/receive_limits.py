@@ -12,7 +12,7 @@ from typing import Any
 
 from h123.base.units import format_bytes
 from h123.catalogue import Reach
-from h123.verification.client_cases import STREAMS, Assignment
+from h123.verification.client_cases import STREAMS, ClientCase
 from h123.verification.handshake import RECEIVED, SENT
 
 _PARAMETERS = "transport:parameters_set"
@@ -61,20 +61,20 @@ def reception(log: Sequence[Mapping[str, Any]]) -> Reception | None:
     )
 
 
-def reception_words(asked: Assignment, found: Reception) -> str:
+def reception_words(case: ClientCase, found: Reception) -> str:
     """`100 of 300 requests`, or `131 kB at first, 1.31 MB at most a stream, ...`; whichever was asked."""
-    if asked.name == STREAMS:
-        return f"{found.streams} of {asked.parameters.users} requests"
+    if case.name == STREAMS:
+        return f"{found.streams} of {case.parameters.users} requests"
     return f"{found.stream} a stream; {found.connection} a connection"
 
 
-def reception_faults(asked: Assignment, limits: Reach, found: Reception | None) -> Iterator[str]:
+def reception_faults(case: ClientCase, limits: Reach, found: Reception | None) -> Iterator[str]:
     """What is declared and was not seen."""
     streams, window = limits.streams.get("h3"), limits.windows.get("h3")
     if found is None:
         yield "the server's log tells nothing of the connection"
-    elif asked.name == STREAMS:
-        if streams is not None and found.streams != min(streams, asked.parameters.users):
+    elif case.name == STREAMS:
+        if streams is not None and found.streams != min(streams, case.parameters.users):
             yield f"{found.streams} requests were open at once, and {streams} are declared to be at most"
     elif window is not None and abs(found.stream.most - window) > NEAR * window:
         yield f"its window of a stream is {found.stream}, and {format_bytes(window)} is declared to be the most"

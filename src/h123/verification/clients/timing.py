@@ -13,7 +13,7 @@ from h123.catalogue import Client
 from h123.store import Sample
 from h123.study import handshake_round_trips
 from h123.study.workload import Arrivals
-from h123.verification.client_cases import Assignment
+from h123.verification.client_cases import ClientCase
 from h123.verification.client_networks import DISTANT, FAR
 from h123.verification.trial import SEED, Window
 
@@ -57,30 +57,30 @@ def _order(row: Sample) -> str | None:
     return None
 
 
-def times_over_the_link(asked: Assignment, client: Client, rows: Sequence[Sample]) -> Iterator[str]:
+def times_over_the_link(case: ClientCase, client: Client, rows: Sequence[Sample]) -> Iterator[str]:
     """Of trials over links whose delay and rate show what was not measured."""
-    if asked.network is FAR:
-        handshake = _handshake_ns(asked, false_start=client.false_start)
+    if case.network is FAR:
+        handshake = _handshake_ns(case, false_start=client.false_start)
         yield from dict.fromkeys(
-            fault for row in rows if (fault := _unmeasured(asked, row) or _not_connected(asked, row, handshake))
+            fault for row in rows if (fault := _unmeasured(case, row) or _not_connected(case, row, handshake))
         )
-        yield from _too_slow(asked, rows)
+        yield from _too_slow(case, rows)
         if client.false_start:
-            yield from _false_start(asked, rows)
-    if asked.parameters.arrivals:
-        yield from _as_told(asked, asked.parameters.arrivals, rows)
-    if asked.network is DISTANT:
+            yield from _false_start(case, rows)
+    if case.parameters.arrivals:
+        yield from _as_told(case, case.parameters.arrivals, rows)
+    if case.network is DISTANT:
         warm = [row for row in rows if row["phase"] == "warm"]
-        yield from _poisson(asked, warm)
-        yield from _waiting(asked, warm)
+        yield from _poisson(case, warm)
+        yield from _waiting(case, warm)
 
 
-def _unmeasured(asked: Assignment, row: Sample) -> str | None:
+def _unmeasured(case: ClientCase, row: Sample) -> str | None:
     """A request whose body came before it can have come, or its first byte at another time than it did."""
-    trip, whole = asked.network.round_trip_ns, _whole_ns(asked)
+    trip, whole = case.network.round_trip_ns, _whole_ns(case)
     taken = row["end_ns"] - row["start_ns"]
     if taken < _MEASURED * whole:
-        return f"{asked.parameters.size} bytes arrived after {_seconds(taken)}; the link needs {_seconds(whole)}"
+        return f"{case.parameters.size} bytes arrived after {_seconds(taken)}; the link needs {_seconds(whole)}"
     if row["first_byte_ns"] is None:
         return None
     begun = row["first_byte_ns"] - row["start_ns"]
@@ -91,15 +91,15 @@ def _unmeasured(asked: Assignment, row: Sample) -> str | None:
     return None
 
 
-def _handshake_ns(asked: Assignment, *, false_start: bool) -> int:
-    p = asked.parameters
+def _handshake_ns(case: ClientCase, *, false_start: bool) -> int:
+    p = case.parameters
     trips = handshake_round_trips(
         p.protocol, tls=p.tls, early=p.workload.early, fast_open=p.workload.fast_open, false_start=false_start
     )
-    return trips * asked.network.round_trip_ns
+    return trips * case.network.round_trip_ns
 
 
-def _not_connected(asked: Assignment, row: Sample, handshake: int) -> str | None:
+def _not_connected(case: ClientCase, row: Sample, handshake: int) -> str | None:
     """A connection that was ready before it can have been, or so late that its request's answer could not follow."""
     if row["connected_ns"] is None:
         return None
@@ -108,40 +108,40 @@ def _not_connected(asked: Assignment, row: Sample, handshake: int) -> str | None
         return f"connected after {_seconds(connected)}; a handshake takes {_seconds(handshake)}"
     first = row["first_byte_ns"]
     answered = (row["end_ns"] if first is None else first) - row["connected_ns"]
-    needed = _whole_ns(asked) if first is None else asked.network.round_trip_ns
+    needed = _whole_ns(case) if first is None else case.network.round_trip_ns
     if answered < _MEASURED * needed:
         what = "the last byte" if first is None else "the first byte"
         return f"{what} came {_seconds(answered)} after the connection was ready; the link needs {_seconds(needed)}"
     return None
 
 
-def _false_start(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+def _false_start(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
     """What is declared saves a round trip of TLS 1.2."""
-    waiting, opened = _handshake_ns(asked, false_start=False), [row for row in rows if row["connected_ns"] is not None]
-    if not opened or waiting == _handshake_ns(asked, false_start=True):
+    waiting, opened = _handshake_ns(case, false_start=False), [row for row in rows if row["connected_ns"] is not None]
+    if not opened or waiting == _handshake_ns(case, false_start=True):
         return
     quickest = min((row["connected_ns"] or 0) - row["start_ns"] for row in opened)
     if quickest >= _MEASURED * waiting:
         yield f"connected after {_seconds(quickest)}, as without the false_start that it declares"
 
 
-def _too_slow(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+def _too_slow(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
     quickest = min((row["end_ns"] - row["start_ns"] for row in rows), default=0)
-    if quickest > SLOWEST * _whole_ns(asked):
-        yield f"no request took less than {_seconds(quickest)}; the link needs {_seconds(_whole_ns(asked))}"
+    if quickest > SLOWEST * _whole_ns(case):
+        yield f"no request took less than {_seconds(quickest)}; the link needs {_seconds(_whole_ns(case))}"
 
 
-def _whole_ns(asked: Assignment) -> float:
+def _whole_ns(case: ClientCase) -> float:
     """From a request on a ready connection to its answer's last byte."""
-    network = asked.network
+    network = case.network
     assert network.down is not None
     assert network.down.rate is not None
-    return network.round_trip_ns + asked.parameters.size * 8e9 / network.down.rate.mean_bps
+    return network.round_trip_ns + case.parameters.size * 8e9 / network.down.rate.mean_bps
 
 
-def _poisson(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+def _poisson(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
     """An open loop's gaps are those of a Poisson process."""
-    rate = asked.parameters.rate
+    rate = case.parameters.rate
     assert rate is not None
     starts = sorted(row["start_ns"] for row in rows)
     gaps = [later - earlier for earlier, later in pairwise(starts)]
@@ -155,13 +155,13 @@ def _poisson(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
         yield "the gaps between requests are all alike, not exponential"
 
 
-def _as_told(asked: Assignment, arrivals: Arrivals, rows: Sequence[Sample]) -> Iterator[str]:
+def _as_told(case: ClientCase, arrivals: Arrivals, rows: Sequence[Sample]) -> Iterator[str]:
     """Requests count from when they were due, to the nanosecond, and are on the connection that they are of."""
     users = [row for row in rows if row["phase"] != "cold"]
     if arrivals.per == "all":
         told = arrivals.due(SEED, len(users))
     else:
-        dealt = arrivals.dealt(SEED, len(users), asked.connections())
+        dealt = arrivals.dealt(SEED, len(users), case.connections())
         told = [at for at, _ in dealt]
         yield from _as_dealt(dealt, users)
     starts = sorted(row["start_ns"] for row in users)
@@ -181,12 +181,12 @@ def _as_dealt(dealt: Sequence[tuple[int, int]], rows: Sequence[Sample]) -> Itera
         yield f"{len(wrong)} requests are on another connection than told, the first on {on} instead of {told}"
 
 
-def _waiting(asked: Assignment, rows: Sequence[Sample]) -> Iterator[str]:
+def _waiting(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
     """An open loop waits for no answers: all end in time, after a round trip and what the machine did meanwhile, the
     first after a handshake. `start_ns` alone tells only when they were due."""
-    p = asked.parameters
+    p = case.parameters
     trips = MOST_TRIPS + (0 if p.cold else handshake_round_trips(p.protocol, tls=p.tls))
-    limit = trips * asked.network.round_trip_ns
+    limit = trips * case.network.round_trip_ns
     late = sum(row["end_ns"] - row["start_ns"] > limit for row in rows)
     if late > MOST_LATE * len(rows):
         yield f"{late} of {len(rows)} requests ended more than {_seconds(limit)} after they were due: they have waited"

@@ -27,23 +27,23 @@ class DeclaredComparison:
     """Why, as far as that is stated."""
 
 
-def compared(said: DeclaredConstants, seen: Constants) -> list[DeclaredComparison]:
+def compared(declared: DeclaredConstants, measured: Constants) -> list[DeclaredComparison]:
     """All constants of which the source says something, in a fixed order."""
-    decrease = [_decrease(said, seen)] if said.decrease else []
-    return [_initial_window(said, seen), *decrease, _retransmission(said, seen)]
+    decrease = [_decrease(declared, measured)] if declared.decrease else []
+    return [_initial_window(declared, measured), *decrease, _retransmission(declared, measured)]
 
 
-def _initial_window(said: DeclaredConstants, seen: Constants) -> DeclaredComparison:
+def _initial_window(declared: DeclaredConstants, measured: Constants) -> DeclaredComparison:
     """TCP counts packets. QUIC counts bytes: its full packets fill the window to within one, as a sender may ask before
     sending whether there is room for anything; others are small, or look for larger packets and count as much."""
-    window, flight = said.initial_window, seen.first_flight
+    window, flight = declared.initial_window, measured.first_flight
     says, agrees = f"{window.packets} packets", False
     if window.of_bytes:
         says += f" of {window.of_bytes} bytes"
-    if flight and said.protocol != QUIC:
+    if flight and declared.protocol != QUIC:
         agrees = flight.packets == window.packets
-    elif flight and seen.datagrams:
-        size = seen.datagrams.first
+    elif flight and measured.datagrams:
+        size = measured.datagrams.first
         whole = window.packets * (window.of_bytes or size)
         agrees = flight.bytes >= whole - size and flight.full * size <= whole + size
         says += f": {format_bytes(whole)}"
@@ -51,8 +51,8 @@ def _initial_window(said: DeclaredConstants, seen: Constants) -> DeclaredCompari
     return DeclaredComparison("initial window", says, tuple(window.where), shows, agrees, window.differs)
 
 
-def _decrease(said: DeclaredConstants, seen: Constants) -> DeclaredComparison:
-    loss, shown = said.decrease, seen.decrease
+def _decrease(declared: DeclaredConstants, measured: Constants) -> DeclaredComparison:
+    loss, shown = declared.decrease, measured.decrease
     assert loss is not None
     less, more = GROWN
     agrees = shown is not None and less <= round(shown.keeps - loss.keeps, 2) <= more
@@ -60,8 +60,8 @@ def _decrease(said: DeclaredConstants, seen: Constants) -> DeclaredComparison:
     return DeclaredComparison("a loss leaves", f"{loss.keeps:g}", tuple(loss.where), shows, agrees, loss.differs)
 
 
-def _retransmission(said: DeclaredConstants, seen: Constants) -> DeclaredComparison:
-    wait, tail = said.retransmission, seen.tail_near
+def _retransmission(declared: DeclaredConstants, measured: Constants) -> DeclaredComparison:
+    wait, tail = declared.retransmission, measured.tail_near
     waited = (tail.first_ms if wait.attempt == 1 else tail.second_ms) if tail else None
     agrees = waited is not None and wait.least_ms <= waited <= wait.most_ms + TIMERS_MS
     most = f" to {wait.most_ms:g}" if wait.most_ms > wait.least_ms else ""

@@ -117,22 +117,22 @@ class BodyTransfer:
         return (download if self.method == "GET" else upload)(packets, self.round_trip_ns)
 
 
-def bulk(asked: SenderCase, method: str) -> BodyTransfer:
+def bulk(sender: SenderCase, method: str) -> BodyTransfer:
     """A long one over a link that loses nothing."""
-    return BodyTransfer(f"bulk-{method}", asked, method, BULK_BYTES)
+    return BodyTransfer(f"bulk-{method}", sender, method, BULK_BYTES)
 
 
-def losing(asked: SenderCase) -> list[BodyTransfer]:
+def losing(sender: SenderCase) -> list[BodyTransfer]:
     """Long ones of which two packets are lost each."""
     return [
-        BodyTransfer(f"losing-{packet}", asked, asked.sends, LOSING_BYTES, lost=(recovery.ENDS_SLOW_START, packet))
+        BodyTransfer(f"losing-{packet}", sender, sender.sends, LOSING_BYTES, lost=(recovery.ENDS_SLOW_START, packet))
         for packet in recovery.STEADY_STATE
     ]
 
 
-def short(asked: SenderCase, round_trip_ns: int) -> BodyTransfer:
+def short(sender: SenderCase, round_trip_ns: int) -> BodyTransfer:
     """One that fits into a flight."""
-    return BodyTransfer(f"short-{round_trip_ns}", asked, asked.sends, TAIL_BYTES, round_trip_ns)
+    return BodyTransfer(f"short-{round_trip_ns}", sender, sender.sends, TAIL_BYTES, round_trip_ns)
 
 
 def without_its_tail(body: BodyTransfer, last: int) -> BodyTransfer:
@@ -140,9 +140,9 @@ def without_its_tail(body: BodyTransfer, last: int) -> BodyTransfer:
     return replace(body, lost=tuple(range(last, last + recovery.TAIL_LOSSES)))
 
 
-def pausing(asked: SenderCase) -> BodyTransfer:
+def pausing(sender: SenderCase) -> BodyTransfer:
     """Several on one connection, with ever longer pauses between them."""
-    return BodyTransfer("pausing", asked, asked.sends, PAUSING_BYTES, paused=True)
+    return BodyTransfer("pausing", sender, sender.sends, PAUSING_BYTES, paused=True)
 
 
 class Laboratory:

@@ -83,7 +83,7 @@ def at_once(of: Transfer, part: float) -> float:
 
 def _why(of: Transfer, ended: int) -> str:
     """What holds a window that has stopped doubling, told from the receiver's, from the window then and later."""
-    if any(of.fills_the_receiver(one) for one in of.body[ended : ended + 2]):
+    if any(of.fills_the_receiver(packet) for packet in of.body[ended : ended + 2]):
         return "TCP's receive window"
     before, *later = of.windows[ended : ended + 4]
     if len(later) < 2:
@@ -115,7 +115,9 @@ def datagrams(of: Transfer) -> Datagrams:
     first, *_ = of.body
     sizes = of.sent["payload"][first.first :]
     begin, common = _most_common(sizes[: first.end - first.first]), _most_common(sizes)
-    grown = (n for n, one in enumerate(of.body) if np.median(of.sent["payload"][one.first : one.end]) >= common)
+    grown = (
+        n for n, packet in enumerate(of.body) if np.median(of.sent["payload"][packet.first : packet.end]) >= common
+    )
     grew = float(next(grown, len(of.body))) if common > begin else None
     return Datagrams(first=begin, common=common, largest=int(sizes.max()), grew=grew)
 

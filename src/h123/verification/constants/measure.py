@@ -70,25 +70,25 @@ def measure(subject: Subject, role: VerifiedRole, pool: Pool, moved: Callable[[s
     with scratch() as place:
         certificate = campaign_certificate(place, [SERVER_ADDRESS])
         laboratory = Laboratory(Trials({**catalogue(), subject.name: subject}, certificate, pool), place)
-        findings = {asked: _Findings() for asked in _asked(subject, role)}
+        findings = {sender: _Findings() for sender in _asked(subject, role)}
 
         def make(bodies: Iterable[BodyTransfer]) -> Iterator[tuple[BodyTransfer, _Findings, Transfer | NotMeasurable]]:
             for body, came in laboratory.transfers(bodies):
                 moved(f"{body.asked.protocol} {body.asked.congestion} {body.name}")
                 yield body, findings[body.asked], came
 
-        whole = {body: reads for asked in findings for body, reads in _whole(asked)}
-        shorts = {short(asked, trip): name for asked in findings for name, trip in _TAILS.items()}
+        whole = {body: reads for sender in findings for body, reads in _whole(sender)}
+        shorts = {short(sender, trip): name for sender in findings for name, trip in _TAILS.items()}
         tails = dict[BodyTransfer, str]()
-        for body, found, came in make([*whole, *shorts]):
+        for body, constants, came in make([*whole, *shorts]):
             if body in whole:
-                found.read(came, whole[body])
-            elif isinstance(last := found.read(came, {shorts[body]: recovery.tail_index}), int):
+                constants.read(came, whole[body])
+            elif isinstance(last := constants.read(came, {shorts[body]: recovery.tail_index}), int):
                 # What was read stands for the constant until that transfer has come.
                 tails[without_its_tail(body, last)] = shorts[body]
-        for body, found, came in make(tails):
-            found.read(came, {tails[body]: recovery.tail})
-    return [found.constants(asked) for asked, found in findings.items()]
+        for body, constants, came in make(tails):
+            constants.read(came, {tails[body]: recovery.tail})
+    return [constants.constants(sender) for sender, constants in findings.items()]
 
 
 def _asked(subject: Subject, role: VerifiedRole) -> Iterator[SenderCase]:
@@ -100,14 +100,14 @@ def _asked(subject: Subject, role: VerifiedRole) -> Iterator[SenderCase]:
             yield SenderCase(subject, role, protocol, congestion)
 
 
-def _whole(asked: SenderCase) -> Iterator[tuple[BodyTransfer, _Reads]]:
+def _whole(sender: SenderCase) -> Iterator[tuple[BodyTransfer, _Reads]]:
     """Transfers that end well, and what is read from each."""
-    for method, reads in ((asked.sends, _SENDING), (asked.gets, _GETTING)):
+    for method, reads in ((sender.sends, _SENDING), (sender.gets, _GETTING)):
         also: _Reads = {"handshake": growth.handshake} if method == "GET" else {}
-        yield bulk(asked, method), {**also, **reads}
-    for body in losing(asked):
+        yield bulk(sender, method), {**also, **reads}
+    for body in losing(sender):
         yield body, {"decrease": recovery.decrease}
-    yield pausing(asked), {"silences": partial(recovery.silences, least_s=LEAST_PAUSE_S)}
+    yield pausing(sender), {"silences": partial(recovery.silences, least_s=LEAST_PAUSE_S)}
 
 
 class _Findings:
@@ -127,33 +127,33 @@ class _Findings:
                 self._seen[name].append(why)
         return self._seen[name][-1]
 
-    def constants(self, asked: SenderCase) -> Constants:
+    def constants(self, sender: SenderCase) -> Constants:
         """All of it."""
         told, untold = dict[str, Any](), dict[str, str]()
-        for name, seen in self._seen.items():
+        for name, measured in self._seen.items():
             try:
-                told[name] = _OF_SEVERAL.get(name, _last)(seen)
+                told[name] = _OF_SEVERAL.get(name, _last)(measured)
             except NotMeasurable as why:
                 untold[name] = str(why)
-        controller = _controller(asked)
-        return Constants(role=asked.role, protocol=asked.protocol, congestion=controller, untold=untold, **told)
+        controller = _controller(sender)
+        return Constants(role=sender.role, protocol=sender.protocol, congestion=controller, untold=untold, **told)
 
 
-def _last(seen: Sequence[Any]) -> Any:
+def _last(measured: Sequence[Any]) -> Any:
     """What stands for a constant that one transfer tells."""
-    if isinstance(seen[-1], NotMeasurable):
-        raise seen[-1]
-    return seen[-1]
+    if isinstance(measured[-1], NotMeasurable):
+        raise measured[-1]
+    return measured[-1]
 
 
 _OF_SEVERAL: Mapping[str, Callable[[Sequence[Any]], Any]] = {"decrease": recovery.typical}
 """Constants that take more than one transfer."""
 
 
-def _controller(asked: SenderCase) -> str:
+def _controller(sender: SenderCase) -> str:
     """That of the subject as a sender, or the kernel's."""
     return (
-        default_controller(asked.subject, asked.protocol)
-        if asked.congestion == DEFAULT_CONGESTION
-        else asked.congestion
+        default_controller(sender.subject, sender.protocol)
+        if sender.congestion == DEFAULT_CONGESTION
+        else sender.congestion
     )

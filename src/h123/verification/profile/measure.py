@@ -37,12 +37,12 @@ def profile(subject: Subject, role: VerifiedRole, pool: Pool, moved: Callable[[s
     with scratch() as place:
         certificate = campaign_certificate(place, [SERVER_ADDRESS])
         trials = Trials({**catalogue(), subject.name: subject}, certificate, pool)
-        found = []
+        results = []
         for one in _held(_asked(subject, role), trials, place):
             moved(f"{one.protocol} {one.situation}")
-            found.append(one)
+            results.append(one)
     order = [situation.name for situation in SITUATIONS]
-    return sorted(found, key=lambda one: (one.protocol, order.index(one.situation)))
+    return sorted(results, key=lambda one: (one.protocol, order.index(one.situation)))
 
 
 def _asked(subject: Subject, role: VerifiedRole) -> list[SenderCase]:
@@ -54,51 +54,51 @@ def _asked(subject: Subject, role: VerifiedRole) -> list[SenderCase]:
 def _held(askings: list[SenderCase], trials: Trials, place: Path) -> Iterator[SituationResult]:
     """As they end, as many at once as there are processors."""
     begun, prepared = dict[Path, tuple[SenderCase, Situation]](), list[PreparedTrial]()
-    for asked in askings:
+    for sender in askings:
         for situation in SITUATIONS:
             try:
-                parameters = parameters_of(asked, situation)
-                check_supported(asked.subject, asked.role, parameters)
+                parameters = parameters_of(sender, situation)
+                check_supported(sender.subject, sender.role, parameters)
             except UserError as error:
-                yield _untold(asked, situation, error.message)
+                yield _untold(sender, situation, error.message)
                 continue
             folder = Path(tempfile.mkdtemp(dir=place)) / situation.name
             prepared.append(trials.prepare(folder, parameters, situation.network(parameters.method), lambda _: None))
-            begun[folder] = asked, situation
+            begun[folder] = sender, situation
     for trial in trials.carry_out_each(prepared):
-        asked, situation = begun[trial.folder]
+        sender, situation = begun[trial.folder]
         if trial.faults:
-            yield _untold(asked, situation, "; ".join(f"{fault['code']}: {fault['detail']}" for fault in trial.faults))
+            yield _untold(sender, situation, "; ".join(f"{fault['code']}: {fault['detail']}" for fault in trial.faults))
         else:
-            yield _told(asked, situation, trial.folder)
+            yield _told(sender, situation, trial.folder)
         shutil.rmtree(trial.folder)
 
 
-def parameters_of(asked: SenderCase, situation: Situation) -> Parameters:
+def parameters_of(sender: SenderCase, situation: Situation) -> Parameters:
     """Of a trial."""
-    values = {"network": "profile", "users": 1, "method": situation.method(asked), "size": situation.size}
-    parameters = asked.parameters(**values, **situation.parameters)
-    return parameters.model_copy(update={"qlog": _logs(asked, parameters.server)})
+    values = {"network": "profile", "users": 1, "method": situation.method(sender), "size": situation.size}
+    parameters = sender.parameters(**values, **situation.parameters)
+    return parameters.model_copy(update={"qlog": _logs(sender, parameters.server)})
 
 
-def _logs(asked: SenderCase, server: str) -> bool:
+def _logs(sender: SenderCase, server: str) -> bool:
     """Whether the server can write down what flow control holds back: under the virtual clock that takes no time."""
-    of = asked.subject if asked.role == "server" else catalogue()[server]
-    return asked.protocol in of.features.qlog
+    of = sender.subject if sender.role == "server" else catalogue()[server]
+    return sender.protocol in of.features.qlog
 
 
-def _told(asked: SenderCase, situation: Situation, folder: Path) -> SituationResult:
-    told = explain(folder, parameters_of(asked, situation).workload.statuses())
-    rows = told.seconds[np.array(told.phases) == situation.phase]
+def _told(sender: SenderCase, situation: Situation, folder: Path) -> SituationResult:
+    result = explain(folder, parameters_of(sender, situation).workload.statuses())
+    rows = result.seconds[np.array(result.phases) == situation.phase]
     if not len(rows):
-        return _untold(asked, situation, "no request succeeded")
+        return _untold(sender, situation, "no request succeeded")
     mean = rows.mean(axis=0)
     parts = {cause.name: round(float(s), _ROUND) for cause, s in zip(CAUSES, mean, strict=True) if s > 0}
     seconds = round(float(mean.sum()), _ROUND)
-    of = _transfer(folder, situation, situation.method(asked))
-    own = situation.name == PACING and asked.protocol == "h3"
-    shown = {"in_flight": _in_flight(of), "spread": spread(of, situation) if own else None}
-    return _of(asked, situation).model_copy(update={"seconds": seconds, "parts": parts, **shown})
+    of = _transfer(folder, situation, situation.method(sender))
+    own = situation.name == PACING and sender.protocol == "h3"
+    facts = {"in_flight": _in_flight(of), "spread": spread(of, situation) if own else None}
+    return _of(sender, situation).model_copy(update={"seconds": seconds, "parts": parts, **facts})
 
 
 def _transfer(folder: Path, situation: Situation, method: str) -> Transfer:
@@ -123,15 +123,15 @@ def spread(of: Transfer, situation: Situation) -> float | None:
     return of.spread(early[-1]) if early else None
 
 
-def _untold(asked: SenderCase, situation: Situation, why: str) -> SituationResult:
-    return _of(asked, situation).model_copy(update={"untold": why})
+def _untold(sender: SenderCase, situation: Situation, why: str) -> SituationResult:
+    return _of(sender, situation).model_copy(update={"untold": why})
 
 
-def _of(asked: SenderCase, situation: Situation) -> SituationResult:
+def _of(sender: SenderCase, situation: Situation) -> SituationResult:
     return SituationResult(
-        role=asked.role,
-        protocol=asked.protocol,
-        congestion=default_controller(asked.subject, asked.protocol),
+        role=sender.role,
+        protocol=sender.protocol,
+        congestion=default_controller(sender.subject, sender.protocol),
         situation=situation.name,
         least=round(situation.least_s, _ROUND),
     )

@@ -49,9 +49,9 @@ class Situation:
         """What a request takes at least: a round trip, and the body at the link's rate."""
         return self.round_trip_ms / 1e3 + self.size * 8 / (self.mbit * 1e6)
 
-    def method(self, asked: SenderCase) -> str:
+    def method(self, sender: SenderCase) -> str:
         """Of its requests."""
-        return {"sends": asked.sends, "gets": asked.gets, "asks": "GET"}[self.way]
+        return {"sends": sender.sends, "gets": sender.gets, "asks": "GET"}[self.way]
 
     def network(self, method: str) -> Network:
         """The same both ways, but for losses, which are of the body's packets."""

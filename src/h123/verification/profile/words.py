@@ -18,35 +18,35 @@ _WORDS: Mapping[str, str] = {cause.name: cause.words for cause in CAUSES}
 _LIMITS = {cause.name for cause in CAUSES if cause.group == "limit"}
 
 
-def holding(held: SituationResult) -> list[str]:
+def holding(result: SituationResult) -> list[str]:
     """The causes that took a tenth of the time or more, largest first, at most three; none: nothing holds it."""
-    if not held.seconds:
+    if not result.seconds:
         return []
-    worth = [name for name, s in held.parts.items() if name not in _UNAVOIDABLE and s >= _WORTH * held.seconds]
-    return sorted(worth, key=lambda name: -held.parts[name])[:_MOST]
+    worth = [name for name, s in result.parts.items() if name not in _UNAVOIDABLE and s >= _WORTH * result.seconds]
+    return sorted(worth, key=lambda name: -result.parts[name])[:_MOST]
 
 
-def slowness(held: SituationResult) -> str:
+def slowness(result: SituationResult) -> str:
     """`2.8`: how many times the least that a request takes; `-`: not told."""
-    return figures(held.seconds / held.least, 2) if held.seconds is not None else "-"
+    return figures(result.seconds / result.least, 2) if result.seconds is not None else "-"
 
 
-def holding_words(held: SituationResult) -> str:
+def holding_words(result: SituationResult) -> str:
     """`51% slow start, 31% a limit that does not grow (...), 64 kB under way`."""
-    if held.seconds is None:
-        return f"not told: {held.untold}"
-    said = [_part(held, name) for name in holding(held)] or ["nothing"]
-    return ", ".join([*said, "sent in bursts"] if held.spread is not None and held.spread < _BURST else said)
+    if result.seconds is None:
+        return f"not told: {result.untold}"
+    said = [_part(result, name) for name in holding(result)] or ["nothing"]
+    return ", ".join([*said, "sent in bursts"] if result.spread is not None and result.spread < _BURST else said)
 
 
-def summary(held: SituationResult) -> str:
+def summary(result: SituationResult) -> str:
     """`1.42 s, 2.8 times the least: 51% slow start`."""
-    if held.seconds is None:
-        return holding_words(held)
-    return f"{format_seconds(held.seconds)}, {slowness(held)} times the least: {holding_words(held)}"
+    if result.seconds is None:
+        return holding_words(result)
+    return f"{format_seconds(result.seconds)}, {slowness(result)} times the least: {holding_words(result)}"
 
 
-def _part(held: SituationResult, name: str) -> str:
-    assert held.seconds
-    share = f"{held.parts[name] / held.seconds:.0%} {_WORDS[name]}"
-    return f"{share}, {format_bytes(held.in_flight)} under way" if name in _LIMITS and held.in_flight else share
+def _part(result: SituationResult, name: str) -> str:
+    assert result.seconds
+    share = f"{result.parts[name] / result.seconds:.0%} {_WORDS[name]}"
+    return f"{share}, {format_bytes(result.in_flight)} under way" if name in _LIMITS and result.in_flight else share

@@ -25,9 +25,9 @@ _NO_LENGTH = re.compile(r"content-length -1 instead of (\d+)")
 
 def explained(check: str, detail: str) -> str:
     """The complaint of a failed check, with the request before it."""
-    said = _NO_LENGTH.sub(r"the answer has no content-length (chunked?); `content-length: \1` is wanted", detail)
+    complaint = _NO_LENGTH.sub(r"the answer has no content-length (chunked?); `content-length: \1` is wanted", detail)
     for pattern, request in _REQUESTS:
-        if found := re.fullmatch(pattern, check):
-            asked = found.expand(request)
-            return said if asked in said else f"{asked}: {said}"
-    return said
+        if match := re.fullmatch(pattern, check):
+            case = match.expand(request)
+            return complaint if case in complaint else f"{case}: {complaint}"
+    return complaint

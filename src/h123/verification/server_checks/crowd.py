@@ -52,10 +52,10 @@ def advised(results: Sequence[Result]) -> Iterator[Result]:
 
 def limit_fault(results: Sequence[Result], declared: int) -> str:
     """What is wrong with a declared limit, by what came of one request more; empty: it is as declared."""
-    asked = [result for result in results if _CHECK.fullmatch(result.check)]
-    if any(_begun(result) == declared for result in asked):
+    case = [result for result in results if _CHECK.fullmatch(result.check)]
+    if any(_begun(result) == declared for result in case):
         return ""
-    if wrong := [f"{r.check}: {r.detail}" for r in asked or results if r.verdict == "failed"]:
+    if wrong := [f"{r.check}: {r.detail}" for r in case or results if r.verdict == "failed"]:
         return "; ".join(wrong)
     return (
         f"{declared + 1} were under way at once, so {declared} is no limit of the program's: leave it out of "

@@ -58,10 +58,10 @@ def judged(server: Server, results: Sequence[Result]) -> Iterator[Result]:
 
 def limit_fault(results: Sequence[Result], waited: int) -> str:
     """What is wrong with a declared limit, by what came of a request after longer; empty: it is as declared."""
-    asked = [result for result in results if result.check.startswith(_CHECK)]
-    if not asked:
+    case = [result for result in results if result.check.startswith(_CHECK)]
+    if not case:
         return "; ".join(f"{r.check}: {r.detail}" for r in results if r.verdict == "failed") or "nothing came of it"
-    if asked[0].verdict == "failed":
+    if case[0].verdict == "failed":
         return ""
     return (
         f"the connection was there after {format_seconds(waited / 1e9)}, so half of that is no limit of the "

@@ -60,8 +60,8 @@ def ask(address: str, port: int) -> tuple[bool, str]:
 
 
 def main(plan: str, checks: str) -> None:
-    asked = json.loads(Path(plan).read_text("utf-8"))
-    passed, detail = ask(asked["address"], asked["port"])
+    case = json.loads(Path(plan).read_text("utf-8"))
+    passed, detail = ask(case["address"], case["port"])
     found = {"h123": "checks/1", "checks": [{"check": CHECK, "passed": passed, "detail": detail}]}
     Path(checks).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 

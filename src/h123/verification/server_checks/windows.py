@@ -12,10 +12,10 @@ _WINDOWS = re.compile(r"receive windows of (\d+) bytes a stream and (\d+) a conn
 
 def receive_windows(results: Sequence[Result]) -> dict[str, str]:
     """By protocol: `6.29 MB a stream, 15.7 MB a connection`; those alone that have such windows."""
-    told = {}
+    windows = {}
     for result in results:
-        found = _WINDOWS.search(result.detail) if result.role == "server" and result.check == "limits" else None
-        if found and result.verdict == "passed":
-            stream, connection = (format_bytes(int(size)) for size in found.groups())
-            told[result.protocol] = f"{stream} a stream, {connection} a connection"
-    return told
+        match = _WINDOWS.search(result.detail) if result.role == "server" and result.check == "limits" else None
+        if match and result.verdict == "passed":
+            stream, connection = (format_bytes(int(size)) for size in match.groups())
+            windows[result.protocol] = f"{stream} a stream, {connection} a connection"
+    return windows
