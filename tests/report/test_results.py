@@ -175,6 +175,8 @@ def test_verdicts_of_another_program_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="not those that this h123 comes to"):
         publish_result(folder, "c", published_facts, tmp_path)
     assert not [*tmp_path.glob("*.xz")]
+    folder.verdicts.write_text(json.dumps({**verdicts, "alpha": verdicts["alpha"] * (1 + 1e-13)}))
+    assert publish_result(folder, "c", published_facts, tmp_path).path.is_file(), "libraries differ in the last digit"
 
 
 def fast_open() -> PublishedResult:

@@ -1,6 +1,7 @@
 """From a campaign's folder to verdicts.json (docs/contracts/verdicts.md)."""
 
 import json
+import math
 from collections.abc import Iterable
 from typing import Any, cast
 
@@ -16,6 +17,9 @@ from h123.base.files.durable import write_atomically
 from h123.base.garbage import few_collections
 from h123.store import CampaignFolder
 from h123.study import Ledger
+
+_LAST_DIGITS = 1e-9
+"""Relative: numerical libraries add up in another order now and then."""
 
 
 def analyse(folder: CampaignFolder) -> Verdicts:
@@ -41,11 +45,21 @@ def compute(case: Case) -> Verdicts:
 
 
 def is_current(verdicts: Verdicts, case: Case) -> bool:
-    """Whether this program comes to the same verdicts, whatever the folder is called now, and whatever became of the
-    campaign's conditions."""
+    """Whether this program comes to the same verdicts, but for the last digits, whatever the folder is called now, and
+    whatever became of the campaign's conditions."""
     found: dict[str, object] = json.loads(_written(compute(case)))
     apart = {"campaign", "gate"}
-    return all(verdicts.get(name) == part for name, part in found.items() if name not in apart)
+    return all(_is_alike(verdicts.get(name), part) for name, part in found.items() if name not in apart)
+
+
+def _is_alike(one: object, other: object) -> bool:
+    if isinstance(one, float | int) and isinstance(other, float | int):
+        return math.isclose(one, other, rel_tol=_LAST_DIGITS)
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_is_alike(one[name], other[name]) for name in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_is_alike, one, other))
+    return one == other
 
 
 def record_gate(folder: CampaignFolder, verdicts: Verdicts, gate: GateRow | None) -> Verdicts:
