@@ -135,13 +135,13 @@ def opened(*openings: Opening) -> Callable[[Attempt], Attempt]:
 
 
 def opening(round_trips: int, **what: Any) -> Opening:
-    return Opening(round_trips, 2700, 2800, 4, 5, **{"lost": False, "retried": False, "limited": False, **what})
+    return Opening(round_trips, 2700, 2800, 4, 5, **{"losses": False, "retried": False, "limited": False, **what})
 
 
 def as_its_protocol_says(attempt: Attempt) -> Attempt:
     """As if all its connections took the round trips of their protocol, but for one whose packets were lost."""
     trips = 2 if attempt.parameters["protocol"] == "h3" else 3
-    return opened(opening(trips), opening(trips), opening(trips + 2, lost=True))(attempt)
+    return opened(opening(trips), opening(trips), opening(trips + 2, losses=True))(attempt)
 
 
 TRANSFORMED: dict[str, Callable[[Attempt], Attempt]] = {

@@ -141,7 +141,7 @@ def test_a_kernel_without_fast_open_makes_no_fast_open(
         ([opening(2)] * 3, {}, True, "of 3 connections 3 took 2; 2 expected"),
         ([opening(3, retried=True), opening(2)], {}, True, "1 took 2, 1 took 3 (a Retry); 2 expected"),
         (
-            [opening(3, limited=True, lost=True)],
+            [opening(3, limited=True, losses=True)],
             {},
             True,
             "1 took 3 (packets were lost and QUIC's anti-amplification limit",
@@ -153,15 +153,20 @@ def test_a_kernel_without_fast_open_makes_no_fast_open(
         ([opening(3)], {}, False, "1 took 3; 2 expected"),
         ([opening(2)], {"protocol": "h2", "sessions": "fast-open"}, True, "1 took 2; 2 expected"),
         # The request was sent when it should be: what follows is the server's.
-        ([opening(3, asked=2)], {}, True, "1 took 3 (the server sent nothing of the answer in the round trip of"),
         (
-            [opening(4, asked=2, begun=True)],
+            [opening(3, request_round_trips=2)],
+            {},
+            True,
+            "1 took 3 (the server sent nothing of the answer in the round trip of",
+        ),
+        (
+            [opening(4, request_round_trips=2, early_part=True)],
             {},
             True,
             "1 took 4 (the answer had begun, and its first TLS record did not",
         ),
-        ([opening(3, asked=3)], {}, False, "1 took 3; 2 expected"),
-        ([opening(3, asked=1)], {}, False, "1 took 3; 2 expected"),  # that is when it was due
+        ([opening(3, request_round_trips=3)], {}, False, "1 took 3; 2 expected"),
+        ([opening(3, request_round_trips=1)], {}, False, "1 took 3; 2 expected"),  # that is when it was due
     ],
 )
 def test_round_trips_beyond_the_protocols_have_a_name(

@@ -51,7 +51,7 @@ def test_of_pages_the_visits_in_the_middle_are_kept_beside_the_requests() -> Non
     trial = _trial(0.0, 0.0)
     told = len(CAUSES) - 1
     of = ((0.1, 0.1 * told), (0.3, 0.2 * told))  # the second one misses what its client measured
-    visits = [Stretch(np.full(len(CAUSES), seconds), held=seconds, took=took) for seconds, took in of]
+    visits = [Stretch(np.full(len(CAUSES), seconds), head_of_line=seconds, duration=took) for seconds, took in of]
     kept = means(replace(trial, visits=visits))
     assert kept.keys() == {"warm", VISIT}
     assert kept[VISIT].seconds == pytest.approx([0.2] * len(CAUSES))
@@ -75,6 +75,6 @@ def test_what_is_taken_apart_are_times_of_whole_requests_and_pages() -> None:
 def test_what_losses_cost_is_told_with_what_they_held_back() -> None:
     mine, others = _trial(0.0, 0.0), _trial(0.0, 0.0)
     mine.seconds[0, [NUMBER[CUT], NUMBER[MENDING]]] = 0.03, 0.01
-    mine.held[0] = 0.008
+    mine.head_of_line[0] = 0.008
     row = between([means(mine)["warm"]], [means(others)["warm"]])
     assert row["losses"] == pytest.approx({"a_seconds": 0.02, "b_seconds": 0, "a_held": 0.004, "b_held": 0})

@@ -14,7 +14,7 @@ from h123.report.text.explanations.reasons import later_lines
 from synthetic import Scenario, make_campaign
 
 COMPARED = {"metric": METRIC, "cell": {"network": "far"}, "a": "h3", "b": "h2", "twin": False, "verdict": "slower"}
-RECORD = opening(4, asked=2, begun=True)
+RECORD = opening(4, request_round_trips=2, early_part=True)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_what_delays_one_side(sound: Attempt, slow: list[Opening], quick: list[O
     [
         ([RECORD] * 3, [RECORD] * 3, {}),
         ([opening(3)] * 3, [opening(2)] * 3, {}),  # nobody knows why
-        ([opening(3, asked=2)] * 3, [opening(2)] * 3, {}),  # the causes say how long the server waited
+        ([opening(3, request_round_trips=2)] * 3, [opening(2)] * 3, {}),  # the causes say how long the server waited
         ([RECORD, opening(2), opening(2)], [opening(2)] * 3, {}),
         ([], [opening(2)] * 3, {}),
         ([RECORD] * 3, [opening(2)] * 3, {"verdict": "equivalent"}),

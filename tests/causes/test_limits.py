@@ -95,8 +95,8 @@ def test_a_log_is_of_the_connection_whose_packets_were_sent_when_it_says() -> No
     # A clock of its own; the handshake's first datagram had two packets; the last one came after the record's end.
     logs = [_log([1000, *(1000 + 4 * n * n for n in range(9)), 9000]), _log([50 + 7 * n * n for n in range(9)])]
     told = match_logs(logs, [first, second])
-    assert [log.sent[0] / MS for log in told if log] == [20, 23]
-    assert [len(log.sent) for log in told if log] == [9, 11]
+    assert [log.sendings[0] / MS for log in told if log] == [20, 23]
+    assert [len(log.sendings) for log in told if log] == [9, 11]
 
 
 def test_a_log_that_fits_no_connection_is_of_none() -> None:
@@ -110,7 +110,7 @@ def test_what_flow_control_holds_is_told_by_the_log(way: int, own: bool, begin: 
     """What the server hears of the client left there half a round trip before."""
     one = connections(made(_quic(0, 5)), LINK, LINK)[0]
     held = (FlowControlStall(30 * MS, 70 * MS, True, own), FlowControlStall(30 * MS, 70 * MS, False, not own))
-    found = dict(limits(one, way, _log([0, 1], held=held)))
+    found = dict(limits(one, way, _log([0, 1], stalls=held)))
     assert _ms(found[STREAM_LIMIT]) == [(begin, end)]
     assert _ms(found[CONNECTION_LIMIT]) == []
     assert limits(one, way, None) == []
@@ -123,5 +123,5 @@ def test_a_stream_is_not_what_a_full_congestion_window_waits_for() -> None:
         "window": np.array([20_000.0, 20_000.0, np.nan]),
         "in_flight": np.array([10_000.0, 19_500.0, 0.0]),
     }
-    log = _log([0, 1], held=(FlowControlStall(30 * MS, 70 * MS, True, True),), **looks)
+    log = _log([0, 1], stalls=(FlowControlStall(30 * MS, 70 * MS, True, True),), **looks)
     assert _ms(dict(limits(one, DOWN, log))[STREAM_LIMIT]) == [(30, 40), (60, 70)]

@@ -92,7 +92,7 @@ def _recovery(packets: Packets, rows: list[Sample], sent: float) -> dict[str, fl
     of = [Request(start, start, round(sent * MS), None, end, up=0, down=100_000)]
     (connection,) = match([of], _connections(packets), [MOVE])
     assert connection
-    return _told(one.spent(connection, Explainer(connection, of, Work([], []), moves=[MOVE]), 0))
+    return _told(one.durations(connection, Explainer(connection, of, Work([], []), moves=[MOVE]), 0))
 
 
 def test_a_connection_of_quic_goes_on_when_the_server_has_heard_and_validated() -> None:
@@ -138,7 +138,7 @@ def test_what_a_client_repeats_by_itself_was_not_noticed_before_it_connects() ->
     of = [Request(1040 * MS, 1040 * MS, 1342 * MS, None, 1442 * MS, up=0, down=500)]
     (connection,) = match([of], _connections(packets), [MOVE])
     assert connection
-    told = _told(one.spent(connection, Explainer(connection, of, Work([], [])), 0))
+    told = _told(one.durations(connection, Explainer(connection, of, Work([], [])), 0))
     assert told == {"gone": 142, "anew": 200, "trip": 100}
 
 
@@ -150,7 +150,7 @@ def test_a_part_since_a_move_belongs_to_the_connection_whose_requests_it_answers
     one, other = match([silent, goes_on], _connections(packets), [MOVE])
     assert one
     assert other
-    assert (one.began, other.began) == (3 * MS, 0)
+    assert (one.begin, other.begin) == (3 * MS, 0)
     assert NEW not in one.up.packets["source"]
     assert NEW in other.up.packets["source"]
     assert (np.diff(other.down.at) >= 0).all()
@@ -207,8 +207,8 @@ def test_a_real_recovery_is_taken_apart(trials: Trials, tmp_path: Path, protocol
     report = read_document(folder / "report.json", Report)
     told = explain(folder, parameters.workload.statuses())
     (recovery,) = told.recoveries
-    assert recovery.took == pytest.approx(trial_metrics(folder, report, values)["recovery"])
-    assert recovery.seconds.sum() == pytest.approx(recovery.took)
+    assert recovery.duration == pytest.approx(trial_metrics(folder, report, values)["recovery"])
+    assert recovery.seconds.sum() == pytest.approx(recovery.duration)
     assert recovery.sums_up
     seconds = {cause.name: part for cause, part in zip(CAUSES, recovery.seconds.tolist(), strict=True) if part > 1e-4}
     assert parts <= seconds.keys()

@@ -60,7 +60,7 @@ def test_an_answer_has_begun_although_its_first_record_is_not_whole() -> None:
 def test_what_came_before_the_last_try_is_one_part() -> None:
     """As above, but the handshake was an earlier try's, and was given up with it as it ended."""
     packets, end = _answered_in_two_flights()
-    request = Request(0, 0, 2 * TRIP, end, end, up=0, down=30 * 1400, tried=2 * TRIP)
+    request = Request(0, 0, 2 * TRIP, end, end, up=0, down=30 * 1400, last_try=2 * TRIP)
     (time,) = Explainer(connections(packets, LINK, LINK)[0], [request], Work([], [])).explain()
     parts = {cause.name: part / MS for cause, part in zip(CAUSES, time, strict=True) if part > 0.01 * MS}
     told = {"tries": 200, "trip": 100, "server": 10, "slow-start": 100}

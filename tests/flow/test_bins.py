@@ -12,7 +12,7 @@ TIMES = st.lists(st.integers(0, 10**12), min_size=1, max_size=60)
 
 @given(st.integers(0, 10**15), st.integers(0, 10**13), st.integers(1, 500))
 def test_bins_hold_both_ends_and_are_no_more_than_asked_for(begin: int, span: int, most: int) -> None:
-    bins = Bins.over(begin, begin + span, most)
+    bins = Bins.covering(begin, begin + span, most)
     assert 1 <= bins.count <= most
     assert bins.begin <= begin
     assert begin + span < bins.begin + bins.width * bins.count
@@ -22,7 +22,7 @@ def test_bins_hold_both_ends_and_are_no_more_than_asked_for(begin: int, span: in
 
 @given(TIMES, st.integers(1, 300))
 def test_sums_lose_nothing_of_what_is_inside(times: list[int], most: int) -> None:
-    bins = Bins.over(min(times), max(times), most)
+    bins = Bins.covering(min(times), max(times), most)
     amounts = np.arange(1, len(times) + 1)
     assert bins.sums(times, amounts).sum() == amounts.sum()
     assert bins.counts(times).sum() == len(times)
@@ -49,5 +49,5 @@ def test_a_bin_without_values_has_none() -> None:
 
 
 def test_no_time_at_all_is_one_bin() -> None:
-    assert Bins.over(5, 5, 400) == Bins(5, 1, 1)
+    assert Bins.covering(5, 5, 400) == Bins(5, 1, 1)
     assert Bins(0, 10, 2).medians([], []) == pytest.approx([np.nan, np.nan], nan_ok=True)

@@ -112,7 +112,7 @@ def test_tcp_s_numbers_go_on_after_the_last_one() -> None:
     (one,) = sequences(_exchange(), DOWN)
     assert not one.quic
     assert one.ends.tolist() == [1000, 2000, 3000, 3000]
-    assert one.lost.tolist() == [2]
+    assert one.losses.tolist() == [2]
     assert one.again.tolist() == [3]
 
 
@@ -120,7 +120,7 @@ def test_of_quic_the_datagrams_are_summed_up() -> None:
     (one,) = sequences(_exchange(protocol=UDP), DOWN)
     assert one.quic
     assert one.ends.tolist() == [1000, 2000, 3000, 4000]
-    assert one.lost.tolist() == [2]
+    assert one.losses.tolist() == [2]
     assert one.again.tolist() == []
 
 

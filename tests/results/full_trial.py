@@ -115,7 +115,7 @@ class Trial:
 
     def _told(self, rows: Rows) -> Sequence[Opening]:
         """As `openings_of` needs the columns."""
-        whole = all(rows[column].known.any() for column in OpeningCost.needs.columns)
+        whole = all(rows[column].valid.any() for column in OpeningCost.needs.columns)
         return self.openings if whole else ()
 
     def _paged(self) -> pa.Table:
@@ -213,6 +213,6 @@ def full_trial() -> Trial:
         pa.Table.from_pylist(rows, schema=SCHEMA),
         NO_REPORT.model_copy(update={"roles": roles, "links": [LINK], "phases_ns": {"main": 10_000 * MS}}),
         FACTS,
-        [Opening(2, 2700, 2800, 4, 5, lost=False, retried=False, limited=False)],
+        [Opening(2, 2700, 2800, 4, 5, losses=False, retried=False, limited=False)],
         [Move(at_ns=3_000 * MS, new="port")],
     )

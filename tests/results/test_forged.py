@@ -150,7 +150,7 @@ def test_samples_of_another_shape_are_refused_by_their_column(
     forged = pa.concat_arrays([made] * table.num_rows)
     pq.write_table(table.set_column(table.column_names.index(column), column, forged), file)
     folder = CampaignFolder.open(path)
-    if (lost := folder.lost()) and "other columns than samples" in "".join(lost.values()):
+    if (lost := folder.damaged_trials()) and "other columns than samples" in "".join(lost.values()):
         return  # its end alone shows it: the trial is left out, and named
     with pytest.raises(UserError) as refusal:
         load_attempts(folder)

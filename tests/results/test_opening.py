@@ -83,13 +83,13 @@ def test_a_lost_packet_is_named_and_sent_again_without_a_round_trip(tmp_path: Pa
     """Nothing came back in the meantime, so the client turned once."""
     again: list[Sent] = [(0, UP, -1280), *[(at + 300, way, payload) for at, way, payload in QUIC_FULL]]
     [opening] = opened(tmp_path, [packets(again, UDP)], [cold(-0.1, 340.1)])
-    assert (opening.round_trips, opening.packets_up, opening.lost) == (2, 4, True)
+    assert (opening.round_trips, opening.packets_up, opening.losses) == (2, 4, True)
 
 
 def test_what_comes_after_the_answer_is_another_matter(tmp_path: Path) -> None:
     later: list[Sent] = [*QUIC_FULL, (31, DOWN, -1280), (45, UP, -40)]
     [opening] = opened(tmp_path, [packets(later, UDP)], [cold(-0.1, 40.1)])
-    assert (opening.lost, opening.packets_up, opening.packets_down) == (False, 3, 3)
+    assert (opening.losses, opening.packets_up, opening.packets_down) == (False, 3, 3)
 
 
 WAITED: list[Sent] = [*TCP_FULL[:-1], (80, DOWN, 1448)]
@@ -116,7 +116,7 @@ def test_what_follows_the_request_is_told_from_what_goes_before_it(
 ) -> None:
     row = cold(-0.1, 90.1, sent_ns=round(request_at * MS))
     [opening] = opened(tmp_path, [packets(sent, TCP)], [row])
-    assert (opening.round_trips, opening.asked, opening.begun) == wanted
+    assert (opening.round_trips, opening.request_round_trips, opening.early_part) == wanted
 
 
 def test_a_long_certificate_meets_the_limit(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 from h123.store.rows import Rows
 rows = Rows.read(Path(sys.argv[1]))
-print(rows["connected_ns"].known.tolist(), rows.phase("warm").tolist(), "pandas" in sys.modules)
+print(rows["connected_ns"].valid.tolist(), rows.phase("warm").tolist(), "pandas" in sys.modules)
 """
 
 
@@ -27,8 +27,8 @@ print(rows["connected_ns"].known.tolist(), rows.phase("warm").tolist(), "pandas"
 def test_a_null_is_not_known_wherever_the_column_begins(times: list[int | None], first: int) -> None:
     column, wanted = pa.array(times, pa.int64())[first:], times[first:]
     ends = Rows(pa.table({"end_ns": column}))["end_ns"]
-    assert ends.known.tolist() == [time is not None for time in wanted]
-    assert ends.of(ends.known).tolist() == [time for time in wanted if time is not None]
+    assert ends.valid.tolist() == [time is not None for time in wanted]
+    assert ends.of(ends.valid).tolist() == [time for time in wanted if time is not None]
 
 
 @given(errors=st.lists(st.none() | st.sampled_from(["", "closed", "timeout"])))

@@ -64,8 +64,8 @@ def test_a_trial_whose_files_changed_is_left_out_and_named(
     lost = first(path)
     harm(lost)
     folder = CampaignFolder.open(path)
-    assert [found.partition(": ")[0] for found in folder.lost().values()] == [lost.name]
-    assert said in folder.lost()[lost.name.partition("~")[0]]
+    assert [found.partition(": ")[0] for found in folder.damaged_trials().values()] == [lost.name]
+    assert said in folder.damaged_trials()[lost.name.partition("~")[0]]
     names = {attempt.name for attempt in load_attempts(folder)}
     assert (len(names), lost.name in names) == (11, False)
 
@@ -119,7 +119,7 @@ def test_unsealed_samples_that_are_not_whole_are_named(path: Path, kept: slice) 
     file.write_bytes(file.read_bytes()[kept])
     folder = CampaignFolder.open(path)
     assert len(load_attempts(folder)) == 11
-    assert list(folder.lost().values()) == [f"{first(path).name}: samples.parquet is not whole"]
+    assert list(folder.damaged_trials().values()) == [f"{first(path).name}: samples.parquet is not whole"]
 
 
 @pytest.mark.parametrize("name", ["journal.jsonl", "campaign.json"])

@@ -57,22 +57,22 @@ def _old() -> str:
 def test_all_shapes_say_the_same(tmp_path: Path, text: str) -> None:
     (tmp_path / "a.sqlog").write_text(text)
     log = read_stack_log(tmp_path / "a.sqlog")
-    assert (log.sent / MS).tolist() == [1, 4, 5, 10]
-    assert (log.lost / MS).tolist() == [6]
+    assert (log.sendings / MS).tolist() == [1, 4, 5, 10]
+    assert (log.losses / MS).tolist() == [6]
     assert (log.at / MS).tolist() == [2, 3]
     assert log.window.tolist() == [12_000, 12_000]
     assert log.in_flight.tolist() == [1200, 1200]
     assert np.isnan(log.round_trip[0])
     assert log.round_trip[1] == 20.5 * MS
     # The first grant came in the packet that also told of the client's own limit; that one holds to the log's end.
-    assert log.held == (
+    assert log.stalls == (
         FlowControlStall(4 * MS, 8 * MS, stream=True, own=True),
         FlowControlStall(8 * MS, 10 * MS, stream=False, own=False),
         FlowControlStall(10 * MS, 10 * MS, stream=False, own=True),
     )
     later = log.later(5)
-    assert (later.sent - log.sent).tolist() == [5] * 4
-    assert later.held[0].end == 8 * MS + 5
+    assert (later.sendings - log.sendings).tolist() == [5] * 4
+    assert later.stalls[0].end == 8 * MS + 5
 
 
 def test_what_is_no_qlog_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
@@ -83,8 +83,8 @@ def test_what_is_no_qlog_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
     (folder / "c.sqlog").write_text(_sequence().replace('"congestion_window": 12000', '"congestion_window": "many"'))
     (folder / "d.sqlog").write_text(_sequence().split("\n")[0])  # a connection that came to nothing
     found = read_stack_logs(tmp_path)
-    assert [len(log.sent) for log in found.logs] == [4]
-    assert [text.split(" ")[0] for text in found.unread] == ["b.sqlog", "c.sqlog"]
+    assert [len(log.sendings) for log in found.logs] == [4]
+    assert [text.split(" ")[0] for text in found.faults] == ["b.sqlog", "c.sqlog"]
     assert read_stack_logs(tmp_path / "elsewhere").logs == []
 
 
@@ -109,10 +109,10 @@ def test_whatever_a_file_holds_it_is_read_or_named(tmp_path: Path, line: str) ->
     (tmp_path / QLOG_FOLDER / "a.sqlog").write_text(line)
     found = read_stack_logs(tmp_path)
     assert not found.logs
-    assert all(why.startswith("a.sqlog is not qlog") for why in found.unread)
+    assert all(why.startswith("a.sqlog is not qlog") for why in found.faults)
 
 
 def test_a_log_without_metrics_has_no_looks(tmp_path: Path) -> None:
     (tmp_path / "a.sqlog").write_text('{"time": 1, "name": "quic:packet_sent", "data": {}}\n')
     log: StackLog = read_stack_log(tmp_path / "a.sqlog")
-    assert (len(log.sent), len(log.at), len(log.window), log.held) == (1, 0, 0, ())
+    assert (len(log.sendings), len(log.at), len(log.window), log.stalls) == (1, 0, 0, ())

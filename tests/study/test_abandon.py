@@ -23,14 +23,14 @@ def _work(**values: Any) -> Any:
 @given(st.floats(0.001, 0.999), st.integers(0, 2**53), st.integers(2, 5000))
 def test_a_choice_is_a_function_of_its_seed(share: float, seed: int, requests: int) -> None:
     one = Abandon(share=share, after="1s")
-    chosen = one.chosen(seed, requests)
-    assert chosen == sorted(set(chosen)) == one.chosen(seed, requests)
+    chosen = one.places(seed, requests)
+    assert chosen == sorted(set(chosen)) == one.places(seed, requests)
     assert len(chosen) == one.count(requests) == max(1, round(share * requests))
     assert set(chosen) <= set(range(requests))
 
 
 def test_the_choice_never_changes_between_versions() -> None:
-    assert Abandon(share=0.2, after="1s").chosen(7, 30) == GOLDEN
+    assert Abandon(share=0.2, after="1s").places(7, 30) == GOLDEN
 
 
 GOLDEN = [0, 8, 17, 22, 25, 29]

@@ -32,42 +32,42 @@ def likeness(plan: Plan, choosing: TransportRoles) -> Likeness:
 
 def test_as_deployed_each_stack_has_its_own_window_and_h1_more_connections() -> None:
     found = likeness(planned("quick"), BOTH)
-    assert (found.transport, set(found.unlike)) == ("deployed", {*SET, "connections", *STACKS})
-    assert found.unlike["initial window"] == "go's own over h3, 10 packets over h1 and h2"
-    assert found.unlike["packet size"] == "go's own over h3, 1448 bytes over h1 and h2"
-    assert found.unlike["pacing"] == "go's own over h3, none over h1 and h2"
-    assert found.unlike["connections"] == "1 over h2 and h3, 4 over h1"
-    assert found.said.startswith("as deployed; not alike, besides what is compared: initial window (")
+    assert (found.transport, set(found.differences)) == ("deployed", {*SET, "connections", *STACKS})
+    assert found.differences["initial window"] == "go's own over h3, 10 packets over h1 and h2"
+    assert found.differences["packet size"] == "go's own over h3, 1448 bytes over h1 and h2"
+    assert found.differences["pacing"] == "go's own over h3, none over h1 and h2"
+    assert found.differences["connections"] == "1 over h2 and h3, 4 over h1"
+    assert found.text.startswith("as deployed; not alike, besides what is compared: initial window (")
 
 
 def test_matched_they_begin_alike_and_the_rest_is_named() -> None:
     found = likeness(planned("quick", transport="matched", users=1), BOTH)
-    assert set(found.unlike) == STACKS
-    assert found.said.startswith("matched but for: least retransmission time, ACK frequency,")
+    assert set(found.differences) == STACKS
+    assert found.text.startswith("matched but for: least retransmission time, ACK frequency,")
 
 
 def test_a_stack_whose_window_nobody_can_choose_is_named_even_where_matched() -> None:
     found = likeness(planned("quick", transport="matched"), {"go": {**BOTH["go"], "initial_window": ["client"]}})
-    assert set(found.unlike) == {"initial window", "connections", *STACKS}
-    assert found.unlike["initial window"] == "go's own over h3, 10 packets over h1 and h2"
+    assert set(found.differences) == {"initial window", "connections", *STACKS}
+    assert found.differences["initial window"] == "go's own over h3, 10 packets over h1 and h2"
 
 
 def test_over_one_transport_nothing_is_unlike() -> None:
     plan = planned("congestion")
-    assert likeness(plan, {}).said == "as deployed; alike"
+    assert likeness(plan, {}).text == "as deployed; alike"
     assert all(list(unmatched(plan, {}, setting)) == [] for setting in SETTINGS.values())
 
 
 def test_bbr_paces_even_where_matched() -> None:
     found = likeness(planned("quick", transport="matched", congestion="bbr"), BOTH)
-    assert set(found.unlike) == {"pacing", "connections", *STACKS}
-    assert found.unlike["pacing"] == "go's own over h3, Linux's own over h1 and h2"
+    assert set(found.differences) == {"pacing", "connections", *STACKS}
+    assert found.differences["pacing"] == "go's own over h3, Linux's own over h1 and h2"
 
 
 def test_servers_over_quic_differ_in_all_their_own() -> None:
     found = likeness(planned("servers"), {})
-    assert set(found.unlike) == {*SET, *STACKS}
-    assert found.unlike["initial window"].count(",") == 3, "not all 21 of them"
+    assert set(found.differences) == {*SET, *STACKS}
+    assert found.differences["initial window"].count(",") == 3, "not all 21 of them"
 
 
 @pytest.mark.parametrize("name", SETTINGS)

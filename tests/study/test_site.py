@@ -57,14 +57,14 @@ def test_a_returning_visitor_does_not_ask_for_what_is_cacheable(tmp_path: Path) 
         "  - {name: more, type: image, size: 5kB, by: data}\n"
     )
     page = load_site(str(write(tmp_path, resources)))
-    kept = page.kept()
+    kept = page.repeat_requests()
     assert [(one.name, one.by, one.run) for one in kept.resources] == [
         ("/", None, 22_000_000),
         ("data", "/", 0),
         ("more", "data", 0),
     ]
     assert (kept.bytes, page.bytes) == (10_000, 23_000)
-    assert kept.kept() == kept
+    assert kept.repeat_requests() == kept
 
 
 @st.composite
@@ -82,7 +82,7 @@ def pages(draw: st.DrawFn) -> Site:
 @given(pages())
 def test_what_a_returning_visitor_asks_for(page: Site) -> None:
     """All that is not cacheable, each after the nearest asker that is left, and no sooner."""
-    kept = page.kept()
+    kept = page.repeat_requests()
     left = {one.name: one for one in kept.resources}
     assert set(left) == {"0"} | {one.name for one in page.resources if not one.cacheable}
     given_ = {one.name: one for one in page.resources}

@@ -262,10 +262,10 @@ def test_what_a_client_is_told_of_a_page() -> None:
 
 def test_a_visit_may_find_http_3_by_itself_and_be_a_repeat_one() -> None:
     found = page(protocol="h3", fallback=True)
-    assert (found.found, found.protocols(), found.file(TARGET).protocol) == ("alt-svc", ["h3", "h2"], "h3-or-h2")
+    assert (found.announcement, found.protocols(), found.file(TARGET).protocol) == ("alt-svc", ["h3", "h2"], "h3-or-h2")
     assert not {"visit", "lookup"} & found.file(TARGET).model_dump(exclude_unset=True).keys()
     informed = page(protocol="h3", fallback=True, announced="https-record")
-    assert (informed.found, informed.file(TARGET).model_dump()["lookup"]) == ("https-record", "dns")
+    assert (informed.announcement, informed.file(TARGET).model_dump()["lookup"]) == ("https-record", "dns")
     assert informed.label() == "page example, 10 requests, 172 kB (HTTP/3 in the DNS)"
     saved = found.round_trips() - informed.round_trips()
     assert saved == found.load.requests, "QUIC's handshake instead of TCP's and TLS's, in each visit"
@@ -274,7 +274,7 @@ def test_a_visit_may_find_http_3_by_itself_and_be_a_repeat_one() -> None:
     assert repeat.label() == "page example, 10 requests, 172 kB (HTTP/3 to be found) (repeat visits)"
     assert repeat.label(["visit"]) == found.label()
     assert (repeat.fault(), repeat.rows()) == (None, found.rows())  # the visit before has no rows
-    assert not page(protocol="h3").found
+    assert not page(protocol="h3").announcement
 
 
 APART = [

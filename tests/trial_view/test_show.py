@@ -164,11 +164,11 @@ def test_a_log_is_laid_upon_the_connection_that_it_is_of(shown: list[Arm]) -> No
     assert len(quic.logs) == len(quic.connections) > 0
     for connection, log in zip(quic.connections, quic.logs, strict=True):
         assert log
-        assert len(log.sent) >= len(connection.down)  # datagrams of the handshake hold several packets
+        assert len(log.sendings) >= len(connection.down)  # datagrams of the handshake hold several packets
         first_full = int(np.argmax(connection.down.full))
-        near = np.abs(log.sent - connection.down.at[first_full]).min()
+        near = np.abs(log.sendings - connection.down.at[first_full]).min()
         assert near < 50_000_000  # on a busy machine; the campaign takes seconds
-    assert abs(sum(len(log.lost) for log in quic.logs if log) - _lost(quic)) <= _lost(quic)
+    assert abs(sum(len(log.losses) for log in quic.logs if log) - _lost(quic)) <= _lost(quic)
 
 
 def _lost(arm: Arm) -> int:
@@ -191,7 +191,7 @@ def test_times_in_which_flow_control_held_the_sender_are_marked(shown: list[Arm]
     log = next(log for log in shown[1].logs if log)
     begin = quic.began + 3 * bins.width
     held = FlowControlStall(begin, begin + 2 * bins.width - 1, stream=True, own=True)
-    quic.__dict__["logs"] = [replace(log, held=(held,))]
+    quic.__dict__["logs"] = [replace(log, stalls=(held,))]
     (marks,) = held_marks([quic], bins, DOWN)
     assert [round(second * 1e9 / bins.width) for second in marks.seconds] == [3, 4]
     assert not held_marks([quic], bins, UP)

@@ -21,7 +21,7 @@ def sent(first: int, spread: float = 0.0, *, sizes: tuple[int, int] = (1400, 140
 
 def test_each_setting_has_a_proof_of_what_matched_asks_for() -> None:
     for name, setting in SETTINGS.items():
-        assert setting.matched in PROOFS[name].values
+        assert setting.matched_value in PROOFS[name].values
 
 
 @pytest.mark.parametrize("packets", [10, 32])

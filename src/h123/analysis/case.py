@@ -57,7 +57,7 @@ class Evidence:
 
     def lost(self) -> Mapping[str, str]:
         """What is wrong with the files of trials that had a valid attempt and have none now."""
-        return self._folder.lost()
+        return self._folder.damaged_trials()
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,9 +23,9 @@ class Setting:
     """What plans and reports call it."""
     kernel: Value
     """What Linux' TCP has by itself, over a lab's links."""
-    matched: Value
+    matched_value: Value
     """What `transport: matched` asks of both."""
-    said: Callable[[Value], str]
+    describe: Callable[[Value], str]
     """A value in words."""
     brought_by: str = ""
     """A controller that cannot do without its own."""

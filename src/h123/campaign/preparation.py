@@ -72,8 +72,8 @@ def _check_essential(plan: Plan, subjects: Mapping[str, Subject], setting: Setti
         cause = f"; {unable[0].name} as a {unable[0].role} does not let it be chosen" if unable else ""
         cure = f"choose a {a.role} that does: {', '.join(able)}" if unable else "`--transport matched` makes it alike"
         raise UserError(
-            f"study {plan.study.name}: the {setting.title} is essential, but not alike: {a.said} over "
-            f"{a.protocol}, {b.said} over {b.protocol}{cause}",
+            f"study {plan.study.name}: the {setting.title} is essential, but not alike: {a.text} over "
+            f"{a.protocol}, {b.text} over {b.protocol}{cause}",
             remedy=cure,
         )
 

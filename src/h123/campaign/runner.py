@@ -114,7 +114,7 @@ def extend_campaign(
     subjects = prepare_campaign(plan, report)
     if lacking := folder.unjournalled():
         report(f"{len(lacking)} finished trials are not in the journal: they are put into it again")
-    for lost in folder.lost().values():
+    for lost in folder.damaged_trials().values():
         report(f"{lost}: the trial is run again")
     return Campaign(plan, subjects, folder)
 

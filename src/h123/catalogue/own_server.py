@@ -133,7 +133,7 @@ class OwnServer(Strict):
         return [] if holds_a_home else [self.folder]
 
     @property
-    def called(self) -> str:
+    def label(self) -> str:
         """For people."""
         return self.command or f"a server at {self.address}"
 
@@ -222,7 +222,7 @@ def _subject(name: str, server: OwnServer) -> OwnSubject:
     listens = {protocol: ["udp" if protocol == QUIC else "tcp"] for protocol in server.protocols}
     return OwnSubject(
         name=name,
-        title=server.called,
+        title=server.label,
         stack="not known",
         language="not known",
         version="as it is",

@@ -147,7 +147,7 @@ def _check_second(subject: Subject, server: Server, parameters: Demand) -> None:
         raise _cannot(subject, "server", "a fallback to", other, server.protocols)
     if other and parameters.store != "memory":
         raise UserError(f"a server that stores bodies ({parameters.store}) has no second one to fall back to")
-    if parameters.workload.found == ALT_SVC and not server_uses(subject, "alt_svc"):
+    if parameters.workload.announcement == ALT_SVC and not server_uses(subject, "alt_svc"):
         raise UserError(
             f"server {subject.name} does not announce HTTP/3 (Alt-Svc), so that no client finds it",
             remedy="choose one that does, such as caddy, nginx or envoy, or write `announced: https-record`",
@@ -207,13 +207,13 @@ def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
 def _check_memory(subject: Subject, client: Client, parameters: Demand) -> None:
     """What a client takes by itself, of which it is told, or which it has learnt."""
     work = parameters.workload
-    if (work.found or work.repeats) and not client.remembers:
-        inability = "finds no HTTP/3 by itself" if work.found else "makes no repeat visits"
+    if (work.announcement or work.repeats) and not client.remembers:
+        inability = "finds no HTTP/3 by itself" if work.announcement else "makes no repeat visits"
         raise UserError(
             f"client {subject.name} {inability}",
             remedy="choose a browser that does, such as chromium, or leave `fallback` and `visit` out of the study",
         )
-    if work.fallback and not work.found and not client.fallback:
+    if work.fallback and not work.announcement and not client.fallback:
         raise UserError(
             f"client {subject.name} has no fallback from HTTP/3 to HTTP/2",
             remedy="leave `fallback` out of the study, or choose a client that declares it",

@@ -108,31 +108,31 @@ class Explainer:
     def explain(self) -> list[Nanoseconds]:
         """What the time of each went to; the parts sum up to it."""
         shared = share_connection(self._requests)
-        return [self._one(request, among) for request, among in zip(self._requests, shared, strict=True)]
+        return [self._durations(request, among) for request, among in zip(self._requests, shared, strict=True)]
 
     def until(self, number: int, time: int) -> Nanoseconds:
         """What the time of one of them went to, up to a moment in it."""
-        return self._one(replace(self._requests[number], end=time), share_connection(self._requests)[number])
+        return self._durations(replace(self._requests[number], end=time), share_connection(self._requests)[number])
 
     def since(self, number: int, time: int) -> Nanoseconds:
         """What the time of one of them went to from a moment on; of a time before it was asked for, what the server's
         data for others waited for."""
         request, shared = self._requests[number], share_connection(self._requests)[number]
         if request.start >= time:
-            return self._server.course.between(time, request.start) + self._one(request, shared)
+            return self._server.course.between(time, request.start) + self._durations(request, shared)
         if request.up > _SMALL:
-            return self._one(replace(request, start=time, ready=time), shared)
+            return self._durations(replace(request, start=time, ready=time), shared)
         last = self._last_answer(request)
         if last is None:
             return time_on(UNATTRIBUTED, time, request.end)
         spent_since = self._received(_Marks(replace(request, start=time)), last)
-        return self._own(request, spent_since, self._came_since(request, time)) if shared else spent_since
+        return self._own(request, spent_since, self._share_since(request, time)) if shared else spent_since
 
     def from_opening(self, number: int) -> Nanoseconds:
         """The same from when its connection began to be made."""
-        request, begin = self._requests[number], self._of.began
-        if request.began <= self._open:
-            return self._one(replace(request, start=begin), share_connection(self._requests)[number])
+        request, begin = self._requests[number], self._of.begin
+        if request.begin <= self._open:
+            return self._durations(replace(request, start=begin), share_connection(self._requests)[number])
         return handshake.explain(self._of, begin, self._open, BLOCKED if request.blocked else CLIENT_WORK) + self.since(
             number, self._open
         )
@@ -143,29 +143,29 @@ class Explainer:
         size_of: dict[str, float] = {PLACE.name: min(allowed or self._at_once, self._at_once)}
         for way, sender in ((UP, self._client), (DOWN, self._server)):
             size_of |= sender.windows()
-            if self._shown and sender.spent(STREAM_LIMIT):
+            if self._shown and sender.duration_on(STREAM_LIMIT):
                 size_of[STREAM_LIMIT.name] = self._shown.windows(way)[0]
-            if self._shown and sender.spent(CONNECTION_LIMIT):
+            if self._shown and sender.duration_on(CONNECTION_LIMIT):
                 size_of[CONNECTION_LIMIT.name] = self._shown.windows(way)[1]
         return size_of
 
-    def held_back(self) -> NDArray[np.float64]:
+    def head_of_line(self) -> NDArray[np.float64]:
         """ns of each in which data of others was held back behind what was lost."""
-        up = [Body(request.began, request.end, request.up) for request in self._requests]
-        down = [Body(request.began, request.end, request.down) for request in self._requests]
+        up = [Body(request.begin, request.end, request.up) for request in self._requests]
+        down = [Body(request.begin, request.end, request.down) for request in self._requests]
         return head_of_line_ns(self._client, up) + head_of_line_ns(self._server, down)
 
-    def _one(self, request: Request, shared: bool) -> Nanoseconds:
+    def _durations(self, request: Request, shared: bool) -> Nanoseconds:
         """`shared`: whether another request was under way on the connection at the same time."""
         course = self._course(request, shared)
         if course is None:
             return time_on(UNATTRIBUTED, request.start, request.end)
         up, marks = self._of.up, _Marks(request)
-        time = time_on(TRIES, *marks.up_to(request.made)) + time_on(PLACE, *marks.up_to(request.began))
+        time = time_on(TRIES, *marks.up_to(request.made_at)) + time_on(PLACE, *marks.up_to(request.begin))
         time += self._before(request, marks.up_to(int(up.at[course.first])))
         time += self._client.course.between(*marks.up_to(int(up.wire.ends[course.last])))
-        time += time_on(TRIP, *marks.up_to(course.asked))
-        time += self._answering(*marks.up_to(course.answered), shared)
+        time += time_on(TRIP, *marks.up_to(course.arrival))
+        time += self._answering(*marks.up_to(course.answer_begin), shared)
         time += self._received(marks, course.end)
         return self._own(request, time) if shared else time
 
@@ -180,7 +180,7 @@ class Explainer:
         answer = _last(down, self._answers(request), request.first_byte) if request.first_byte is not None else None
         answer_seen = int(down.at[end if answer is None else min(answer, end)])
         last = _last_of_request(up, first, answer_seen, request.up)
-        arrival = int(up.left[last])
+        arrival = int(up.delivered_at[last])
         if not shared and request.up <= _SMALL:
             answer_seen = min(answer_seen, self._first_answer(request, arrival))
         return _RequestPackets(first, last, arrival, _answer_begins(down, arrival, answer_seen), end)
@@ -199,18 +199,20 @@ class Explainer:
             [int(up.wire.ends[request_packets.last]) for request_packets in courses],
         )
         begins, ends = (
-            [request_packets.answered for request_packets in courses],
+            [request_packets.answer_begin for request_packets in courses],
             [int(down.wire.ends[request_packets.end]) for request_packets in courses],
         )
         return request_spans, _with_unread(
-            Spans.union(begins, ends), down, min((request_packets.asked for request_packets in courses), default=NEVER)
+            Spans.union(begins, ends),
+            down,
+            min((request_packets.arrival for request_packets in courses), default=NEVER),
         )
 
     def _received(self, marks: "_Marks", last: int) -> Nanoseconds:
         """From when its answer was sent to its end; `last`: place of the answer's last packet."""
         down = self._of.down
         time = self._server.course.between(*marks.up_to(int(down.wire.ends[last])))
-        time += time_on(TRIP, *marks.up_to(int(down.left[last])))
+        time += time_on(TRIP, *marks.up_to(int(down.delivered_at[last])))
         return time + time_on(CLIENT_WORK, *marks.up_to(NEVER))
 
     def _answers(self, request: Request) -> Times:
@@ -224,20 +226,20 @@ class Explainer:
         which the client was done."""
         down = self._of.down
         last = _last(down, self._answers(request), request.end)
-        if not self._of.quic or last is None or request.end - int(down.left[last]) < _LATE_NS:
+        if not self._of.quic or last is None or request.end - int(down.delivered_at[last]) < _LATE_NS:
             return last
         small = _last(down, down.arrivals, request.end)
-        return small if small is not None and request.end - int(down.left[small]) < _CLOCKS_NS else last
+        return small if small is not None and request.end - int(down.delivered_at[small]) < _CLOCKS_NS else last
 
     def _first(self, request: Request) -> int | None:
         """The packet that carries the request, or its beginning, whether or not it arrived: the last one that was sent
         by when the client says, which may be a little later; of a body, and where the client does not tell, the first.
         QUIC's may be as small as an acknowledgement."""
-        up, sent_known = self._of.up, request.sent is not None
+        up, sent_known = self._of.up, request.sent_at is not None
         carries = np.ones(len(up), bool) if self._of.quic and sent_known else up.speaks
-        begin = int(np.searchsorted(up.at, max(request.ready, request.began) - _CLOCKS_NS))
+        begin = int(np.searchsorted(up.at, max(request.ready, request.begin) - _CLOCKS_NS))
         if sent_known and request.up <= _SMALL:
-            by = int(np.searchsorted(up.at, (request.sent or 0) + _LATE_NS))
+            by = int(np.searchsorted(up.at, (request.sent_at or 0) + _LATE_NS))
             if len(places := np.flatnonzero(carries[begin:by])):
                 return begin + int(places[-1])
         places = np.flatnonzero(carries[begin:])
@@ -247,23 +249,23 @@ class Explainer:
         """When the server's first packet was sent that must be of the answer, whatever the client could read of it: a
         busy one sees it late, and one of TLS' records over TCP, 16 kB, may be more than the first flight has. On a new
         connection full packets alone must be: session tickets are smaller."""
-        if request.began > self._open:
+        if request.begin > self._open:
             return _first_payload_after(self._of.down, arrival, _SMALL)
         return NEVER if self._of.quic else _first_payload_after(self._of.down, arrival, FULL)
 
     def _answering(self, begin: int, end: int, shared: bool) -> Nanoseconds:
         """Between the request's arrival and its answer's beginning."""
-        mended = min(max(self._whole_at(begin, end), begin), end)
+        mended = min(max(self._repaired_at(begin, end), begin), end)
         return time_on(MENDING, begin, mended) + self._thinking(mended, end, shared)
 
-    def _whole_at(self, begin: int, end: int) -> int:
+    def _repaired_at(self, begin: int, end: int) -> int:
         """When the server had got what the client had lost before: it could read nothing behind that until then."""
         up, repairs = self._of.up, self._client.mending
         open_then = (repairs.begins < end) & (repairs.ends > begin)
         if not open_then.any():
             return begin
         again = (up.at >= repairs.ends[open_then].max()) & up.arrived
-        return int(up.left[np.argmax(again)]) if again.any() else begin
+        return int(up.delivered_at[np.argmax(again)]) if again.any() else begin
 
     def _thinking(self, begin: int, end: int, shared: bool) -> Nanoseconds:
         """While the connection is busy with answers to others, this one waits for what they wait for; and so it does
@@ -279,7 +281,7 @@ class Explainer:
             time[NUMBER[cause]] = 0
         return time
 
-    def _came_since(self, request: Request, time: int) -> float:
+    def _share_since(self, request: Request, time: int) -> float:
         """Share of its answer that came after a moment in it: that of the time in which the connection's data was on
         the wire."""
         whole, since = (self._server.course.between(begin, request.end) for begin in (request.start, time))
@@ -296,7 +298,7 @@ class Explainer:
 
     def _before(self, request: Request, span: tuple[int, int]) -> Nanoseconds:
         at_client = PLACE if self._conditions.virtual else CLIENT_WORK
-        if request.began > self._open:
+        if request.begin > self._open:
             # Its connection's window may be full, of small packets too.
             time = self._client.course.between(*span)
             for cause in (other for other in CAUSES if other not in _WINDOWS):
@@ -309,7 +311,7 @@ class Explainer:
     def _open(self) -> int:
         """When the first request was sent: whoever came before it has waited for the connection."""
         first = self._first(self._requests[0])
-        return int(self._of.up.at[first]) if first is not None else self._of.began
+        return int(self._of.up.at[first]) if first is not None else self._of.begin
 
 
 @dataclass(frozen=True)
@@ -320,9 +322,9 @@ class _RequestPackets:
     """Place of its first packet among the client's."""
     last: int
     """Of the one with which the server had all of it."""
-    asked: int
+    arrival: int
     """When that arrived, ns."""
-    answered: int
+    answer_begin: int
     """When the server began to send the answer, ns."""
     end: int
     """Place of the answer's last packet among the server's."""
@@ -331,9 +333,11 @@ class _RequestPackets:
 def _of_stream(stream: Stream, up: Sending, down: Sending) -> _RequestPackets:
     """The packets that its frames began and ended with; the answer's last one is that with which all of it was
     there."""
-    first, last = (int(np.searchsorted(up.at, time)) for time in (stream.opened, stream.sent))
-    read = np.searchsorted(down.left[down.arrivals], stream.read, side="right") - 1
-    return _RequestPackets(first, last, stream.asked, stream.answered, int(down.arrivals[max(int(read), 0)]))
+    first, last = (int(np.searchsorted(up.at, time)) for time in (stream.request_begin, stream.request_end))
+    read = np.searchsorted(down.delivered_at[down.arrivals], stream.answer_arrival, side="right") - 1
+    return _RequestPackets(
+        first, last, stream.request_arrival, stream.answer_begin, int(down.arrivals[max(int(read), 0)])
+    )
 
 
 def _with_unread(bodies: Spans, down: Sending, first_arrival: int) -> Spans:
@@ -361,19 +365,19 @@ class _Marks:
 
 def _last(sending: Sending, places: Times, time: int) -> int | None:
     """The last of the packets at these places, which are in the order of arrival, that had been delivered by a time."""
-    count = int(np.searchsorted(sending.left[places], time + _CLOCKS_NS, side="right"))
+    count = int(np.searchsorted(sending.delivered_at[places], time + _CLOCKS_NS, side="right"))
     return int(places[count - 1]) if count else None
 
 
 def _last_of_request(up: Sending, first: int, answered: int, size: int) -> int:
     """The packet with which the server had all of the request: of one without a body the first, or what was sent for it
     if that was lost; otherwise the last one before the answer."""
-    end = max(int(np.searchsorted(up.left, answered, side="right")), first + 1)  # nearly in order of arrival
+    end = max(int(np.searchsorted(up.delivered_at, answered, side="right")), first + 1)  # nearly in order of arrival
     if size <= _SMALL:
         arrived = np.flatnonzero(up.arrived[first:])
         return first + int(arrived[0]) if len(arrived) else first
     candidates = first + np.flatnonzero((up.speaks & up.arrived)[first:end])
-    candidates = candidates[up.left[candidates] <= answered]
+    candidates = candidates[up.delivered_at[candidates] <= answered]
     return int(candidates[-1]) if len(candidates) else first
 
 

@@ -38,7 +38,7 @@ def head_of_line_ns(sender: Sender, bodies: Sequence[Body]) -> NDArray[np.float6
         return np.zeros(len(bodies))
     edges = np.unique(np.concatenate([spans.edges, sender.course.edges, starts, ends]))
     moments = edges[:-1] + np.diff(edges) // 2
-    counted = spans.hold(moments) & (sender.course.told(moments) == NUMBER[MENDING])
+    counted = spans.hold(moments) & (sender.course.causes_at(moments) == NUMBER[MENDING])
     lengths = np.where(counted, np.diff(edges), 0).astype(float)
     under_way = _under_way(edges, starts, ends, sizes)
     shares = np.divide(lengths, under_way, out=np.zeros_like(lengths), where=under_way > 0)

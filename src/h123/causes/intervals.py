@@ -55,7 +55,7 @@ class Course:
             return begin
         return min(max(int(self.edges[max(int(first) - 1, 0) + int(places[-1]) + 1]), begin), end)
 
-    def told(self, moments: Times) -> Numbers:
+    def causes_at(self, moments: Times) -> Numbers:
         """The cause at each moment; UNATTRIBUTED before the first edge and after the last."""
         place = np.searchsorted(self.edges, moments, side="right")
         none = numbers(UNATTRIBUTED, 1)

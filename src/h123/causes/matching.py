@@ -27,7 +27,7 @@ def match(
         parts = [
             connection
             for connection in connections
-            if connection.continues and connection.quic and begin <= connection.began < end
+            if connection.continues and connection.quic and begin <= connection.begin < end
         ]
         wholes = list(zip(requests, assigned, strict=True))
         for place, part in enumerate(_assigned(wholes, parts, _mismatch_of_rest_ns)):
@@ -53,25 +53,25 @@ def _mismatch_ns(requests: Sequence[Request], connection: Connection) -> float:
     begin = (first.visit or first.start) - _CLOCKS_NS
     if (
         first.quic not in (None, connection.quic)
-        or not begin <= connection.began <= first.end
+        or not begin <= connection.begin <= first.end
         or not connection.down.arrived.any()
     ):
         return _UNLIKELY_NS
-    return _apart(requests, connection) + abs(connection.began - first.made) * 0.01
+    return _apart(requests, connection) + abs(connection.begin - first.made_at) * 0.01
 
 
 def _mismatch_of_rest_ns(of: tuple[Sequence[Request], Connection | None], part: Connection) -> float:
     """The same of a part of a connection that was there before, by the requests that ended since."""
     requests, whole = of
-    if whole is None or not whole.quic or whole.began > part.began or not part.down.arrived.any():
+    if whole is None or not whole.quic or whole.begin > part.begin or not part.down.arrived.any():
         return _UNLIKELY_NS
-    since = [request for request in requests if request.end > int(part.down.left[part.down.arrivals[0]])]
+    since = [request for request in requests if request.end > int(part.down.delivered_at[part.down.arrivals[0]])]
     return _apart(since, part) if since else _UNLIKELY_NS
 
 
 def _apart(requests: Sequence[Request], connection: Connection) -> float:
     """By how much a connection's packets came before requests ended."""
-    arrivals = np.sort(connection.down.left[connection.down.arrived & connection.down.speaks])
+    arrivals = np.sort(connection.down.delivered_at[connection.down.arrived & connection.down.speaks])
     ends = np.array([request.end for request in requests])
     place = np.searchsorted(arrivals, ends + _CLOCKS_NS // 20, side="right") - 1
     if (place < 0).any():

@@ -17,7 +17,7 @@ class Work:
 
     times: Sequence[int]
     """ns, ascending; of looks at it."""
-    used: Sequence[float]
+    usage: Sequence[float]
     """ns by each of them, with what its threads waited for a processor."""
 
     def fills(self, begin: int, end: int) -> bool:
@@ -28,7 +28,7 @@ class Work:
         high = min(int(np.searchsorted(self.times, end)), len(self.times) - 1)
         if high <= low:
             return False
-        return self.used[high] - self.used[low] >= _BUSY * (self.times[high] - self.times[low])
+        return self.usage[high] - self.usage[low] >= _BUSY * (self.times[high] - self.times[low])
 
 
 def work(report: Report, name: str) -> Work:

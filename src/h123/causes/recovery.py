@@ -16,21 +16,21 @@ class Recovery:
     """From one move; ns."""
 
     at: int
-    asked: int
+    request_at: int
     """When, from the move on, a request was under way."""
     failed: int
     """When the last one of the user whose request was answered first had failed; 0: none had."""
     answer: Sample
     """Of that request."""
 
-    def spent(self, connection: Connection, explainer: Explainer, number: int) -> Nanoseconds:
+    def durations(self, connection: Connection, explainer: Explainer, number: int) -> Nanoseconds:
         """On each cause; by what explains the answer, its number there."""
-        request_at = min(self.asked, max(connection.began, self.at))
+        request_at = min(self.request_at, max(connection.begin, self.at))
         time = time_on(IDLE, self.at, request_at)
-        if connection.began < self.at:
+        if connection.begin < self.at:
             return time + explainer.since(number, request_at)
-        noticed = max(request_at, self._noticed(connection.began))
-        time += time_on(GONE, request_at, noticed) + time_on(CLIENT_WORK, noticed, connection.began)
+        noticed = max(request_at, self._noticed(connection.begin))
+        time += time_on(GONE, request_at, noticed) + time_on(CLIENT_WORK, noticed, connection.begin)
         anew = explainer.from_opening(number)
         anew[NUMBER[ANEW]], anew[NUMBER[CONNECTING]] = anew[NUMBER[CONNECTING]], 0
         return time + anew

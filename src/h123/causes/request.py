@@ -19,7 +19,7 @@ class Request:
     start: int
     ready: int
     """When its connection was open; its start, where it was so before."""
-    sent: int | None
+    sent_at: int | None
     """When it had been sent; None: the client does not tell."""
     first_byte: int | None
     end: int
@@ -29,26 +29,26 @@ class Request:
     """Of the answer's."""
     blocked: bool = False
     """Whether UDP was tried in its time, and blocked."""
-    waited: int = 0
+    place_at: int = 0
     """Until when it waited for a place on its connection; 0: it need not."""
     visit: int = 0
     """When the visit began that it is part of; 0: it is of none."""
     quic: bool | None = None
     """Whether QUIC carried it; None: the client does not tell."""
-    tried: int = 0
+    last_try: int = 0
     """When it was made for the last time; 0: it was made once."""
     stream: Stream | None = None
     """As its frames show it; None: they cannot be read."""
 
     @property
-    def made(self) -> int:
+    def made_at(self) -> int:
         """When it was made, or for the last time."""
-        return max(self.start, self.tried)
+        return max(self.start, self.last_try)
 
     @property
-    def began(self) -> int:
+    def begin(self) -> int:
         """When it had its place."""
-        return max(self.made, self.waited)
+        return max(self.made_at, self.place_at)
 
 
 def most_at_once(requests: Sequence[Request]) -> int:
@@ -66,7 +66,7 @@ def waiting(requests: Sequence[Request], at_once: int) -> list[Request]:
     for place in sorted(range(len(delayed)), key=lambda place: sent_at(delayed[place])):
         request = delayed[place]
         if len(ends) >= at_once:
-            delayed[place] = replace(request, waited=min(ends[-at_once], sent_at(request)))
+            delayed[place] = replace(request, place_at=min(ends[-at_once], sent_at(request)))
         insort(ends, ended_at(request))
     return delayed
 
@@ -74,19 +74,19 @@ def waiting(requests: Sequence[Request], at_once: int) -> list[Request]:
 def sent_at(request: Request) -> int:
     """When it was, or had been at the latest."""
     if request.stream:
-        return request.stream.opened
-    return request.end if request.sent is None else request.sent
+        return request.stream.request_begin
+    return request.end if request.sent_at is None else request.sent_at
 
 
 def ended_at(request: Request) -> int:
     """When its place was free again."""
-    return request.stream.read if request.stream else request.end
+    return request.stream.answer_arrival if request.stream else request.end
 
 
 def share_connection(requests: Sequence[Request]) -> list[bool]:
     """Of each whether another one was under way too."""
-    order = sorted(range(len(requests)), key=lambda place: requests[place].began)
-    begins = np.array([requests[place].began for place in order])
+    order = sorted(range(len(requests)), key=lambda place: requests[place].begin)
+    begins = np.array([requests[place].begin for place in order])
     ends = np.array([requests[place].end for place in order])
     before = np.maximum.accumulate(np.array([0, *ends]))[:-1]
     next_begin = np.append(begins[1:], np.iinfo(np.int64).max)

@@ -20,16 +20,16 @@ class Stretch:
 
     seconds: NDArray[np.float64]
     """Of each cause, in the order of CAUSES."""
-    held: float
+    head_of_line: float
     """Of these, seconds of `finding and mending losses` in which data of others on the connection had arrived and was
     held back."""
-    took: float
+    duration: float
     """Seconds, as its client measured it."""
 
     @property
     def sums_up(self) -> bool:
         """Whether the parts that are told do not miss it by more."""
-        (share,) = missed(self.seconds[np.newaxis], np.array([self.took]))
+        (share,) = missed(self.seconds[np.newaxis], np.array([self.duration]))
         return bool(share <= SUMS_UP)
 
 

@@ -44,7 +44,7 @@ class ExplainedTrial:
     """What the client says of each."""
     seconds: NDArray[np.float64]
     """Shape (requests, causes): rows sum up to the requests' latencies."""
-    held: NDArray[np.float64]
+    head_of_line: NDArray[np.float64]
     """Of each request, seconds of `finding and mending losses` in which data of others on its connection had arrived
     and was held back."""
     sizes: Mapping[str, float] = field(default_factory=dict)
@@ -111,7 +111,7 @@ def explain(folder: Path, statuses: Sequence[int]) -> ExplainedTrial:
                 connection, requests_of_connection, server, logs[id(connection)], at_once, moves, conditions, streams
             )
             seconds[of] = attribute_drops(np.array(explainer.explain()), drops, connection)
-            blocked_ns[of] = np.minimum(explainer.held_back(), seconds[of][:, NUMBER[MENDING]])
+            blocked_ns[of] = np.minimum(explainer.head_of_line(), seconds[of][:, NUMBER[MENDING]])
             for name, size in explainer.sizes().items():
                 sizes[name].append(size)
             parts |= {place: _Explanation(explainer, number, connection, drops) for number, place in enumerate(of)}
@@ -172,7 +172,7 @@ def _visit(
         elif step.until < step.row["end_ns"]:
             of = time_on(UNATTRIBUTED, step.row["start_ns"], step.until) / 1e9
         seconds += step.between / 1e9 + of
-        blocked_s += min(explained.held[place], of[NUMBER[MENDING]])
+        blocked_s += min(explained.head_of_line[place], of[NUMBER[MENDING]])
     return Stretch(seconds, blocked_s, (path[-1].until - path[0].row["start_ns"]) / 1e9)
 
 
@@ -184,7 +184,7 @@ def _recoveries(
     if any(id(recovery.answer) not in places for recovery in recoveries):
         return []
     return [
-        _stretch(recovery, parts.get(place), explained.held[place])
+        _stretch(recovery, parts.get(place), explained.head_of_line[place])
         for recovery in recoveries
         for place in [places[id(recovery.answer)]]
     ]
@@ -194,7 +194,7 @@ def _stretch(recovery: Recovery, of: _Explanation | None, blocked_s: float) -> S
     end = recovery.answer["end_ns"]
     if of is None:
         return Stretch(time_on(UNATTRIBUTED, recovery.at, end) / 1e9, 0.0, (end - recovery.at) / 1e9)
-    seconds = of.seconds(recovery.spent(of.connection, of.explainer, of.number))
+    seconds = of.seconds(recovery.durations(of.connection, of.explainer, of.number))
     return Stretch(seconds, min(blocked_s, float(seconds[NUMBER[MENDING]])), (end - recovery.at) / 1e9)
 
 
@@ -255,7 +255,7 @@ def _request(
     return Request(
         start=start,
         ready=row["connected_ns"] or start,
-        sent=row["sent_ns"],
+        sent_at=row["sent_ns"],
         first_byte=row["first_byte_ns"],
         end=row["end_ns"],
         up=row["bytes_up"],
@@ -263,7 +263,7 @@ def _request(
         blocked=bool(end > begin),
         visit=0 if row["group"] is None else visit_starts[row["user"], row["group"]],
         quic=row["protocol"] == QUIC if row["protocol"] else None,
-        tried=start + again * retry_ns if again else 0,
+        last_try=start + again * retry_ns if again else 0,
     )
 
 

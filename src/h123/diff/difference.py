@@ -34,7 +34,7 @@ class _DiffCampaign:
     @property
     def damage(self) -> str | None:
         """Why nothing is to be concluded from what is left of it."""
-        count = len(self.folder.lost())
+        count = len(self.folder.damaged_trials())
         return f"the files of {count} trials of {self.folder.name} are not those that were measured" if count else None
 
     @property

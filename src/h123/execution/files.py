@@ -107,14 +107,14 @@ def _trial(
     else:
         started = _server(p, server, certificate)
     roles = [started, _client(p, subjects[p.client])]
-    if p.workload.found == HTTPS_RECORD:
+    if p.workload.announcement == HTTPS_RECORD:
         roles.insert(0, _resolver(p))
     if (other := p.workload.fallback) and not isinstance(server, OwnSubject):
         second = _server(
             p.model_copy(update={"protocol": other}),
             server,
             certificate,
-            announced=_HTTP_3.format(port=p.port) if p.workload.found == ALT_SVC else "",
+            announced=_HTTP_3.format(port=p.port) if p.workload.announcement == ALT_SVC else "",
         )
         roles.insert(0, second.model_copy(update={"name": SECOND_SERVER}))
     if "origin" in trial_roles(p, subjects):
@@ -327,6 +327,6 @@ def _client(p: Parameters, subject: Subject) -> Role:
         kind="main",
         command=command,
         env={"SSLKEYLOGFILE": KEYS},
-        resolver=p.workload.found == HTTPS_RECORD,
+        resolver=p.workload.announcement == HTTPS_RECORD,
         timeout_ns=p.trial_timeout,
     )

@@ -30,7 +30,7 @@ class Bins:
     count: int
 
     @classmethod
-    def over(cls, begin: int, end: int, most: int) -> Self:
+    def covering(cls, begin: int, end: int, most: int) -> Self:
         """At most so many, each 1, 2 or 5 times a power of ten wide, that hold both times and all between."""
         least = max((end - begin) // most + 1, 1)
         power = 10 ** (len(str(least)) - 1)

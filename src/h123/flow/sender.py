@@ -26,7 +26,7 @@ def bytes_in_flight(connections: Sequence[Connection], way: int, bins: Bins) -> 
 def _changes(connection: Connection, way: int) -> tuple[Times, Times]:
     """Times, and by how much the bytes under way change then."""
     sending, answers = (connection.up, connection.down)[:: -1 if way == DOWN else 1]
-    ends = np.where(sending.arrived, answers.heard(sending.left), sending.at)
+    ends = np.where(sending.arrived, answers.receipts(sending.delivered_at), sending.at)
     ends[lost_packets(sending)] = resent(sending, answers, connection.round_trip_ns)
     counts = sending.speaks & (ends > sending.at)
     sizes = sending.packets["payload"].astype(np.int64)[counts]
@@ -45,7 +45,7 @@ def round_trips(connections: Sequence[Connection], way: int) -> Series:
 def _of(connection: Connection, way: int) -> Series:
     sending, answers = (connection.up, connection.down)[:: -1 if way == DOWN else 1]
     places = np.flatnonzero(sending.speaks & sending.arrived)
-    answer_times = answers.heard(sending.left[places])
+    answer_times = answers.receipts(sending.delivered_at[places])
     has_answer = answer_times < NEVER
     times = sending.at[places][has_answer]
     return Series(times, (answer_times[has_answer] - times).astype(float))

@@ -19,7 +19,7 @@ class SentSoFar:
     """When each packet that says something came to the link."""
     ends: Times
     """Bytes up to its last one."""
-    lost: Times
+    losses: Times
     """Places of those that were lost."""
     again: Times
     """Places of TCP's that begin below what had been sent before; nobody sees QUIC's."""

@@ -65,4 +65,4 @@ def _changes(log: StackLog) -> tuple[Numbers, Numbers]:
     if not valid.any():
         return np.empty(0), np.empty(0)
     at = log.at[valid]
-    return np.append(at, max(at[-1], log.sent[-1]) + 1), np.diff(np.concatenate([[0.0], log.window[valid], [0.0]]))
+    return np.append(at, max(at[-1], log.sendings[-1]) + 1), np.diff(np.concatenate([[0.0], log.window[valid], [0.0]]))

@@ -80,7 +80,7 @@ class Attempt:
         return self.facts.tls if self.facts else []
 
     @property
-    def asked_tls(self) -> str:
+    def required_tls(self) -> str:
         """The version that the study asks for: 1.3 where nobody did, as in samples that were imported, and in trials of
         earlier versions of h123."""
         return str(self.parameters.get("tls") or "1.3")

@@ -70,11 +70,11 @@ def _lost_sizes(folder: Path) -> list[int]:
 def _durations(trial: Path, statuses: Sequence[int]) -> dict[tuple[int, ...], int] | None:
     """ns of each request, by who made it, for what, and the how manieth that was; None if one failed."""
     rows = Rows.read(trial / "samples.parquet")
-    valid = rows["start_ns"].known & rows["end_ns"].known & rows.ok(statuses)
+    valid = rows["start_ns"].valid & rows["end_ns"].valid & rows.ok(statuses)
     if not rows.count or not valid.all():
         return None
     order = np.argsort(rows["start_ns"].values, kind="stable")
-    who = [np.where(rows[name].known, rows[name].values, -1)[order].tolist() for name in ("user", "group", "resource")]
+    who = [np.where(rows[name].valid, rows[name].values, -1)[order].tolist() for name in ("user", "group", "resource")]
     durations = (rows["end_ns"] - rows["start_ns"]).values[order].tolist()
     counts: Counter[tuple[int, ...]] = Counter()
     duration_of = {}

@@ -70,7 +70,7 @@ def disturbance(report: Report, trial: TrialFile, samples: Path, statuses: Seque
         for phase in ("warm", "cold")
     }
     rows["visits"] = _visits(table)
-    return Disturbance(_shares(rows, load.added), _shares(rows, load.waited))
+    return Disturbance(_shares(rows, load.added), _shares(rows, load.waits))
 
 
 def _visits(table: pa.Table) -> dict[str, Any]:
@@ -144,9 +144,9 @@ class _TrialLoad:
         stalls = _overlap(self.link, start, end)
         for spans in self.processors:
             stalls = stalls + self.weight * _overlap(spans, start, end)
-        return stalls + self.waited(start, end)
+        return stalls + self.waits(start, end)
 
-    def waited(self, start: Ns, end: Ns) -> Ns:
+    def waits(self, start: Ns, end: Ns) -> Ns:
         """Waits outside of stalls: spread over the run, but in each round trip no more than `TURNS` of them."""
         duration = end - start
         spread = duration * self.pace

@@ -37,16 +37,16 @@ class Opening(NamedTuple):
     """Of IP packets; up to the one with the answer's first byte."""
     packets_up: int
     packets_down: int
-    lost: bool
+    losses: bool
     """Whether any of these packets did not arrive."""
     retried: bool
     """Whether the server sent a Retry."""
     limited: bool
     """Whether the server had sent all that it may before it knows the client's address, which is
     three times what it got."""
-    asked: int | None = None
+    request_round_trips: int | None = None
     """Round trips until the request was sent, its own included; None where it is not known when that was."""
-    begun: bool = False
+    early_part: bool = False
     """Whether the server had sent a part of the answer a round trip before the one with the first byte that the client
     could read: a TLS record that did not fit what the server may send at once."""
 
@@ -56,15 +56,15 @@ def openings_of(folder: Path, rows: Rows, statuses: Sequence[int]) -> list[Openi
     None where there is no record of packets, or a request cannot be told to be one connection's. Raises UserError where
     the record cannot be read."""
     first_byte = rows["first_byte_ns"]
-    cold = rows.phase("cold") & rows.ok(statuses) & rows["start_ns"].known & first_byte.known
+    cold = rows.phase("cold") & rows.ok(statuses) & rows["start_ns"].valid & first_byte.valid
     if not cold.any() or not packets_file(folder).is_file():
         return []
     connections = list(_connections(read_packets(folder, columns=COLUMNS)))
     openings, sent_ns = [], rows["sent_ns"]
-    request_times = np.where(sent_ns.known, sent_ns.values, _UNKNOWN)[cold].tolist()
+    request_times = np.where(sent_ns.valid, sent_ns.values, _UNKNOWN)[cold].tolist()
     times = zip(rows["start_ns"].values[cold].tolist(), first_byte.values[cold].tolist(), request_times, strict=True)
     for start, answered, sent_at in times:
-        candidates = [connection for connection in connections if start <= connection.began <= answered]
+        candidates = [connection for connection in connections if start <= connection.begin <= answered]
         opening = candidates[0].opening(answered, sent_at) if len(candidates) == 1 else None
         if opening is None:
             return []
@@ -78,7 +78,7 @@ class _Side:
 
     packets: Packets
     at: Integers
-    left: Integers
+    delivered_at: Integers
     """NEVER of what was lost."""
     next: Integers
     """The earliest arrival of each or a later one."""
@@ -91,7 +91,7 @@ class _Side:
             packets, packets["at_ns"].astype(np.int64), departures, np.minimum.accumulate(departures[::-1])[::-1]
         )
 
-    def heard(self, since: int) -> int:
+    def receipt_of(self, since: int) -> int:
         """When the other end first got something that was sent at or after a time."""
         place = int(np.searchsorted(self.at, since))
         return int(self.next[place]) if place < len(self.next) else _NEVER
@@ -100,16 +100,16 @@ class _Side:
         """Sent by a time."""
         return self.packets[: int(np.searchsorted(self.at, time, side="right"))]
 
-    def lost(self, time: int) -> bool:
+    def has_losses(self, time: int) -> bool:
         """Whether something that was sent by a time did not arrive."""
-        return bool((self.left[: int(np.searchsorted(self.at, time, side="right"))] == _NEVER).any())
+        return bool((self.delivered_at[: int(np.searchsorted(self.at, time, side="right"))] == _NEVER).any())
 
 
 class _Turn(NamedTuple):
     """Of the client: what it sends upon what it heard."""
 
     since: int
-    reached: int
+    until: int
     """When the first of it reached the server."""
 
 
@@ -119,18 +119,18 @@ class _Connection:
     down: _Side
 
     @property
-    def began(self) -> int:
+    def begin(self) -> int:
         return int(self.up.at[0])
 
     def opening(self, answer_at: int, request_at: int = _UNKNOWN) -> Opening | None:
         """`answered`: when the client had the first byte; `asked`: when it sent the request. None where nothing had
         come by then."""
-        arrivals = np.flatnonzero((self.down.left <= answer_at) & (self.down.packets["payload"] > 0))
+        arrivals = np.flatnonzero((self.down.delivered_at <= answer_at) & (self.down.packets["payload"] > 0))
         if not len(arrivals):
             return None
-        answer_sent_at = int(self.down.at[arrivals[np.argmax(self.down.left[arrivals])]])
+        answer_sent_at = int(self.down.at[arrivals[np.argmax(self.down.delivered_at[arrivals])]])
         turns = self._turns(answer_sent_at)
-        reached = [turn.reached for turn in turns]
+        reached = [turn.until for turn in turns]
         own = [turn for turn in turns if turn.since <= request_at]
         up, down = self.up.until(answer_at), self.down.until(answer_sent_at)
         quic = bool(self.up.packets["protocol"][0] == UDP)
@@ -140,23 +140,23 @@ class _Connection:
             bytes_down=int(down["bytes"].sum(dtype=np.int64)),
             packets_up=len(up),
             packets_down=len(down),
-            lost=self.up.lost(answer_at) or self.down.lost(answer_sent_at),
+            losses=self.up.has_losses(answer_at) or self.down.has_losses(answer_sent_at),
             retried=quic and bool(((down["flags"] & RETRY) == RETRY).any()),
             limited=quic and self._limited(reached),
-            asked=len(own) if request_at != _UNKNOWN else None,
-            begun=bool(own) and self._begun(own[-1].reached, reached[-1]),
+            request_round_trips=len(own) if request_at != _UNKNOWN else None,
+            early_part=bool(own) and self._answers_early(own[-1].until, reached[-1]),
         )
 
     def _turns(self, until: int) -> list[_Turn]:
         """The client's, until the answer was sent."""
-        turns, since = [], self.began
-        while (reached := self.up.heard(since)) <= until:
+        turns, since = [], self.begin
+        while (reached := self.up.receipt_of(since)) <= until:
             turns.append(_Turn(since, reached))
-            if (since := self.down.heard(reached)) == _NEVER:
+            if (since := self.down.receipt_of(reached)) == _NEVER:
                 break
         return turns
 
-    def _begun(self, request_at: int, last: int) -> bool:
+    def _answers_early(self, request_at: int, last: int) -> bool:
         """Whether more than handshakes and settings have was sent between these times."""
         between = (self.down.at >= request_at) & (self.down.at < last)
         return int((self.down.packets["payload"][between] >= _FULL).sum()) >= _PART
@@ -164,7 +164,7 @@ class _Connection:
     def _limited(self, reached: Sequence[int]) -> bool:
         """By what went to and fro before the client's second turn reached the server."""
         second = reached[1] if len(reached) > 1 else _NEVER
-        received_bytes = self.up.packets["payload"][self.up.left < second].sum(dtype=np.int64)
+        received_bytes = self.up.packets["payload"][self.up.delivered_at < second].sum(dtype=np.int64)
         sent_bytes = self.down.packets["payload"][self.down.at < second].sum(dtype=np.int64)
         return bool(sent_bytes + _DATAGRAM > _TIMES_THREE * received_bytes)
 

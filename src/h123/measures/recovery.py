@@ -34,8 +34,8 @@ def breaks_of(link: Link, report: Report) -> list[Break]:
 def recoveries_of(breaks: Sequence[Break], rows: Rows, statuses: Sequence[int]) -> list[float]:
     """Of each break during a trial with these samples, ns from it until the first whole answer after it; infinite where
     none came. None where nothing broke, or nobody knows when answers came."""
-    ended, started, ok = rows["end_ns"], rows["start_ns"], rows.ok(statuses) & rows["start_ns"].known
-    if not breaks or not (ended.known & started.known).any():
+    ended, started, ok = rows["end_ns"], rows["start_ns"], rows.ok(statuses) & rows["start_ns"].valid
+    if not breaks or not (ended.valid & started.valid).any():
         return []
     recoveries = []
     for path_break in breaks:

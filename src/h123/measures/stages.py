@@ -29,28 +29,28 @@ def stages_of(rows: Rows) -> Stages:
     never = Numbers(end.values, rows.abandoned)  # what had not come by then
     request_times = _first_valid(connected, sending, never, start)
     answered = _first_valid(first_byte, never, Numbers(request_times, rows.every))
-    opens = connected.known | (reused.known & (reused.values == 0))
-    valid = connected.known | sending.known
-    placed, whole = start.known & valid & (connected.known | reused.known), ~rows.faulty
+    opens = connected.valid | (reused.valid & (reused.values == 0))
+    valid = connected.valid | sending.valid
+    placed, whole = start.valid & valid & (connected.valid | reused.valid), ~rows.faulty
     return Stages(
         _where(whole & ~opens, request_times - start.values, placed),
         _where(whole & opens, request_times - start.values, placed),
-        _where(whole, answered - request_times, valid & first_byte.known),
-        _where(whole, end.values - answered, first_byte.known & end.known),
-        _where(rows.faulty, end.values - start.values, start.known & end.known),
+        _where(whole, answered - request_times, valid & first_byte.valid),
+        _where(whole, end.values - answered, first_byte.valid & end.valid),
+        _where(rows.faulty, end.values - start.values, start.valid & end.valid),
     )
 
 
 def _sending_times(rows: Rows) -> Numbers:
     """When each was; one with a body at once, for what its client marks is when the body had been written."""
     start, sending, up = rows["start_ns"], rows["sent_ns"], rows["bytes_up"]
-    uploads = up.known & (up.values > 0)
-    return Numbers(np.where(uploads, start.values, sending.values), np.where(uploads, start.known, sending.known))
+    uploads = up.valid & (up.values > 0)
+    return Numbers(np.where(uploads, start.values, sending.values), np.where(uploads, start.valid, sending.valid))
 
 
 def _first_valid(*marks: Numbers) -> Integers:
     """Of each row the first of these that is known."""
-    return np.select([mark.known for mark in marks], [mark.values for mark in marks], 0)
+    return np.select([mark.valid for mark in marks], [mark.values for mark in marks], 0)
 
 
 def _where(rows: Mask, durations: Integers, valid: Mask) -> Numbers:

@@ -140,7 +140,7 @@ class _PhaseMasks:
     ok: Mask
     warm: Mask
     cold: Mask
-    took: Numbers
+    durations: Numbers
     to_first_byte: Numbers
     to_connected: Numbers
 
@@ -169,7 +169,7 @@ def summarise(rows: Rows, work: WorkloadKind) -> Summary:
 
 
 def _counts(rows: Rows, parts: _PhaseMasks) -> _Fields:
-    ok, warm, cold, valid = parts.ok, parts.warm, parts.cold, parts.to_first_byte.known
+    ok, warm, cold, valid = parts.ok, parts.warm, parts.cold, parts.to_first_byte.valid
     errors, protocols = rows.texts("error", rows.faulty), rows.texts("protocol", rows.faultless)
     disordered = np.logical_or.reduce([rows[later].after(rows[earlier]) for earlier, later in _IN_ORDER])
     return {
@@ -182,7 +182,7 @@ def _counts(rows: Rows, parts: _PhaseMasks) -> _Fields:
         "errors": _count(rows.faulty),
         "first_error": errors[0] if errors else None,
         "refused": _count(rows.faultless & ~ok),
-        "instant": _count(ok & parts.took.known & (parts.took.values == 0)),
+        "instant": _count(ok & parts.durations.valid & (parts.durations.values == 0)),
         "warm_ok": _count(warm & ok),
         "warm_ttfb_known": _count(warm & ok & valid),
         "cold_ok": _count(cold & ok),
@@ -195,8 +195,8 @@ def _counts(rows: Rows, parts: _PhaseMasks) -> _Fields:
 
 def _retried(rows: Rows, warm: Mask, work: WorkloadKind) -> int | None:
     tries = rows["tries"]
-    visible = work.retries and tries.known.any()
-    return _count(warm & tries.known & (tries.values > 1)) if visible else None
+    visible = work.retries and tries.valid.any()
+    return _count(warm & tries.valid & (tries.values > 1)) if visible else None
 
 
 def _fell_back(rows: Rows, ok: Mask, work: WorkloadKind) -> float | None:
@@ -209,16 +209,16 @@ def _fell_back(rows: Rows, ok: Mask, work: WorkloadKind) -> float | None:
 def _opening(rows: Rows, parts: _PhaseMasks, work: WorkloadKind) -> _Fields:
     """What is known of connections."""
     reused = rows["reused"]
-    opened = reused.known & (reused.values == 0)
+    opened = reused.valid & (reused.values == 0)
     open_ns = rows["end_ns"].most(parts.cold | opened)
     later = [
         0 if open_ns is None else _count(when)
         for when in (rows["end_ns"].values > (open_ns or 0), rows["start_ns"].values >= (open_ns or 0))
     ]
     to_connected = parts.to_connected
-    failed = _count(parts.cold & ~to_connected.known & ~parts.ok)
+    failed = _count(parts.cold & ~to_connected.valid & ~parts.ok)
     return {
-        "handshakes": _count(opened) if reused.known.any() and not work.retries else None,
+        "handshakes": _count(opened) if reused.valid.any() and not work.retries else None,
         "open_ns": open_ns,
         # A request that began before the last connection was open, and ended after, is half of one.
         "once_open": None if open_ns is None else sum(later) / 2,
@@ -228,7 +228,7 @@ def _opening(rows: Rows, parts: _PhaseMasks, work: WorkloadKind) -> _Fields:
 
 
 def _times(rows: Rows, parts: _PhaseMasks) -> _Fields:
-    ok, warm, cold, durations, to_first_byte = parts.ok, parts.warm, parts.cold, parts.took, parts.to_first_byte
+    ok, warm, cold, durations, to_first_byte = parts.ok, parts.warm, parts.cold, parts.durations, parts.to_first_byte
     failed, failed_cold = _count(warm & ~ok), _count(cold & ~ok)
     from_send = (rows["end_ns"] - rows["sent_ns"]).of(warm & ok)
     complete = len(from_send) == _count(warm & ok)
@@ -265,7 +265,7 @@ def _quickest(rows: Rows, durations: Numbers, moving: Mask, sizes: _Fields) -> _
     fields: _Fields = {}
     for way in ("up", "down"):
         size = rows[f"bytes_{way}"]
-        times, bodies = durations.of(moving & size.known), size.of(moving & durations.known)
+        times, bodies = durations.of(moving & size.valid), size.of(moving & durations.valid)
         alike = sizes[f"bytes_{way}_min"] == sizes[f"bytes_{way}_max"]
         best = (int(times.argmin() if alike else (bodies / times).argmax())) if len(times) else None
         fields[f"quickest_{way}_ns"] = None if best is None else int(times[best])
@@ -278,7 +278,7 @@ def _bodies(rows: Rows, ok: Mask, sizes: _Fields, resources: int) -> list[Bodies
         return [_of_resource(0, sizes)]
     resource = rows["resource"]
     numbers: list[int] = np.unique(resource.of(ok)).tolist()
-    return [_of_resource(number, _sizes(rows, ok & resource.known & (resource.values == number))) for number in numbers]
+    return [_of_resource(number, _sizes(rows, ok & resource.valid & (resource.values == number))) for number in numbers]
 
 
 def _of_resource(resource: int, sizes: _Fields) -> Bodies:
@@ -293,7 +293,9 @@ def _visits(rows: Rows, parts: _PhaseMasks, work: WorkloadKind) -> _Fields:
     return {
         "visits": visits.each(),
         "visits_ns": {until: median_of(times.ns, times.failed) for until, times in visits.until().items()},
-        "stages_ns": {stage: median_of(times.ns, times.failed) for stage, times in visits.spent().items() if times},
+        "stages_ns": {
+            stage: median_of(times.ns, times.failed) for stage, times in visits.stage_times().items() if times
+        },
     }
 
 

@@ -47,11 +47,11 @@ class Timeline:
 def timeline(rows: Rows, *, timed: bool) -> Timeline:
     """Of an attempt's rows. `timed`: whether their starts are known."""
     starts, ends, user = rows["start_ns"], rows["end_ns"], rows["user"]
-    valid = (rows.phase("warm") | rows.phase(LEAVING)) & starts.known & ends.known
+    valid = (rows.phase("warm") | rows.phase(LEAVING)) & starts.valid & ends.valid
     if not valid.any():
         return Timeline()
     waited = rows["first_byte_ns"] - starts
-    marks = np.where(user.known, user.values, np.where(waited.known, waited.values, -1))
+    marks = np.where(user.valid, user.values, np.where(waited.valid, waited.values, -1))
     return course(starts.values[valid], ends.values[valid], marks[valid], timed=timed)
 
 

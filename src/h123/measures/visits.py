@@ -58,7 +58,7 @@ class Visits:
         visit = work.visit()
         if visit is None:
             return None
-        within = rows.phase("warm") & rows["group"].known
+        within = rows.phase("warm") & rows["group"].valid
         if not within.any():
             return None
         order = np.flatnonzero(within)
@@ -71,13 +71,13 @@ class Visits:
     def each(self) -> list[Visit]:
         """None where nobody knows when they began and ended."""
         start, end = self.rows["start_ns"], self.rows["end_ns"]
-        if not (start.known & end.known)[self.order].all():
+        if not (start.valid & end.valid)[self.order].all():
             return []
         documents = self._furthest(end, self._asking_for(0), last=True)
         columns = (
             *(self.rows[name].values[self.order][self.begins] for name in ("user", "group")),
             self._started(),
-            np.where(documents.known, documents.values, -1),
+            np.where(documents.valid, documents.values, -1),
             np.maximum.reduceat(end.values[self.order], self.begins),
             self._failed(self.rows.every),
         )
@@ -95,7 +95,7 @@ class Visits:
             "largest": self._until("end_ns", self._asking_for(self.largest), last=True),
         }
 
-    def spent(self) -> Mapping[Stage, VisitTimes | None]:
+    def stage_times(self) -> Mapping[Stage, VisitTimes | None]:
         """On each stage by the mean request of a visit; None where the client does not mark it in all."""
         stages = stages_of(self.rows)
         return {
@@ -107,7 +107,7 @@ class Visits:
 
     def _asking_for(self, resource: int) -> Mask:
         resources = self.rows["resource"]
-        matches: Mask = resources.known & (resources.values == resource)
+        matches: Mask = resources.valid & (resources.values == resource)
         return matches
 
     def _started(self) -> Integers:
@@ -122,18 +122,18 @@ class Visits:
     def _furthest(self, column: Numbers, of: Mask, *, last: bool) -> Numbers:
         """Of each visit the last, or the first, that a column says of its rows `of`."""
         worst = np.iinfo(np.int64).min if last else np.iinfo(np.int64).max
-        values = np.where(of & column.known, column.values, worst)[self.order]
+        values = np.where(of & column.valid, column.values, worst)[self.order]
         reached = (np.maximum if last else np.minimum).reduceat(values, self.begins)
         return Numbers(reached, reached != worst)
 
     def _until(self, name: str, of: Mask, *, last: bool) -> VisitTimes:
         reached, failed = self._furthest(self.rows[name], of, last=last), self._failed(of)
         durations = reached.values - self._started()
-        return VisitTimes(durations[reached.known & ~failed].astype(np.float64), int(np.count_nonzero(failed)))
+        return VisitTimes(durations[reached.valid & ~failed].astype(np.float64), int(np.count_nonzero(failed)))
 
     def _mean(self, durations: Numbers) -> VisitTimes | None:
         failed = self._failed(self.rows.every)
-        valid = np.logical_and.reduceat(durations.known[self.order], self.begins)
+        valid = np.logical_and.reduceat(durations.valid[self.order], self.begins)
         if not valid[~failed].all():
             return None
         requests = np.diff(self.begins, append=len(self.order))

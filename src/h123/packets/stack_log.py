@@ -36,7 +36,7 @@ class FlowControlStall:
 class StackLog:
     """Times in ns; of the log's own clock, until `later` has made them the trial's."""
 
-    sent: NDArray[np.int64]
+    sendings: NDArray[np.int64]
     """When it sent each packet."""
     at: NDArray[np.int64]
     """When it told of what follows."""
@@ -46,14 +46,14 @@ class StackLog:
     """Bytes, as it counts them."""
     round_trip: NDArray[np.float64]
     """ns, smoothed."""
-    lost: NDArray[np.int64]
+    losses: NDArray[np.int64]
     """When it took each packet for lost, but for probes of the path's MTU."""
-    held: tuple[FlowControlStall, ...]
+    stalls: tuple[FlowControlStall, ...]
 
     def later(self, ns: int) -> Self:
         """The same, so much later."""
-        times = {name: getattr(self, name) + ns for name in ("sent", "at", "lost")}
-        return replace(self, **times, held=tuple(stall.later(ns) for stall in self.held))
+        times = {name: getattr(self, name) + ns for name in ("sendings", "at", "losses")}
+        return replace(self, **times, stalls=tuple(stall.later(ns) for stall in self.stalls))
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class StackLogs:
     """Of a trial."""
 
     logs: list[StackLog]
-    unread: list[str]
+    faults: list[str]
     """Why files are not among them."""
 
 
@@ -73,9 +73,9 @@ def read_stack_logs(folder: Path) -> StackLogs:
         try:
             log = read_stack_log(path)
         except (OSError, ValueError) as error:
-            all_logs.unread.append(str(error))
+            all_logs.faults.append(str(error))
         else:
-            all_logs.logs.extend([log] if len(log.sent) else [])
+            all_logs.logs.extend([log] if len(log.sendings) else [])
     return all_logs
 
 
@@ -95,23 +95,23 @@ class _LogReader:
     """What the events so far tell."""
 
     now: int = 0
-    sent: list[int] = field(default_factory=list)
-    lost: list[int] = field(default_factory=list)
+    sendings: list[int] = field(default_factory=list)
+    losses: list[int] = field(default_factory=list)
     looks: list[tuple[int, float, float, float]] = field(default_factory=list)
-    known: dict[str, float] = field(default_factory=dict)
+    metrics: dict[str, float] = field(default_factory=dict)
     """The metrics as last told: some stacks write those alone that have changed."""
     open: dict[tuple[bool, str], int] = field(default_factory=dict)
     """Since when whom (the log's writer?) what (a stream's number; empty: the connection) holds up."""
-    held: list[FlowControlStall] = field(default_factory=list)
+    stalls: list[FlowControlStall] = field(default_factory=list)
 
     def take(self, event: Event) -> None:
         """Learn from one."""
         self.now = round(_number(event["time"]) * _NS) if event.get("time") is not None else self.now
         name, data = kind(event), event.get("data") or {}
         if name == "packet_sent":
-            self.sent.append(self.now)
+            self.sendings.append(self.now)
         elif name == "packet_lost" and not data.get("is_mtu_probe_packet"):
-            self.lost.append(self.now)
+            self.losses.append(self.now)
         elif name in ("metrics_updated", "recovery_metrics_updated"):
             self._look(data)
         if name in ("packet_sent", "packet_received"):
@@ -121,8 +121,8 @@ class _LogReader:
     def _look(self, data: Mapping[str, Any]) -> None:
         values = {name: _number(data[name]) for name in _METRICS if data.get(name) is not None}
         if values:
-            self.known |= values
-            window, in_flight, trip = (self.known.get(name, np.nan) for name in _METRICS)
+            self.metrics |= values
+            window, in_flight, trip = (self.metrics.get(name, np.nan) for name in _METRICS)
             self.looks.append((self.now, window, in_flight, trip * _NS))
 
     def _frame(self, frame: Mapping[str, Any], *, own: bool) -> None:
@@ -139,7 +139,7 @@ class _LogReader:
     def _release(self, own: bool, of: str) -> None:
         begin = self.open.pop((own, of), None)
         if begin is not None:
-            self.held.append(FlowControlStall(begin, self.now, stream=bool(of), own=own))
+            self.stalls.append(FlowControlStall(begin, self.now, stream=bool(of), own=own))
 
     def log(self) -> StackLog:
         """All of it; what is held when it ends was so to the end."""
@@ -148,13 +148,13 @@ class _LogReader:
         columns: Iterator[Any] = zip(*self.looks, strict=True) if self.looks else iter([[]] * (1 + len(_METRICS)))
         at, window, in_flight, trip = columns
         return StackLog(
-            sent=np.array(self.sent, np.int64),
+            sendings=np.array(self.sendings, np.int64),
             at=np.array(at, np.int64),
             window=np.array(window, float),
             in_flight=np.array(in_flight, float),
             round_trip=np.array(trip, float),
-            lost=np.array(self.lost, np.int64),
-            held=tuple(sorted(self.held, key=lambda stall: stall.begin)),
+            losses=np.array(self.losses, np.int64),
+            stalls=tuple(sorted(self.stalls, key=lambda stall: stall.begin)),
         )
 
 

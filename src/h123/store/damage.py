@@ -7,7 +7,7 @@ from h123.store.folder import CampaignFolder
 
 def damage_warning(folder: CampaignFolder) -> UserError | None:
     """Trials that are left out because their files have changed or gone; None where there are none."""
-    faults = list(folder.lost().values())
+    faults = list(folder.damaged_trials().values())
     if not faults:
         return None
     again = f"h123 run --out {typed(folder.path)} repeats just these trials"

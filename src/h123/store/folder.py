@@ -274,7 +274,7 @@ class CampaignFolder:
         damages = each(_damage_of, [(self.attempt(event), event) for event in fresh.values()])
         self._damage |= zip(fresh, damages, strict=True)
 
-    def lost(self) -> dict[str, str]:
+    def damaged_trials(self) -> dict[str, str]:
         """Trials that had a valid attempt and have none whose files are as they were: attempt and damage, in words."""
         valid = [event for event in self.events() if event["event"] == "trial" and event["valid"]]
         whole = {event["trial"] for event in valid if not self.damage(event)}

@@ -44,10 +44,10 @@ class Numbers:
     """A column, or what is computed of two. Where it is not known the value says nothing."""
 
     values: Integers
-    known: Mask
+    valid: Mask
 
     def __sub__(self, other: "Numbers") -> "Numbers":
-        return Numbers(self.values - other.values, self.known & other.known)
+        return Numbers(self.values - other.values, self.valid & other.valid)
 
     def least(self, where: Mask) -> int | None:
         """The least of what is known `where`; None if nothing is."""
@@ -66,11 +66,11 @@ class Numbers:
 
     def of(self, where: Mask) -> Integers:
         """All that is known `where`, in the order of the rows."""
-        return self.values[where & self.known]
+        return self.values[where & self.valid]
 
     def after(self, other: "Numbers") -> Mask:
         """Where both are known and the other one is larger: out of their order, if this should be the later one."""
-        return self.known & other.known & (self.values < other.values)
+        return self.valid & other.valid & (self.values < other.values)
 
 
 class Rows:
@@ -178,8 +178,8 @@ class Rows:
         statuses_by_row = np.int64(OK) if alike else np.array(statuses)[self._resources(len(statuses) - 1)]
         success = (status.values >= OK) & (status.values < BEYOND_OK)
         answered: Mask = np.where(statuses_by_row == OK, success, np.equal(status.values, statuses_by_row))
-        return self.faultless & status.known & answered
+        return self.faultless & status.valid & answered
 
     def _resources(self, last: int) -> Integers:
         resource = self["resource"]
-        return np.where(resource.known, resource.values, 0).clip(0, last)
+        return np.where(resource.valid, resource.values, 0).clip(0, last)

@@ -53,9 +53,9 @@ class SenderSetting:
         return cls(setting, name, p.protocol, role, value if able else None)
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """`10 packets`, `go's own`."""
-        return f"{self.name or 'Linux'}'s own" if self.value is None else self.setting.said(self.value)
+        return f"{self.name or 'Linux'}'s own" if self.value is None else self.setting.describe(self.value)
 
     def is_like(self, other: "SenderSetting") -> bool:
         """Whether both have the same, as far as that is known."""
@@ -72,12 +72,12 @@ class Likeness:
     """Of all pairs with one `transport`: what is unlike in some of them, and where that can be told, how."""
 
     transport: str
-    unlike: Mapping[str, str]
+    differences: Mapping[str, str]
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """In words that go on after `Transport`."""
-        listed = ", ".join(f"{what} ({how})" if how else what for what, how in self.unlike.items())
+        listed = ", ".join(f"{what} ({how})" if how else what for what, how in self.differences.items())
         if self.transport == "matched":
             return f"matched but for: {listed}" if listed else "matched"
         return f"as deployed; not alike, besides what is compared: {listed}" if listed else "as deployed; alike"
@@ -129,7 +129,7 @@ def _differences(pairs: Sequence[Sides], choosing: TransportRoles) -> dict[str, 
     differences = {}
     for setting in SETTINGS.values():
         if senders := [sender for pair in _differing(pairs, choosing, setting) for sender in pair]:
-            differences[setting.title] = _by_protocol((sender.said, sender.protocol) for sender in senders)
+            differences[setting.title] = _by_protocol((sender.text, sender.protocol) for sender in senders)
     if several := [p for pair in pairs if _connections(pair[0]) != _connections(pair[1]) for p in pair]:
         differences["connections"] = _by_protocol((str(_connections(p)), p.protocol) for p in several)
     if any(_stack(a) != _stack(b) for a, b in pairs):

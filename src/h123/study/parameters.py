@@ -97,7 +97,7 @@ class Parameters(WorkloadParameters):
         """What senders are asked for; None: what each stack has by itself."""
         value: Value | None = getattr(self, name)
         if value is None and self.transport == "matched" and self.congestion != SETTINGS[name].brought_by:
-            return SETTINGS[name].matched
+            return SETTINGS[name].matched_value
         return value
 
     def networks(self) -> tuple[str, ...]:

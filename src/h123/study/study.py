@@ -177,9 +177,9 @@ class Study(Strict):
 
     def parameters(self, cell: dict[str, str]) -> Parameters:
         """All parameters of the cell that takes the given level of each factor."""
-        return Parameters.model_validate(self._written(cell), context=RESOLVED)
+        return Parameters.model_validate(self._values(cell), context=RESOLVED)
 
-    def _written(self, cell: dict[str, str]) -> dict[str, Any]:
+    def _values(self, cell: dict[str, str]) -> dict[str, Any]:
         """The same as the study has them: a level goes before a setting."""
         values = dict(self.settings)
         for factor, level in cell.items():
@@ -295,7 +295,7 @@ class Study(Strict):
         for factor, levels in self.factors.items():
             for level in levels:
                 cell = {**first, factor: level}
-                read, content = self.parameters(cell), self._written(cell)
+                read, content = self.parameters(cell), self._values(cell)
                 if changed := changed_value(content, {**content, **read.model_dump(mode="json", include={*content})}):
                     return f"{changed.at[0]} is {excerpt(changed.value)}"
                 if self.networks and (missing := [name for name in read.networks() if name not in self.networks]):

@@ -170,7 +170,7 @@ class YamlDocument:
             line, node = _child(node, step) or (line, node)
         return line
 
-    def _written(self, fault: ErrorDetails, at: Location) -> str:
+    def _key_path(self, fault: ErrorDetails, at: Location) -> str:
         """`a.b.c` for where a fault is, without the steps that only pydantic knows (members of a union)."""
         node, words = self._root, []
         for step in at:
@@ -194,7 +194,7 @@ class YamlDocument:
         """The first in the file of what is wrong with the part at `at`, which is called `name`."""
         faults = [([*at, *place(fault)], fault) for fault in invalid.errors()[:MOST_FAULTS]]
         where, fault = min(faults, key=lambda pair: self.line(pair[0]))
-        inside = self._written(fault, at)
+        inside = self._key_path(fault, at)
         return self.error(where, describe(fault, ".".join(part for part in (name, inside) if part)))
 
     def _load(self, text: str) -> Any:

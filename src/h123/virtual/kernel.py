@@ -256,9 +256,9 @@ class _Job:
         self._run(_CONFIGURE, cwd=tree)
         _check_configuration(tree / ".config")
         self._run([*_COMPILE, f"-j{processors}"], self._move_objects, cwd=tree)
-        return self._tried(tree / _BINARY)
+        return self._check_version(tree / _BINARY)
 
-    def _tried(self, binary: Path) -> Path:
+    def _check_version(self, binary: Path) -> Path:
         """The binary, once it has said its version."""
         self._run(["strip", "--strip-debug", str(binary)])
         self._run([str(binary), "--version"])

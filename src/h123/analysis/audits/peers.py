@@ -110,7 +110,7 @@ def tls_unlike(attempts: Sequence[Attempt], plan: Plan) -> Found:
 
 
 def _unlike(a: list[Attempt], b: list[Attempt]) -> Finding | None:
-    if len({attempt.asked_tls for attempt in (*a, *b)}) > 1:
+    if len({attempt.required_tls for attempt in (*a, *b)}) > 1:
         return None  # which is what is compared
     sessions = {attempt.workload.sessions for attempt in (*a, *b)}
     sides = [_tls_names(side, apart=len(sessions) == 1) for side in (a, b)]

@@ -80,7 +80,7 @@ def tls_wrong(attempt: Attempt) -> Finding | None:
     if attempt.imported or s.protocol_min is None or (none_began and not versions):
         return None
     detail = f"TLS {', '.join(dict.fromkeys(versions))}" if versions else "the client recorded no TLS version"
-    return Finding(bool(versions) and set(versions) == {attempt.asked_tls}, None, None, detail)
+    return Finding(bool(versions) and set(versions) == {attempt.required_tls}, None, None, detail)
 
 
 def sessions_wrong(attempt: Attempt) -> Finding | None:

@@ -61,13 +61,15 @@ def beyond(attempt: Attempt) -> list[tuple[int, str]]:
 
 def _reason(opening: Opening, expected: int, *, refused: bool) -> str:
     """Why there were more, as far as it is known."""
-    logged = opening.asked is not None and expected <= opening.asked  # else its time is not that of the send
-    later = logged and opening.asked == expected
+    logged = (
+        opening.request_round_trips is not None and expected <= opening.request_round_trips
+    )  # else its time is not that of the send
+    later = logged and opening.request_round_trips == expected
     reasons = {
         "the answer had begun, and its first TLS record did not fit what the server sends at once": later
-        and opening.begun,
-        WAITED: later and not opening.begun,
-        "packets were lost": opening.lost,
+        and opening.early_part,
+        WAITED: later and not opening.early_part,
+        "packets were lost": opening.losses,
         "a Retry": opening.retried,
         "QUIC's anti-amplification limit: the certificates are longer than three times what had come": opening.limited,
         "early data was refused": refused,
@@ -98,7 +100,7 @@ def _handshake(attempt: Attempt) -> int | None:
     protocol, versions = attempt.parameters["protocol"], attempt.tls_versions
     if protocol is None:
         return None
-    tls: str | None = attempt.asked_tls
+    tls: str | None = attempt.required_tls
     if attempt.imported and (not versions or UNENCRYPTED in versions):
         tls = None
     return handshake_round_trips(

@@ -189,7 +189,7 @@ def means(trial: ExplainedTrial) -> dict[str, Means]:
         phase: Means(
             seconds=tuple(trial.seconds[its].mean(axis=0).tolist()),
             sums_up=float(near[its].mean()),
-            held=float(trial.held[its].mean()),
+            held=float(trial.head_of_line[its].mean()),
             sizes=dict(trial.sizes),
             round_trip=trial.round_trip,
         )
@@ -203,7 +203,7 @@ def _mean(of: Sequence[Stretch], trial: ExplainedTrial) -> Means:
     return Means(
         seconds=tuple(np.mean([mean.seconds for mean in of], axis=0).tolist()),
         sums_up=float(np.mean([mean.sums_up for mean in of])),
-        held=float(np.mean([mean.held for mean in of])),
+        held=float(np.mean([mean.head_of_line for mean in of])),
         sizes=dict(trial.sizes),
         round_trip=trial.round_trip,
     )

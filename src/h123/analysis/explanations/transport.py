@@ -28,7 +28,8 @@ def _compute(case: Case) -> TransportPart:
     rows = likenesses(case.plan, case.choosing)
     return {
         "transport": [
-            {"transport": likeness.transport, "unlike": likeness.unlike, "said": likeness.said} for likeness in rows
+            {"transport": likeness.transport, "unlike": likeness.differences, "said": likeness.text}
+            for likeness in rows
         ]
     }
 

@@ -36,14 +36,14 @@ class Sending:
         return self.packets["at_ns"].astype(np.int64)
 
     @cached_property
-    def left(self) -> Times:
+    def delivered_at(self) -> Times:
         """When each was delivered; 0: never."""
         return self.packets["left_ns"].astype(np.int64)
 
     @cached_property
     def arrived(self) -> NDArray[np.bool_]:
         """Whether each was delivered before the trial's end."""
-        delivered: NDArray[np.bool_] = (self.packets["fate"] == DELIVERED) & (self.left > 0)
+        delivered: NDArray[np.bool_] = (self.packets["fate"] == DELIVERED) & (self.delivered_at > 0)
         return delivered
 
     @cached_property
@@ -62,7 +62,7 @@ class Sending:
     def arrivals(self) -> Times:
         """Places of all that arrived, in the order of arrival."""
         places = np.flatnonzero(self.arrived)
-        return places[np.argsort(self.left[places], kind="stable")]
+        return places[np.argsort(self.delivered_at[places], kind="stable")]
 
     @cached_property
     def full(self) -> NDArray[np.bool_]:
@@ -93,11 +93,11 @@ class Sending:
         durations = (self.wire.ends - self.wire.begins)[self.speaks]
         return size * float(durations.sum()) / float(self.packets["payload"][self.speaks].sum(dtype=np.int64))
 
-    def heard(self, times: Times) -> Times:
+    def receipts(self, times: Times) -> Times:
         """When the other end first heard what this one sent at or after each of these times; NEVER, if it did not."""
         arrived = np.flatnonzero(self.arrived)
         place = np.searchsorted(self.at[arrived], times)
-        return np.append(self.left[arrived], NEVER)[place]
+        return np.append(self.delivered_at[arrived], NEVER)[place]
 
     def first(self, count: int) -> "Sending":
         """Its first packets."""
@@ -139,7 +139,7 @@ class Connection:
         return bool(self.up.packets["protocol"][0] != TCP)
 
     @property
-    def began(self) -> int:
+    def begin(self) -> int:
         """When its first packet came to the link, ns."""
         return int(self.up.at[0])
 
@@ -155,7 +155,7 @@ class Connection:
         """When the server's Retry was delivered, ns; None: there was none."""
         down = self.down.packets
         is_retry = self.quic & ((down["flags"] & RETRY) == RETRY) & self.down.arrived
-        return int(self.down.left[np.argmax(is_retry)]) if is_retry.any() else None
+        return int(self.down.delivered_at[np.argmax(is_retry)]) if is_retry.any() else None
 
 
 def connections(packets: Packets, up: Direction, down: Direction, *, shared: bool = False) -> list[Connection]:
@@ -172,7 +172,7 @@ def connections(packets: Packets, up: Direction, down: Direction, *, shared: boo
         for client, sending in sides[0].items()
         if client[0] in (TCP, UDP)
     ]
-    return sorted(all_connections, key=lambda connection: connection.began)
+    return sorted(all_connections, key=lambda connection: connection.begin)
 
 
 _PORTS = ("source", "destination")

@@ -32,7 +32,7 @@ def match_logs(logs: Sequence[StackLog], connections: Sequence[Connection]) -> l
     for place, column in zip(quic, assigned(costs, _UNLIKELY), strict=True):
         if column is not None:
             log = logs[column]
-            log_of[place] = log.later(int(_sending_times(connections[place])[0]) - int(log.sent[0]))
+            log_of[place] = log.later(int(_sending_times(connections[place])[0]) - int(log.sendings[0]))
     return log_of
 
 
@@ -45,7 +45,7 @@ def _sending_times(connection: Connection) -> Times:
 def _mismatch_ns(log: StackLog, times: Times) -> float:
     """ns by which the two courses differ, as far as the link's record goes."""
     length = int(times[-1] - times[0])
-    logged = log.sent - log.sent[0]
+    logged = log.sendings - log.sendings[0]
     off = float(np.abs(_course(logged[logged <= length + _NEAR_NS]) - _course(times - times[0])).mean())
     return off if off <= _NEAR_NS + _NEAR_SHARE * length else _UNLIKELY
 

@@ -67,7 +67,7 @@ def _after_notice(sending: Sending, answers: Sending, places: Times, round_trip_
     third = np.searchsorted(arrived, places) + _REORDERED - 1
     noticeable = third < len(arrived)
     noticed = np.full(len(places), np.iinfo(np.int64).max)
-    noticed[noticeable] = answers.heard(sending.left[arrived[third[noticeable]]])
+    noticed[noticeable] = answers.receipts(sending.delivered_at[arrived[third[noticeable]]])
     resent = _next_at(sending, noticed)
     probe = _next_at(sending, sending.at[places] + max(round_trip_ns, 1))
     return np.minimum(resent, probe)

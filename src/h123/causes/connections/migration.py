@@ -18,7 +18,7 @@ _DATA = FULL // 2
 
 def elsewhere(of: Connection, moves: Sequence[int]) -> Limits:
     """The times, after each of the moves of its client, ns, in which the server's data did not reach it."""
-    changes = [change for at in moves if of.began < at and (change := _after(of, at)) is not None]
+    changes = [change for at in moves if of.begin < at and (change := _after(of, at)) is not None]
     if not changes:
         return []
     begins, first_packets, flows = np.array(changes, np.int64).T
@@ -34,9 +34,9 @@ def _after(of: Connection, at: int) -> tuple[int, int, int] | None:
     if not len(spoke):
         return None
     to_old = np.isin(down.packets["destination"], before)
-    old_path_times = down.left[to_old & down.arrived & down.speaks]  # a while more, if the networks overlap
+    old_path_times = down.delivered_at[to_old & down.arrived & down.speaks]  # a while more, if the networks overlap
     begin = max(at, int(old_path_times.max(initial=0)))
-    first_packet = max(begin, int(up.left[spoke].min()))
+    first_packet = max(begin, int(up.delivered_at[spoke].min()))
     return begin, first_packet, max(first_packet, _flows(of, np.flatnonzero(~to_old), spoke))
 
 
@@ -44,9 +44,9 @@ def _flows(of: Connection, to_new: Times, spoke: Times) -> int:
     """When data was first sent to the new place: with more than a challenge before the client's answer to it came, or
     after that. `there`, `spoke`: places of what was sent there, and what came from there."""
     up, down = of.up, of.down
-    reached = down.left[to_new[down.arrived[to_new]]].min(initial=np.iinfo(np.int64).max)
-    answers = up.left[spoke[up.at[spoke] >= reached]]
-    validated = int(answers.min()) if len(answers) else int(up.left[spoke].max())
+    reached = down.delivered_at[to_new[down.arrived[to_new]]].min(initial=np.iinfo(np.int64).max)
+    answers = up.delivered_at[spoke[up.at[spoke] >= reached]]
+    validated = int(answers.min()) if len(answers) else int(up.delivered_at[spoke].max())
     early = to_new[(down.at[to_new] < validated) & (down.packets["payload"][to_new] >= _DATA)]
     if len(early) > 1:
         return int(down.at[early[0]])

@@ -64,7 +64,7 @@ def rounds(sending: Sending, answers: Sending, round_trip_ns: int, rested: NDArr
     """All of a connection. `rested`: whether all was known to have arrived before each packet."""
     firsts, first, count = [], 0, len(sending)
     answered = np.flatnonzero(answers.arrived)
-    sent_at, received_at = answers.at[answered], answers.left[answered]
+    sent_at, received_at = answers.at[answered], answers.delivered_at[answered]
     arrived = np.flatnonzero(sending.arrived)
     while first < count:
         firsts.append(first)
@@ -72,7 +72,7 @@ def rounds(sending: Sending, answers: Sending, round_trip_ns: int, rested: NDArr
         patience = int(sending.at[first]) + int(_PATIENCE * max(round_trip_ns, 1))
         ends = patience
         if next_arrived < len(arrived):
-            reached = int(sending.left[arrived[next_arrived]])
+            reached = int(sending.delivered_at[arrived[next_arrived]])
             patience = max(patience, reached + round_trip_ns)
             answer = int(np.searchsorted(sent_at, reached))
             ends = min(int(received_at[answer]) if answer < len(sent_at) else patience, patience)

@@ -36,16 +36,16 @@ def explain(of: Connection, begin: int, end: int, before: Cause) -> Nanoseconds:
     to."""
     if end <= begin:
         return time_on(CONNECTING, 0, 0)
-    first = min(max(of.began, begin), end)
+    first = min(max(of.begin, begin), end)
     return time_on(before, begin, first) + _course(of, first, end).between(first, end)
 
 
 def _course(of: Connection, begin: int, end: int) -> Course:
     sides = [_until(side, end) for side in (of.up, of.down)]
-    under_way = Spans.union(*_joined([(side.wire.ends, side.left) for side in sides], sides))
+    under_way = Spans.union(*_joined([(side.wire.ends, side.delivered_at) for side in sides], sides))
     waiting = Spans.union(*_joined([(side.at, side.wire.ends) for side in sides], sides))
     repairs = Spans.union(*_loss_spans(sides))
-    got_up, got_down = (np.sort(side.left[side.arrived]) for side in sides)
+    got_up, got_down = (np.sort(side.delivered_at[side.arrived]) for side in sides)
     edges = np.concatenate([[begin, end], under_way.edges, waiting.edges, repairs.edges, got_up, got_down])
     retried, amplified = of.retry or 0, _amplification_waits(of)
     edges = np.concatenate([edges, amplified.edges])
@@ -69,7 +69,7 @@ def _amplification_waits(of: Connection) -> Spans:
     if not of.quic or not len(down):
         return Spans.union([], [])
     received_bytes = np.concatenate([[0], np.cumsum(up.packets["payload"][up.arrivals], dtype=np.int64)])
-    allowed = _TIMES * received_bytes[np.searchsorted(up.left[up.arrivals], down.at[:-1], side="right")]
+    allowed = _TIMES * received_bytes[np.searchsorted(up.delivered_at[up.arrivals], down.at[:-1], side="right")]
     sent_bytes = np.cumsum(down.packets["payload"], dtype=np.int64)[:-1]
     # It goes on with a large packet of the handshake, whose header is long.
     goes_on = (down.packets["flags"][1:] & _LONG > 0) & (down.packets["payload"][1:] >= _REST)

@@ -32,7 +32,7 @@ def _flow_control_spans(connection: Connection, way: int, log: StackLog, stream:
     """What the server hears of its client left there half a round trip before, and what it grants arrives as much
     later. A stream that is held is not what a sender waits for whose congestion window is full as well."""
     own, trip = way == DOWN, 0 if way == DOWN else connection.round_trip_ns // 2
-    stalls = [stall for stall in log.held if stall.own == own and stall.stream == stream]
+    stalls = [stall for stall in log.stalls if stall.own == own and stall.stream == stream]
     spans = Spans.union([stall.begin - trip for stall in stalls], [stall.end + trip for stall in stalls])
     return spans.without(_full(log)) if own else spans
 

@@ -26,7 +26,7 @@ def full_window(sending: Sending, answers: Sending) -> Spans:
 
     size = int(sending.packets["payload"][places].max())
     ends = np.maximum.accumulate(sending.offsets[places] + sending.packets["payload"][places])
-    times, at = answers.left[acknowledgements], sending.at[places]
+    times, at = answers.delivered_at[acknowledgements], sending.at[places]
     latest = np.searchsorted(times, at, side="right") - 1
     full = (latest >= 0) & (allowed[np.maximum(latest, 0)] - ends < size)
     room = np.maximum.accumulate(allowed - np.maximum(size, windows // 2))

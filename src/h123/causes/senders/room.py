@@ -35,9 +35,9 @@ class Room:
     def since(self, share: float = _ROOM) -> Times:
         """For each packet, when after it no more than this share of the window was under way; NEVER where that never
         came."""
-        enough = self._sent - share * self._window
-        place = np.searchsorted(self._answered[1], enough)
-        since: Times = np.maximum(np.append(self._answered[0], NEVER)[place], self.sending.at)
+        enough = self._sent_bytes - share * self._window
+        place = np.searchsorted(self._releases[1], enough)
+        since: Times = np.maximum(np.append(self._releases[0], NEVER)[place], self.sending.at)
         return since
 
     @cached_property
@@ -54,29 +54,29 @@ class Room:
         return np.where(self.sending.speaks, sizes, 0)
 
     @cached_property
-    def _sent(self) -> Times:
+    def _sent_bytes(self) -> Times:
         """All up to and with each packet."""
         return np.cumsum(self._sizes)
 
     @cached_property
-    def _known(self) -> Times:
+    def _knowledge_times(self) -> Times:
         """When the sender knew what had become of each packet."""
-        knowledge_times = np.where(self.sending.arrived, self.answers.heard(self.sending.left), NEVER)
+        knowledge_times = np.where(self.sending.arrived, self.answers.receipts(self.sending.delivered_at), NEVER)
         knowledge_times[lost_packets(self.sending)] = resent(self.sending, self.answers, self.round_trip_ns)
         return knowledge_times
 
     @cached_property
-    def _answered(self) -> tuple[Times, Times]:
+    def _releases(self) -> tuple[Times, Times]:
         """Times, ascending, and what was no longer under way from each on."""
-        order = np.argsort(self._known, kind="stable")
-        return self._known[order], np.cumsum(self._sizes[order])
+        order = np.argsort(self._knowledge_times, kind="stable")
+        return self._knowledge_times[order], np.cumsum(self._sizes[order])
 
     @cached_property
     def _under_way(self) -> Times:
         """After each packet was sent."""
-        times, sums = self._answered
+        times, sums = self._releases
         bytes_under_way: Times = np.concatenate([[0], sums])[np.searchsorted(times, self.sending.at, side="right")]
-        return self._sent - bytes_under_way
+        return self._sent_bytes - bytes_under_way
 
     @cached_property
     def _window(self) -> Times:

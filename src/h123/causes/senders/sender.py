@@ -83,10 +83,10 @@ class Sender:
 
         def tell(moments: Times) -> Numbers:
             # The first packet after each moment that says something ends its gap.
-            ends = np.searchsorted(self._said.at, moments)
+            ends = np.searchsorted(self._content.at, moments)
             causes = np.where(moments >= self._roomy[ends], self._free[ends], self._gaps[ends])
             if self.bodies is not None:
-                held = (moments < self._full_until[ends]) & self._heard[ends] | (causes == NUMBER[NAGLE])
+                held = (moments < self._full_until[ends]) & self._prompt[ends] | (causes == NUMBER[NAGLE])
                 causes = np.where(self.bodies.hold(moments) | held, causes, NUMBER[IDLE])
             for cause, spans in self.limits:
                 causes = np.where(spans.hold(moments), NUMBER[cause], causes)
@@ -99,7 +99,7 @@ class Sender:
 
         return Course.cut(edges, tell)
 
-    def spent(self, cause: Cause) -> int:
+    def duration_on(self, cause: Cause) -> int:
         """ns on a cause."""
         course = self.course
         return int(np.diff(course.edges)[course.numbers == NUMBER[cause]].sum()) if len(course.numbers) else 0
@@ -125,7 +125,7 @@ class Sender:
         return rounds(self.sending, self.answers, self.round_trip_ns, self._rested)
 
     @cached_property
-    def _said(self) -> Sending:
+    def _content(self) -> Sending:
         """What it sent, without mere acknowledgements."""
         return self.sending.some(self.sending.speaks)
 
@@ -137,17 +137,17 @@ class Sender:
     @cached_property
     def room(self) -> Room:
         """Of its congestion window."""
-        return Room(self._said, self.answers, self.round_trip_ns, self.conditions.first_window)
+        return Room(self._content, self.answers, self.round_trip_ns, self.conditions.first_window)
 
     @cached_property
     def _gaps(self) -> Numbers:
         """Why nothing was sent before each packet, and after the last, where the window was full."""
-        count = len(self._said)
+        count = len(self._content)
         causes = numbers(WINDOW, count + 1)
         growth = self.rounds.growth[self.rounds.of(np.maximum(self._places - 1, 0))]
         causes[:count][growth <= GROWS_NOT] = NUMBER[LIMIT]
         causes[:count][growth >= DOUBLES] = NUMBER[SLOW_START]
-        cut = lost_packets(self._said)
+        cut = lost_packets(self._content)
         if len(cut):
             causes[int(cut[0]) + 1 :] = NUMBER[CUT]
         causes[1:count][self._unprompted[1:] | self._dry[1:]] = NUMBER[IDLE]
@@ -158,9 +158,9 @@ class Sender:
     @cached_property
     def _free(self) -> Numbers:
         """Why, where it had room."""
-        count, chance = len(self._said), self._chance
+        count, chance = len(self._content), self._chance
         causes = numbers(IDLE, count + 1)
-        news = self._heard[:count]
+        news = self._prompt[:count]
         news = news & ~self._dry
         causes[:count][news] = np.where(chance < _CHANCE, NUMBER[LIMIT], NUMBER[HELD])[news]
         causes[:count][self._waits_for_acknowledgement | self._waits_behind_full_ones] = NUMBER[NAGLE]
@@ -170,7 +170,7 @@ class Sender:
     def _roomy(self) -> Times:
         """Before each packet, since when the window had room for more; NEVER: it had none, or a sender that spaces its
         packets may not have wanted it yet."""
-        at, since, rests = self._said.at, self.room.since(), self.room.since(0.0)
+        at, since, rests = self._content.at, self.room.since(), self.room.since(0.0)
         patience = max(self.conditions.soon_ns, self.round_trip_ns // 4)
         roomy = np.full(len(at) + 1, NEVER)
         for early, late in ((since, since + np.minimum(patience, NEVER - since)), (rests, rests)):
@@ -181,33 +181,35 @@ class Sender:
     @cached_property
     def _full_until(self) -> Times:
         """Before each packet, until when its window was all under way, were the packets small or not."""
-        until = np.zeros(len(self._said) + 1, np.int64)
+        until = np.zeros(len(self._content) + 1, np.int64)
         until[1:] = self.room.since(_FULL)
         return until
 
     @cached_property
-    def _heard(self) -> NDArray[np.bool_]:
+    def _prompt(self) -> NDArray[np.bool_]:
         """Whether each packet was sent as soon as something came from the other end."""
-        arrivals = self._came
-        last = np.concatenate([[0], arrivals])[np.searchsorted(arrivals, self._said.at, side="right")]
-        return np.append(self._said.at - last < self.conditions.soon_ns, False)
+        arrivals = self._arrivals
+        last = np.concatenate([[0], arrivals])[np.searchsorted(arrivals, self._content.at, side="right")]
+        return np.append(self._content.at - last < self.conditions.soon_ns, False)
 
     @cached_property
     def _unprompted(self) -> NDArray[np.bool_]:
         """Whether each packet was sent although nothing had just come, and no timer that spaces packets can be why: no
         window opened then. What is spaced is full."""
-        gaps = np.diff(self._said.at, prepend=self._said.at[:1])
-        tcp = len(self._said) and self._said.packets["protocol"][0] == TCP
+        gaps = np.diff(self._content.at, prepend=self._content.at[:1])
+        tcp = len(self._content) and self._content.packets["protocol"][0] == TCP
         spaced = np.where((tcp and not self.conditions.paced) | self._small, 0, self.round_trip_ns // 4)
-        unprompted: NDArray[np.bool_] = ~self._heard[:-1] & (gaps > np.maximum(spaced, _RESTED_NS))
+        unprompted: NDArray[np.bool_] = ~self._prompt[:-1] & (gaps > np.maximum(spaced, _RESTED_NS))
         return unprompted
 
     @cached_property
     def _unready(self) -> NDArray[np.bool_]:
         """Whether each packet was sent unprompted, and not because one was lost: with or without losses, there was
         nothing to send before."""
-        again = resent(self._said, self.answers, self.round_trip_ns)
-        return np.append((self._unprompted | self._dry) & ~np.isin(self._said.at, again) & self._said.speaks, False)
+        again = resent(self._content, self.answers, self.round_trip_ns)
+        return np.append(
+            (self._unprompted | self._dry) & ~np.isin(self._content.at, again) & self._content.speaks, False
+        )
 
     @cached_property
     def _dry(self) -> NDArray[np.bool_]:
@@ -220,30 +222,32 @@ class Sender:
     @cached_property
     def _small(self) -> NDArray[np.bool_]:
         """Whether each packet, and the one before it, had less to say than fits."""
-        part = self._said.speaks & ~self._said.full
+        part = self._content.speaks & ~self._content.full
         small: NDArray[np.bool_] = part & np.roll(part, 1)
         return small
 
     @cached_property
     def _chance(self) -> NDArray[np.float64]:
         """Of the gap before each packet, the share in which something had just come from the other end."""
-        at = self._said.at
+        at = self._content.at
         before = np.concatenate([at[:1], at[:-1]])
-        count = np.searchsorted(self._came, at, side="right") - np.searchsorted(self._came, before, side="right")
+        count = np.searchsorted(self._arrivals, at, side="right") - np.searchsorted(
+            self._arrivals, before, side="right"
+        )
         chance: NDArray[np.float64] = np.minimum(count * self.conditions.soon_ns / np.maximum(at - before, 1), 1.0)
         return chance
 
     @cached_property
-    def _came(self) -> Times:
+    def _arrivals(self) -> Times:
         """When packets of the other end did, ascending."""
-        return np.sort(self.answers.left[self.answers.arrived])
+        return np.sort(self.answers.delivered_at[self.answers.arrived])
 
     @cached_property
     def _waits_for_acknowledgement(self) -> NDArray[np.bool_]:
         """Whether each packet is a small segment of TCP, sent as soon as the one before it, small as well and the only
         one under way, was known to have arrived (RFC 9293, 3.7.4)."""
-        sending, small, last = self._said, self._small_segments, self._last_small
-        waits, knowledge_times = np.zeros(len(sending), bool), self._known_at
+        sending, small, last = self._content, self._small_segments, self._last_small
+        waits, knowledge_times = np.zeros(len(sending), bool), self._knowledge_times
         if not len(knowledge_times):
             return waits
         alone = np.concatenate([[True], ~small[:-2] | (knowledge_times[:-2] <= sending.at[1:-1])])
@@ -263,7 +267,7 @@ class Sender:
     def _acknowledged(self) -> NDArray[np.bool_]:
         """Whether each packet is small, and was sent after a silence as soon as the last small one was known to have
         arrived."""
-        sending, knowledge_times, last = self._said, self._known_at, self._last_small
+        sending, knowledge_times, last = self._content, self._knowledge_times, self._last_small
         if not len(knowledge_times):
             return np.zeros(len(sending), bool)
         wait = sending.at - knowledge_times[last]
@@ -276,32 +280,32 @@ class Sender:
     @cached_property
     def _small_segments(self) -> NDArray[np.bool_]:
         """Whether each packet had less to say than fits, and arrived. One that lacks a few bytes may have options."""
-        payload = self._said.packets["payload"]
+        payload = self._content.packets["payload"]
         part = payload < _SEGMENT * payload.max(initial=0)
-        small: NDArray[np.bool_] = self._said.speaks & part & self._said.arrived
+        small: NDArray[np.bool_] = self._content.speaks & part & self._content.arrived
         return small
 
     @cached_property
     def _last_small(self) -> Times:
         """Of each packet the place of the last small one before it; -1: there was none."""
-        places = np.where(self._small_segments, np.arange(len(self._said)), -1)
+        places = np.where(self._small_segments, np.arange(len(self._content)), -1)
         before: Times = np.concatenate([[-1], np.maximum.accumulate(places)[:-1]]) if len(places) else places
         return before
 
     @cached_property
-    def _known_at(self) -> Times:
+    def _knowledge_times(self) -> Times:
         """When the sender knew of each packet that it had arrived; none of less than two, or of what is not TCP."""
-        sending = self._said
+        sending = self._content
         if len(sending) < 2 or sending.packets["protocol"][0] != TCP:
             return np.zeros(0, np.int64)
-        return self.answers.heard(sending.left)
+        return self.answers.receipts(sending.delivered_at)
 
     @cached_property
     def _rested(self) -> NDArray[np.bool_]:
         """Whether, before each packet, all that had been sent was known to have arrived for a while."""
-        at, departures = self.sending.at, np.where(self.sending.arrived, self.sending.left, 0)
+        at, departures = self.sending.at, np.where(self.sending.arrived, self.sending.delivered_at, 0)
         reached = np.maximum.accumulate(departures)
-        knowledge_times = self.answers.heard(reached)
+        knowledge_times = self.answers.receipts(reached)
         rested = np.zeros(len(at), bool)
         rested[1:] = knowledge_times[:-1] < at[1:] - _RESTED_NS
         return rested

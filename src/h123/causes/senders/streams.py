@@ -36,17 +36,17 @@ _BODY = (FrameKind.DATA, FrameKind.STREAM)
 class Stream:
     """One request and its answer; ns."""
 
-    opened: int
+    request_begin: int
     """When its first frame was sent."""
-    sent: int
+    request_end: int
     """When its last packet was."""
-    asked: int
+    request_arrival: int
     """When the server could read all of it."""
-    answered: int
+    answer_begin: int
     """When the answer's first frame was sent."""
-    ended: int
+    answer_end: int
     """When the answer's last packet was."""
-    read: int
+    answer_arrival: int
     """When the client could read all of the answer."""
 
 
@@ -61,14 +61,14 @@ class Streams:
         return bool(self.frames["protocol"][0] != TCP)
 
     @cached_property
-    def whole(self) -> list[Stream]:
+    def complete(self) -> list[Stream]:
         """Those whose request and answer the record has from beginning to end, in the order of their answers' ends."""
         content = self.frames[np.isin(self.frames["kind"], _CONTENT)]
         content = content[content["stream"] % 4 == 0] if self.quic else content[content["stream"] % 2 == 1]
         order = np.argsort(content["stream"], kind="stable")
         parts = np.split(content[order], np.flatnonzero(np.diff(content["stream"][order])) + 1)
         streams = [stream for part in parts if (stream := _stream(part))]
-        return sorted(streams, key=lambda each: each.read)
+        return sorted(streams, key=lambda each: each.answer_arrival)
 
     @cached_property
     def allowed(self) -> int | None:
@@ -82,26 +82,31 @@ class Streams:
 
     def limits(self, way: int) -> Limits:
         """When flow control let its sender send nothing, though a body was not at its end."""
-        stream, whole = self._windows(way).held
+        stream, whole = self._windows(way).blocked_spans
         return [(STREAM_LIMIT, stream), (CONNECTION_LIMIT, whole)]
 
     def bodies(self, way: int) -> Spans:
         """When one was being sent."""
         spans = [
-            (stream.opened, stream.sent + 1) if way == UP else (stream.answered, stream.ended + 1)
-            for stream in self.whole
+            (stream.request_begin, stream.request_end + 1)
+            if way == UP
+            else (stream.answer_begin, stream.answer_end + 1)
+            for stream in self.complete
         ]
         return Spans.union([begin for begin, _ in spans], [end for _, end in spans])
 
     def of(self, requests: Sequence[tuple[int, int]]) -> list[Stream | None]:
         """For requests, when each was sent and ended as its client says, the stream that was read when it ended."""
-        if not requests or not self.whole:
+        if not requests or not self.complete:
             return [None] * len(requests)
         request_times, ends = np.array(requests, np.int64).T
-        opened, read = (np.array([getattr(stream, name) for stream in self.whole]) for name in ("opened", "read"))
+        opened, read = (
+            np.array([getattr(stream, name) for stream in self.complete])
+            for name in ("request_begin", "answer_arrival")
+        )
         apart = np.abs(ends[:, None] - read[None, :]) + np.abs(request_times[:, None] - opened[None, :]) * 1e-3
         apart[opened[None, :] > ends[:, None]] = _UNLIKELY_NS
-        return [None if place is None else self.whole[place] for place in assigned(apart, _UNLIKELY_NS)]
+        return [None if place is None else self.complete[place] for place in assigned(apart, _UNLIKELY_NS)]
 
     def _setting(self, way: int, number: int) -> int | None:
         settings = self.frames[(self.frames["kind"] == FrameKind.SETTING) & (self.frames["way"] == way)]
@@ -129,12 +134,12 @@ def _stream(frames: Frames) -> Stream | None:
     if not (read[down["fin"] > 0] > 0).any():
         return None
     return Stream(
-        opened=int(up["at_ns"].min()),
-        sent=int(up["sent_ns"].max()),
-        asked=int(up["left_ns"].max()),
-        answered=int(down["at_ns"].min()),
-        ended=int(down["sent_ns"].max()),
-        read=int(read.max()),
+        request_begin=int(up["at_ns"].min()),
+        request_end=int(up["sent_ns"].max()),
+        request_arrival=int(up["left_ns"].max()),
+        answer_begin=int(down["at_ns"].min()),
+        answer_end=int(down["sent_ns"].max()),
+        answer_arrival=int(read.max()),
     )
 
 
@@ -145,11 +150,11 @@ class _Windows:
     quic: bool
     stream: int = _DEFAULT
     """Bytes that a new stream may carry."""
-    whole: int = _DEFAULT
+    connection: int = _DEFAULT
     """Bytes that the connection may, in all."""
-    used: int = 0
+    connection_bytes: int = 0
     grants: dict[int, int] = field(default_factory=dict)
-    sent: dict[int, int] = field(default_factory=dict)
+    stream_bytes: dict[int, int] = field(default_factory=dict)
     open: set[int] = field(default_factory=set)
     """Streams whose body has begun and not ended."""
     edges: list[tuple[int, int]] = field(default_factory=list)
@@ -164,8 +169,8 @@ class _Windows:
         initial = streams._setting(1 - way, _INITIAL_WINDOW)
         if quic:
             own = streams._setting(1 - way, _OTHERS_STREAMS if way == UP else _OWN_STREAMS)
-            windows.stream, windows.whole = own or 0, streams._setting(1 - way, _MAX_DATA) or 0
-            windows.first = (windows.stream, windows.whole)
+            windows.stream, windows.connection = own or 0, streams._setting(1 - way, _MAX_DATA) or 0
+            windows.first = (windows.stream, windows.connection)
         elif initial is not None:
             windows.first = (initial, _DEFAULT)
         if not quic:
@@ -182,7 +187,7 @@ class _Windows:
             self._send(kind, stream, frame)
         else:
             self._grant(kind, stream, int(frame["value"]), int(frame["id"]))
-        now = self._held()
+        now = self._blocked_by()
         if not self.edges or self.edges[-1][1] != now:
             self.edges.append((time, now))
 
@@ -192,10 +197,10 @@ class _Windows:
         if kind not in _CONTENT:
             return
         length = int(frame["length"]) if kind in _BODY else 0
-        before = self.sent.get(stream, 0)
+        before = self.stream_bytes.get(stream, 0)
         after = max(before, int(frame["offset"]) + length) if self.quic else before + length
-        self.sent[stream] = after
-        self.used += after - before
+        self.stream_bytes[stream] = after
+        self.connection_bytes += after - before
         if stream % 4 == 0 if self.quic else stream % 2 == 1:
             (self.open.discard if frame["fin"] else self.open.add)(stream)
 
@@ -206,24 +211,24 @@ class _Windows:
         elif kind == FrameKind.WINDOW_UPDATE and stream:
             self.grants[stream] = self.grants.get(stream, self.stream) + value
         elif kind == FrameKind.WINDOW_UPDATE:
-            self.whole += value
+            self.connection += value
         elif kind == FrameKind.MAX_DATA:
-            self.whole = max(self.whole, value)
+            self.connection = max(self.connection, value)
         elif kind == FrameKind.MAX_STREAM_DATA:
             self.grants[stream] = max(self.grants.get(stream, self.stream), value)
         elif kind in (FrameKind.RESET, FrameKind.STOP_SENDING):
             self.open.discard(stream)
 
-    def _held(self) -> int:
+    def _blocked_by(self) -> int:
         if not self.open:
             return 0
-        rooms = [self.grants.get(of, self.stream) - self.sent.get(of, 0) for of in self.open]
+        rooms = [self.grants.get(of, self.stream) - self.stream_bytes.get(of, 0) for of in self.open]
         if max(rooms) < _EMPTY:
             return 1
-        return 2 if self.whole - self.used < _EMPTY else 0
+        return 2 if self.connection - self.connection_bytes < _EMPTY else 0
 
     @property
-    def held(self) -> tuple[Spans, Spans]:
+    def blocked_spans(self) -> tuple[Spans, Spans]:
         """When streams' windows were empty, and when the connection's was."""
         times = [time for time, _ in (*self.edges[1:], (NEVER, 0))]
         spans = [(begin, end, what) for (begin, what), end in zip(self.edges, times, strict=False)]

@@ -89,7 +89,7 @@ def command(
     for line in proof_lines(proofs_of(cast)):
         write(out_console, line)
     for sentence in likeness(planned):
-        write(out_console, f"Transport {sentence.said}")
+        write(out_console, f"Transport {sentence.text}")
     for condition in planned.study.require:
         write(out_console, f"Required: {condition}")
     print_power_preview(planned, out_console, effect=effect, spread=spread, width=precision)

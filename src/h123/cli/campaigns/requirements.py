@@ -80,7 +80,7 @@ def _outcomes(folder: CampaignFolder, verdicts: Verdicts, conditions: Sequence[C
 
 
 def _damage(folder: CampaignFolder) -> str | None:
-    damaged = len(folder.lost()) if damage_warning(folder) else 0
+    damaged = len(folder.damaged_trials()) if damage_warning(folder) else 0
     return f"the files of {damaged} trials are not those that were measured" if damaged else None
 
 

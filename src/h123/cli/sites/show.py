@@ -43,7 +43,7 @@ def command(
 def _summary(page: "site.Site") -> Iterator[str]:
     from h123.base.units import format_bytes, format_seconds
 
-    longest, connections_kept = page.running_ns(), page.kept()
+    longest, connections_kept = page.running_ns(), page.repeat_requests()
     run = f"; what runs one after another takes {format_seconds(longest / 1e9)}" if longest else ""
     yield f"{amount(page)}, {max(page.depth())} deep{run}"
     for label in [None, *page.hosts] if page.hosts else []:

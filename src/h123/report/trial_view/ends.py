@@ -48,7 +48,7 @@ def log(arm: Arm) -> str:
     logs = [entry for entry in arm.logs if entry is not None]
     if not logs:
         return "–"
-    losses = sum(len(entry.lost) for entry in logs)
+    losses = sum(len(entry.losses) for entry in logs)
     sentences = [f"took {losses} packets for lost"]
     limits = [("its stream's", True, True), ("its connection's", False, True)]
     limits += [("the client's stream's", True, False), ("the client's connection's", False, False)]
@@ -56,7 +56,7 @@ def log(arm: Arm) -> str:
         duration = sum(
             entry.end - entry.begin
             for each in logs
-            for entry in each.held
+            for entry in each.stalls
             if (entry.stream, entry.own) == (stream, own)
         )
         sentences += [f"{whose} limit held data for {format_seconds(duration / 1e9)}"] if duration else []
@@ -65,7 +65,7 @@ def log(arm: Arm) -> str:
 
 def unread(arm: Arm) -> Iterator[str]:
     """What of its logs cannot be shown, and why."""
-    for why in arm.stack_logs.unread:
+    for why in arm.stack_logs.faults:
         yield f"{why}; what its server says of that connection is not shown."
     if arm.stack_logs.logs and not any(arm.logs):
         yield "its server's qlog fits none of the connections on the link, so it is not shown."

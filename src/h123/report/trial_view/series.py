@@ -47,7 +47,7 @@ _FAR = 4
 
 def bins_of(arms: Sequence[Arm]) -> Bins:
     """From when the clients began, which is 0 of every arm's time, to the end of the arm that took longest."""
-    return Bins.over(0, max(arm.ended - arm.began for arm in arms), MOST)
+    return Bins.covering(0, max(arm.ended - arm.began for arm in arms), MOST)
 
 
 def lost_marks(arms: Sequence[Arm], bins: Bins, ways: Sequence[int] = (DOWN, UP)) -> list[Ticks]:
@@ -67,7 +67,7 @@ def held_marks(arms: Sequence[Arm], bins: Bins, way: int) -> list[Ticks]:
     for number, arm in enumerate(arms):
         own = arm.sender(way) == "server"
         blocked = np.zeros(bins.count, bool)
-        for span in (span for log in arm.logs if log for span in log.held if span.own == own):
+        for span in (span for log in arm.logs if log for span in log.stalls if span.own == own):
             first, last = (np.array([span.begin, span.end]) - arm.began - bins.begin) // bins.width
             blocked[max(first, 0) : last + 1] = True
         if blocked.any():
@@ -197,7 +197,7 @@ def _sequence(arm: Arm, number: int, curve: SentSoFar, bins: Bins, scale: float)
     far = bins.largest(times, np.maximum.accumulate(curve.ends))
     present = ~np.isnan(far)
     crosses, again = (
-        _one_each(bins, times[places], curve.ends[places] / scale) for places in (curve.lost, curve.again)
+        _one_each(bins, times[places], curve.ends[places] / scale) for places in (curve.losses, curve.again)
     )
     begins = bins.begins[present] / 1e9
     return Line(arm.name, number, begins, far[present] / scale, steps=True, crosses=crosses, dots=again)

@@ -46,12 +46,12 @@ class _ConditionParts(NamedTuple):
     a: str
     b: str | None
     sign: str
-    written: str
+    bound_text: str
     """The bound, as it is kept."""
     bound: float
 
     def __str__(self) -> str:
-        return f"{self.metric} {self.a if self.b is None else f'{self.a}/{self.b}'} {self.sign} {self.written}"
+        return f"{self.metric} {self.a if self.b is None else f'{self.a}/{self.b}'} {self.sign} {self.bound_text}"
 
 
 def _parts(text: str, example: str) -> _ConditionParts:

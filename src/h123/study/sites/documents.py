@@ -89,7 +89,7 @@ class Documents:
     def fault(self) -> str | None:
         """Why there can be no such documents, in words; None: there can."""
         for index, (resource, _) in enumerate(self._loads):
-            for child in self._asked(index):
+            for child in self._requested(index):
                 if resource.type == "style" and child.type not in _RULES:
                     return (
                         f"{resource.name!r} is a style, which in a browser cannot ask for {child.name!r}, {child.type}"
@@ -108,9 +108,9 @@ class Documents:
     def contents(self) -> Iterator[tuple[str, bytes]]:
         """Each file's name below the folder, and what it says."""
         for index, (resource, _) in enumerate(self._loads):
-            yield self._name(index), self._filled(index, resource)
+            yield self._name(index), self._padded(index, resource)
 
-    def _filled(self, index: int, resource: Resource) -> bytes:
+    def _padded(self, index: int, resource: Resource) -> bytes:
         filling = random.Random(index).randbytes(resource.size)
         if resource.type not in _FRAMES:
             return ((_PIXEL if resource.type == "image" else b"") + filling)[: resource.size]
@@ -182,7 +182,7 @@ class Documents:
                 children.setdefault(asker, []).append((at, resource))
         return children
 
-    def _asked(self, index: int) -> Iterator[Resource]:
+    def _requested(self, index: int) -> Iterator[Resource]:
         for _, child in self._children(index):
             yield child
 

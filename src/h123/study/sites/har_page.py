@@ -33,7 +33,7 @@ class RequestsByPage:
     of: Sequence[int]
     """For each request the index of its page."""
 
-    def chosen(self, path: object, number: int | None) -> int:
+    def index_of(self, path: object, number: int | None) -> int:
         """The index of page `number`, counted from 1; without one, that of the first request. Raises UserError."""
         if number is None:
             return self.of[0]

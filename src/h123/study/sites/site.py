@@ -161,7 +161,7 @@ class Site(Strict):
         """Labels of the hosts besides the page's own, in the order of the file."""
         return list(dict.fromkeys(resource.host for resource in self.resources if resource.host is not None))
 
-    def kept(self) -> "Site":
+    def repeat_requests(self) -> "Site":
         """What a returning visitor asks for: the document, since a navigation asks for it anew, and what is not
         cacheable.
 

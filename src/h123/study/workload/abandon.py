@@ -31,7 +31,7 @@ class Abandon(Strict):
         """Of so many."""
         return max(1, round(self.share * requests))
 
-    def chosen(self, seed: int, requests: int) -> list[int]:
+    def places(self, seed: int, requests: int) -> list[int]:
         """Their places among so many, in order."""
         return sorted(random.Random(f"{seed} abandon").sample(range(requests), self.count(requests)))
 
@@ -50,7 +50,7 @@ class Abandon(Strict):
     def fields(self, seed: int, users: int, requests: int, warmup: int) -> dict[str, Any]:
         """Of workload.json: which requests are given up, by their numbers, and when. `requests` and `warmup` are of
         each user."""
-        placed = (divmod(place, requests) for place in self.chosen(seed, users * requests))
+        placed = (divmod(place, requests) for place in self.places(seed, users * requests))
         return {
             "abandon_ns": self.after,
             "abandoned": [user * (requests + warmup) + warmup + number for user, number in placed],

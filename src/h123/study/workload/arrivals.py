@@ -77,19 +77,19 @@ class Arrivals(Strict):
 
     @model_validator(mode="after")
     def _asks_for_something(self) -> "Arrivals":
-        if self._asked[-1] < 1:
+        if self._request_counts[-1] < 1:
             raise ValueError(
                 "the steps together ask for less than one request: raise a rate, or let a step last longer"
             )
         return self
 
     @cached_property
-    def _asked(self) -> list[float]:
+    def _request_counts(self) -> list[float]:
         """Requests until the end of each step."""
         return list(itertools.accumulate(step.requests for step in self.steps))
 
     @cached_property
-    def _begun(self) -> list[int]:
+    def _step_starts(self) -> list[int]:
         """ns at which each step begins, and at which all are over."""
         return list(itertools.accumulate((step.lasts for step in self.steps), initial=0))
 
@@ -115,11 +115,11 @@ class Arrivals(Strict):
 
     def at(self, place: float) -> int:
         """ns until so many requests have been asked for."""
-        rounds, rest = divmod(place, self._asked[-1])
-        number = min(bisect.bisect_right(self._asked, rest), len(self.steps) - 1)
-        before = self._asked[number - 1] if number else 0.0
+        rounds, rest = divmod(place, self._request_counts[-1])
+        number = min(bisect.bisect_right(self._request_counts, rest), len(self.steps) - 1)
+        before = self._request_counts[number - 1] if number else 0.0
         within = round(self.steps[number].after(rest - before) * 1e9)
-        return int(rounds) * self._begun[-1] + self._begun[number] + min(within, self.steps[number].lasts)
+        return int(rounds) * self._step_starts[-1] + self._step_starts[number] + min(within, self.steps[number].lasts)
 
     def _places(self, draw: random.Random, ahead: float) -> Iterator[float]:
         if self.process == "constant":

@@ -181,7 +181,7 @@ class WorkloadKind(ABC):
         return None
 
     @property
-    def found(self) -> Announcement | None:
+    def announcement(self) -> Announcement | None:
         """Where the client finds HTTP/3 by itself; None: it is told of it."""
         return None
 

@@ -217,11 +217,11 @@ class Mix(WorkloadKind):
         return MixFile(
             **{**self.common(target), "headers": []},
             kind="mix",
-            mix=[self._written(entry) for entry in self.load.mix],
+            mix=[self._entry(entry) for entry in self.load.mix],
             order=order(_parts(self.load.mix), target.seed),
         )
 
-    def _written(self, entry: MixEntry) -> WrittenMixEntry:
+    def _entry(self, entry: MixEntry) -> WrittenMixEntry:
         by_name: Mapping[str, Header] = {header.name: header for header in (*self.load.headers, *entry.headers)}
         return WrittenMixEntry(
             method=entry.method,

@@ -110,7 +110,7 @@ class Page(WorkloadKind):
     def site(self) -> Site:
         """What is asked for of it; `fault` has seen to it."""
         assert self.load.site is not None
-        return self.load.site.kept() if self.load.cache == "kept" else self.load.site
+        return self.load.site.repeat_requests() if self.load.cache == "kept" else self.load.site
 
     def hosts(self) -> Sequence[str]:
         return self.site.hosts
@@ -188,7 +188,7 @@ class Page(WorkloadKind):
         return "h2" if self.load.fallback else None
 
     @property
-    def found(self) -> Announcement | None:
+    def announcement(self) -> Announcement | None:
         return self.load.announced if self.load.fallback else None
 
     @property
@@ -200,8 +200,8 @@ class Page(WorkloadKind):
 
     def label(self, unknown: Collection[str] = (), /) -> str:
         facts = {
-            "fallback": self.found == ALT_SVC and "(HTTP/3 to be found)",
-            "announced": self.found == HTTPS_RECORD and "(HTTP/3 in the DNS)",
+            "fallback": self.announcement == ALT_SVC and "(HTTP/3 to be found)",
+            "announced": self.announcement == HTTPS_RECORD and "(HTTP/3 in the DNS)",
             "visit": self.repeats and "(repeat visits)",
             "cache": self.load.cache == "kept" and "(returning visitors)",
             "pause": self.load.pause and f"({format_seconds(self.load.pause / 1e9)} between visits)",
@@ -271,7 +271,7 @@ class Page(WorkloadKind):
         depths = {depth for of in hosts for depth in of}
         turns = sum(max(math.ceil(of[depth] / room) for of in hosts) for depth in depths)
         largest = max(self._bytes_of(host) for host in self._of_hosts) / self._of_visit
-        first = self.load.protocol if self.found == HTTPS_RECORD else self.fallback or self.load.protocol
+        first = self.load.protocol if self.announcement == HTTPS_RECORD else self.fallback or self.load.protocol
         handshakes = len({min(of) for of in hosts}) * handshake_round_trips(first)
         opened = handshakes + math.log2(1 + largest / INITIAL_WINDOW_BYTES)
         visits = self.load.requests + self.load.warmup
@@ -302,11 +302,11 @@ class Page(WorkloadKind):
             documents.paths() if documents else [resource.path or f"/bytes/{resource.size}" for resource, _ in loads]
         )
         page = [
-            self._written(path, resource, asker, target) for path, (resource, asker) in zip(paths, loads, strict=True)
+            self._resource(path, resource, asker, target) for path, (resource, asker) in zip(paths, loads, strict=True)
         ]
         optional = {
             "visit": self.repeats and "repeat",
-            "lookup": self.found == HTTPS_RECORD and "dns",
+            "lookup": self.announcement == HTTPS_RECORD and "dns",
             "pause_ns": self.load.pause,
         }
         common |= {name: value for name, value in optional.items() if value}
@@ -317,7 +317,7 @@ class Page(WorkloadKind):
             at_once=self._at_once,
         )
 
-    def _written(self, path: str, resource: Resource, asker: int | None, target: Target) -> WrittenResource:
+    def _resource(self, path: str, resource: Resource, asker: int | None, target: Target) -> WrittenResource:
         urgency: dict[str, Header] = {}
         if self.load.protocol != "h1":
             urgency = {"priority": Header(name="priority", value=f"u={resource.priority}")}
