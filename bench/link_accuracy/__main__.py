@@ -1,9 +1,10 @@
 """Is the lab's link a faithful one? Five minutes or more; prints the table of docs/link-accuracy.md.
 
     PYTHONPATH=src .venv/bin/python bench/link_accuracy
+    PYTHONPATH=src .venv/bin/python bench/link_accuracy --users
 
 The lab's link and the kernel's own netem make the same paths, in the same virtual kernel, and the same programs use
-them. Ends with status 1 if a bar is missed.
+them. Ends with status 1 if a bar is missed. With --users: the link in real time, as root and in a user namespace.
 """
 
 import sys
@@ -13,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import udp
+import users
 from chance import loss_interval
 from goodput import Transfers, equivalent, ratio
 from paths import Kind, Profile, require_tools
@@ -178,7 +180,7 @@ def _spread(values: list[float]) -> str:
 
 if __name__ == "__main__":
     try:
-        sys.exit(main())
+        sys.exit(users.main() if "--users" in sys.argv[1:] else main())
     except UserError as error:
         print(f"{error.message}\n  -> {error.remedy}" if error.remedy else error.message, file=sys.stderr)
         sys.exit(error.status)

@@ -9,3 +9,4 @@ pub mod noise;
 pub mod resolver;
 pub mod run;
 pub mod validate;
+pub mod ways;

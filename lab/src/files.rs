@@ -1,5 +1,6 @@
 //! What the lab reads and writes: the trial file, the machine's files as a trial sees them, messages.
 
+pub mod arrangement;
 pub mod atomic_file;
 pub mod discarded;
 pub mod log;
@@ -10,5 +11,6 @@ pub mod per_direction;
 pub mod refusal;
 pub mod roots;
 pub mod surroundings;
+pub mod temporary;
 pub mod trial;
 pub mod visible;

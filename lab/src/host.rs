@@ -9,6 +9,7 @@ pub mod monotonic;
 pub mod namespace;
 pub mod netlink;
 pub mod outside;
+pub mod privilege;
 pub mod realtime;
 pub mod stalls;
 pub mod sysfs;

@@ -16,7 +16,7 @@ use clap::Parser;
 
 use crate::clock::guest;
 use crate::commands::cli::{Cli, Command};
-use crate::commands::{bench, doctor, exec, gateway, noise, resolver, run, validate};
+use crate::commands::{bench, doctor, exec, gateway, noise, resolver, run, validate, ways};
 use crate::files::visible::visible;
 
 fn main() -> ExitCode {
@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         Command::Bench { json } => bench::bench(json),
         Command::Noise { ms } => Ok(noise::noise(ms)),
         Command::Validate => validate::validate(),
+        Command::Ways => Ok(ways::ways()),
         Command::Guest => guest::guest(),
         Command::Gateway(arguments) => gateway::gateway(&arguments),
         Command::Resolver(arguments) => resolver::resolver(&arguments),

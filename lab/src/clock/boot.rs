@@ -15,15 +15,17 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::CpuSet;
-use nix::sys::personality::{self, Persona};
+use nix::sys::prctl::{set_no_new_privs, set_pdeathsig};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::stat::{Mode, umask};
 use nix::unistd::{dup2_raw, pipe, setsid};
 
-use crate::clock::guest::{COMPLAINTS, Errand, SHARED, TRIAL, read_outcome};
+use crate::clock::guest::{COMPLAINTS, Errand, read_outcome};
 use crate::clock::heartbeat::Heartbeat;
+use crate::clock::layout::{self, StartedKernel};
 use crate::clock::shared_processor::SharedProcessor;
+use crate::clock::site::{MEMORY_MIB, SHARED, Site, TRIAL};
 use crate::clock::watchdog::Watchdog;
 use crate::files::atomic_file::write_atomically;
 use crate::files::message::Message;
@@ -31,16 +33,14 @@ use crate::files::surroundings;
 use crate::files::trial::Trial;
 use crate::host::account::cpu_of_session;
 use crate::host::confinement;
-use crate::roles::report::Report;
+use crate::roles::report::{Report, add_warning};
 
-/// Where the kernel's file is bound in the enclosure's own /tmp: its path shifts its addresses.
-pub const KERNEL: &str = "/tmp/h123-kernel";
-/// Of the virtual machine; it takes from ours only what is used.
-const MEMORY: &str = "1024M";
 /// Between two looks at the processor time.
 const LOOK_MS: u64 = 200;
 /// The kernel's own messages, in the shared folder.
 const CONSOLE: &str = "console";
+/// This program, in that folder.
+const INIT: &str = "init";
 /// Where the kernel finds the pipe for our heartbeats.
 const HEARTBEATS_FD: i32 = 3;
 
@@ -52,10 +52,15 @@ enum KernelEnd {
     Failed(Message),
 }
 
-/// Boots the kernel at `KERNEL`, has it run the trial with this `file`, and returns the exit status of that `run`.
-/// Must be called inside an enclosure with a private /tmp. A kernel that fails is a failed trial: it has a report.
-pub fn boot(file: &str, trial: &Trial, errand: &Errand) -> u8 {
-    let end = start(file, trial, errand).and_then(|machine| machine.watch());
+/// Boots the kernel of this `site`, has it run the trial with this `file`, and returns the exit status of that `run`. A
+/// kernel that fails is a failed trial: it has a report.
+pub fn boot(file: &str, trial: &Trial, errand: &Errand, site: &Site) -> u8 {
+    let started = start(file, trial, errand, site);
+    let random = started
+        .as_ref()
+        .ok()
+        .and_then(|kernel| kernel.random.clone());
+    let end = started.and_then(|kernel| kernel.watch());
     let end = end.unwrap_or_else(|error| {
         KernelEnd::Failed(Message::new(
             "setup-failed",
@@ -64,9 +69,9 @@ pub fn boot(file: &str, trial: &Trial, errand: &Errand) -> u8 {
     });
     match end {
         KernelEnd::Ran(status) => {
-            let complaints = fs::read_to_string(Path::new(SHARED).join(COMPLAINTS));
+            let complaints = fs::read_to_string(site.shared.join(COMPLAINTS));
             eprint!("{}", complaints.unwrap_or_default());
-            status
+            random.map_or(status, |why| warn_of_chance(status, &why, errand))
         }
         KernelEnd::Failed(reason) => {
             let mut report = Report::new(&trial.id, trial.clock);
@@ -82,29 +87,51 @@ pub fn boot(file: &str, trial: &Trial, errand: &Errand) -> u8 {
     }
 }
 
-struct VirtualKernel {
+/// The trial may not repeat to the byte.
+fn warn_of_chance(status: u8, why: &str, errand: &Errand) -> u8 {
+    let detail = format!(
+        "the virtual kernel lies in memory where chance has put it ({why}): the trial may not repeat"
+    );
+    let warning = Message::new("kernel-at-random", detail);
+    if status == 0
+        && let Err(error) = add_warning(&errand.dir.join("report.json"), &warning)
+    {
+        eprintln!("h123-lab: {error:#}");
+        return 3;
+    }
+    status
+}
+
+struct VirtualKernel<'a> {
+    shared: &'a Path,
     kernel: Child,
+    /// Why its place in memory is left to chance, if it is.
+    random: Option<String>,
     processor: SharedProcessor,
     heartbeats: File,
     signals: SignalFd,
 }
 
-fn start(file: &str, trial: &Trial, errand: &Errand) -> Result<VirtualKernel> {
-    let shared = Path::new(SHARED);
+fn start<'a>(
+    file: &str,
+    trial: &Trial,
+    errand: &Errand,
+    site: &'a Site,
+) -> Result<VirtualKernel<'a>> {
+    let shared = site.shared.as_path();
     fs::create_dir(shared).context("creating the shared folder")?;
     // A copy, so that no path with spaces or quotes has to be put on the kernel's command line.
-    let init = shared.join("init");
-    fs::copy("/proc/self/exe", &init).context("copying this program")?;
+    fs::copy("/proc/self/exe", shared.join(INIT)).context("copying this program")?;
     fs::write(shared.join(TRIAL), file).context("writing the trial")?;
-    errand.write()?;
+    errand.write(shared)?;
     let (heartbeats, writer) = pipe().context("creating a pipe")?;
     let console = File::create(shared.join(CONSOLE))?;
-    let mut command = Command::new(KERNEL);
+    let mut command = Command::new(&site.kernel);
     command
-        .args(kernel_arguments(trial, &init))
+        .args(kernel_arguments(trial, site))
         // The kernel's memory is a file in TMPDIR; what else it finds would only shift its addresses.
         .env_clear()
-        .env("TMPDIR", "/tmp")
+        .env("TMPDIR", &site.memory)
         .current_dir("/")
         .stdin(Stdio::null())
         .stdout(console.try_clone()?)
@@ -115,16 +142,21 @@ fn start(file: &str, trial: &Trial, errand: &Errand) -> Result<VirtualKernel> {
     let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
     let signals = SignalFd::with_flags(&mask, flags).context("creating a signalfd")?;
     let processor = SharedProcessor::choose();
-    let kernel = spawn(command, &writer, processor.set()).context("starting it")?;
+    let enclosed = site.root.is_none();
+    prepare(&mut command, &writer, processor.set(), enclosed);
+    let StartedKernel { kernel, random } = layout::start(command, &site.kernel)?;
     Ok(VirtualKernel {
+        shared,
         kernel,
+        random,
         processor,
         heartbeats: heartbeats.into(),
         signals,
     })
 }
 
-fn kernel_arguments(trial: &Trial, init: &Path) -> Vec<String> {
+/// What becomes part of its command line is the same at every site, because its random numbers begin with it.
+fn kernel_arguments(trial: &Trial, site: &Site) -> Vec<String> {
     let fixed = [
         "root=/dev/root rootfstype=hostfs rootflags=/ rw",
         "console=tty0 con=null con0=null,fd:1 quiet",
@@ -135,10 +167,13 @@ fn kernel_arguments(trial: &Trial, init: &Path) -> Vec<String> {
         .flat_map(|group| group.split(' '))
         .map(String::from)
         .collect();
-    arguments.push(format!("mem={MEMORY}"));
+    arguments.push(format!("mem={MEMORY_MIB}M"));
     arguments.push(format!("con1=null,fd:{HEARTBEATS_FD}"));
-    arguments.push(format!("uml_dir={SHARED}/"));
-    arguments.push(format!("init={}", init.display()));
+    arguments.push(format!("uml_dir={}/", site.shared.display()));
+    if let Some(root) = &site.root {
+        arguments.push(format!("hostfs={}", root.display()));
+    }
+    arguments.push(format!("init={SHARED}/{INIT}"));
     if let Some(start) = trial.start_unix_ns {
         arguments.push(format!("time-travel-start={start}"));
     }
@@ -147,7 +182,7 @@ fn kernel_arguments(trial: &Trial, init: &Path) -> Vec<String> {
 }
 
 /// The kernel has a session of its own: when it fails, it signals its whole group.
-fn spawn(mut command: Command, writer: &OwnedFd, processor: CpuSet) -> Result<Child> {
+fn prepare(command: &mut Command, writer: &OwnedFd, processor: CpuSet, enclosed: bool) {
     let writer = writer.as_raw_fd();
     // SAFETY: only system calls; the descriptor stays open during the call to spawn.
     unsafe {
@@ -155,9 +190,13 @@ fn spawn(mut command: Command, writer: &OwnedFd, processor: CpuSet) -> Result<Ch
             setsid()?;
             umask(Mode::from_bits_truncate(surroundings::UMASK));
             SharedProcessor::take(&processor)?;
-            // Where it lies in memory decides how much it has: the same each time.
-            personality::set(personality::get()? | Persona::ADDR_NO_RANDOMIZE)?;
-            confinement::confine(false)?;
+            if enclosed {
+                confinement::confine(false)?;
+            } else {
+                // Nothing else ends it when we are killed.
+                set_pdeathsig(Signal::SIGKILL)?;
+                set_no_new_privs()?;
+            }
             deny_random()?;
             std::mem::forget(dup2_raw(
                 std::os::fd::BorrowedFd::borrow_raw(writer),
@@ -167,7 +206,6 @@ fn spawn(mut command: Command, writer: &OwnedFd, processor: CpuSet) -> Result<Ch
             Ok(())
         });
     }
-    Ok(command.spawn()?)
 }
 
 /// From here on `getrandom` fails: what the virtual kernel does not get from outside cannot differ from boot to boot.
@@ -209,7 +247,7 @@ fn deny_random() -> std::io::Result<()> {
     }
 }
 
-impl VirtualKernel {
+impl VirtualKernel<'_> {
     /// Until the trial has run, the kernel has ended, or time has stood still for too long.
     fn watch(mut self) -> Result<KernelEnd> {
         let session = self.kernel.id() as i32;
@@ -233,7 +271,7 @@ impl VirtualKernel {
                 )));
             }
             if let Some(status) = self.kernel.try_wait()? {
-                return Ok(ended(status, watchdog.now_ns()));
+                return Ok(ended(self.shared, status, watchdog.now_ns()));
             }
             let since = look.elapsed();
             if since < Duration::from_millis(LOOK_MS) {
@@ -271,22 +309,25 @@ impl VirtualKernel {
 }
 
 /// What the kernel has left behind; `now_ns` is the last time it told.
-fn ended(status: std::process::ExitStatus, now_ns: u64) -> KernelEnd {
-    let detail = match read_outcome() {
+fn ended(shared: &Path, status: std::process::ExitStatus, now_ns: u64) -> KernelEnd {
+    let detail = match read_outcome(shared) {
         Ok(Ok(status)) => return KernelEnd::Ran(status),
         Ok(Err(detail)) => detail,
         Err(error) => format!(
             "the virtual kernel ended by itself ({status}), last heard of at {:.3} s, without an outcome ({error}): {}",
             now_ns as f64 / 1e9,
-            [CONSOLE, COMPLAINTS].map(last_words).concat().join(" | ")
+            [CONSOLE, COMPLAINTS]
+                .map(|file| last_words(&shared.join(file)))
+                .concat()
+                .join(" | ")
         ),
     };
     KernelEnd::Failed(Message::new("setup-failed", detail))
 }
 
-/// The last five lines of a file in the shared folder.
-fn last_words(file: &str) -> Vec<String> {
-    let text = fs::read(Path::new(SHARED).join(file)).unwrap_or_default();
+/// The last five lines of a file.
+fn last_words(file: &Path) -> Vec<String> {
+    let text = fs::read(file).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let skipped = lines.clone().count().saturating_sub(5);

@@ -17,16 +17,15 @@ use nix::sys::resource::{Resource, setrlimit};
 use serde::{Deserialize, Serialize};
 
 use crate::clock::heartbeat::Heartbeat;
+use crate::clock::machine;
+use crate::clock::site::{SHARED, TRIAL};
 use crate::files::atomic_file::write_atomically;
 use crate::files::refusal::Refusal;
+use crate::files::roots::Roots;
 use crate::host::monotonic::{now_ns, sleep_until};
 
-/// The folder in which the two sides find each other's files, of the enclosure's own /tmp.
-pub const SHARED: &str = "/tmp/.h123-virtual";
-/// What `run` says on standard error, in that folder.
+/// What `run` says on standard error, in the shared folder.
 pub const COMPLAINTS: &str = "complaints";
-/// The trial's file, in that folder.
-pub const TRIAL: &str = "trial.json";
 const ERRAND: &str = "errand.json";
 /// Not a heartbeat: those that the one outside has not read yet when the kernel ends could hide it.
 const OUTCOME: &str = "outcome.json";
@@ -52,14 +51,17 @@ pub struct Errand {
     pub luck: String,
     /// Of the lab inside: all variables where a role inherits them.
     pub environment: BTreeMap<String, String>,
+    /// What the kernel has to find by itself; none where an enclosure has arranged all files.
+    pub roots: Option<Roots>,
 }
 
 /// What came of it: the exit status of `run`, or why there was none.
 pub type Outcome = Result<u8, String>;
 
 impl Errand {
-    pub fn write(&self) -> Result<()> {
-        let file = Path::new(SHARED).join(ERRAND);
+    /// Into the folder that is `SHARED` inside.
+    pub fn write(&self, shared: &Path) -> Result<()> {
+        let file = shared.join(ERRAND);
         fs::write(&file, serde_json::to_vec(self)?).context("writing the errand")
     }
 
@@ -69,9 +71,9 @@ impl Errand {
     }
 }
 
-/// Fails if the kernel ended without one.
-pub fn read_outcome() -> Result<Outcome> {
-    let file = Path::new(SHARED).join(OUTCOME);
+/// From the folder that is `SHARED` inside. Fails if the kernel ended without one.
+pub fn read_outcome(shared: &Path) -> Result<Outcome> {
+    let file = shared.join(OUTCOME);
     Ok(serde_json::from_slice(&fs::read(file)?)?)
 }
 
@@ -124,6 +126,10 @@ fn arrange() -> Result<Errand> {
     // When a file was last read differs from day to day, and to note it takes time.
     let root = MsFlags::MS_REMOUNT | MsFlags::MS_NOATIME;
     mount(None::<&str>, "/", None::<&str>, root, None::<&str>).context("remounting /")?;
+    let mut errand = Errand::read().context("reading the errand")?;
+    if let Some(roots) = &errand.roots {
+        errand.dir = machine::enter(errand.dir, roots)?;
+    }
     let safe = MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC;
     mount_new("proc", "/proc", safe, "")?;
     mount_new("sysfs", "/sys", safe, "")?;
@@ -139,7 +145,6 @@ fn arrange() -> Result<Errand> {
         fs::write(Path::new("/proc/sys").join(name), value)
             .with_context(|| format!("setting {name}"))?;
     }
-    let errand = Errand::read().context("reading the errand")?;
     seed(&errand.luck).context("seeding the random numbers")?;
     setrlimit(Resource::RLIMIT_NOFILE, OPEN_FILES.0, OPEN_FILES.1)?;
     setrlimit(

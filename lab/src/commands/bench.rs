@@ -37,7 +37,7 @@ struct Figure {
 
 /// Prints the figures; exit status 0 if all bars are met, 1 if not.
 pub fn bench(json: bool) -> Result<u8, Refusal> {
-    tun::require()?;
+    tun::openable().map_err(|closed| Refusal::machine(closed.detail))?;
     enclosure::run(true, || match measure_all(json) {
         Ok(figures) => u8::from(!figures.iter().all(|f| f.met)),
         Err(error) => {

@@ -9,7 +9,7 @@ use crate::files::roots::Root;
 
 /// Runs commands on hosts of their own, joined by emulated links: exactly one trial, nothing left behind.
 ///
-/// Needs root and /dev/net/tun (see `h123-lab doctor`). Exit status: 0 the trial was executed and its report says
+/// Needs root or a user namespace, and /dev/net/tun (see `h123-lab doctor`); the virtual clock needs neither. Exit status: 0 the trial was executed and its report says
 /// whether it is valid; 2 a bad file or bad arguments; 3 this machine cannot run a lab; 128 + n ended by signal n.
 #[derive(Parser)]
 #[command(version)]
@@ -46,6 +46,9 @@ pub enum Command {
     /// Say of trial files, one a line of standard input, whether `run` would take them
     #[command(hide = true)]
     Validate,
+    /// Say as JSON which ways of running trials this machine leaves this user
+    #[command(hide = true)]
+    Ways,
     /// What a virtual kernel starts first
     #[command(hide = true)]
     Guest,

@@ -4,8 +4,10 @@ use std::fs;
 
 use serde::Serialize;
 
+use crate::commands::ways::{self, Privileges};
 use crate::host::account;
 use crate::host::namespace::Host;
+use crate::host::privilege::{self, Obstacle};
 use crate::host::realtime;
 use crate::link::tun;
 use crate::link::tun::Tun;
@@ -19,15 +21,17 @@ struct Finding {
     ok: bool,
     detail: String,
     /// What to do; empty where nothing needs to be done.
-    remedy: &'static str,
+    remedy: String,
     /// No lab can run here without it.
     needed: bool,
 }
 
-const BE_ROOT: &str = "network namespaces need root: use sudo";
+const BE_ROOT: &str = "sudo $(command -v h123), for the most accurate links";
+const CONTAINER: &str =
+    "in a container, run it with --privileged (CAP_SYS_ADMIN and CAP_NET_ADMIN)";
 
 /// What no lab can do without.
-const NEEDED: [&str; 3] = ["root", "namespaces", "tun"];
+const NEEDED: [&str; 2] = ["namespaces", "tun"];
 
 /// Prints the findings; exit status 0 if a lab can run here, 3 if not.
 pub fn doctor(json: bool) -> u8 {
@@ -57,7 +61,7 @@ pub fn doctor(json: bool) -> u8 {
 }
 
 impl Finding {
-    fn new(name: &'static str, result: Result<String, String>, remedy: &'static str) -> Self {
+    fn new(name: &'static str, result: Result<String, String>, remedy: &str) -> Self {
         let (ok, detail) = match result {
             Ok(detail) => (true, detail),
             Err(detail) => (false, detail),
@@ -66,7 +70,7 @@ impl Finding {
             name,
             ok,
             detail,
-            remedy: if ok { "" } else { remedy },
+            remedy: if ok { String::new() } else { remedy.into() },
             needed: NEEDED.contains(&name),
         }
     }
@@ -98,34 +102,33 @@ fn root() -> Finding {
 }
 
 fn namespaces() -> Finding {
-    let made = Host::create("doctor").map(|_| "network namespaces can be created".into());
-    as_root(
-        "namespaces",
-        made.map_err(|e| format!("{e:#}")),
-        "in a container, run it with --privileged (CAP_SYS_ADMIN and CAP_NET_ADMIN)",
-    )
+    let found = match ways::best() {
+        Privileges::Root => Host::create("doctor")
+            .map(|_| "network namespaces can be created".into())
+            .map_err(|e| format!("{e:#}")),
+        Privileges::UserNamespace => {
+            Ok("network namespaces can be created, in a user namespace".to_string())
+        }
+        Privileges::VirtualClock => Err(Obstacle::find().detail),
+    };
+    let remedy = if found.is_err() && !is_root() {
+        Obstacle::find().remedy
+    } else {
+        CONTAINER.into()
+    };
+    Finding::new("namespaces", found, &remedy)
 }
 
 fn tun() -> Finding {
     if let Err(closed) = tun::openable() {
-        return as_root("tun", Err(closed.detail), closed.remedy);
+        return Finding::new("tun", Err(closed.detail), closed.remedy);
+    }
+    if !privilege::privileged() {
+        return Finding::new("tun", Ok("/dev/net/tun can be opened".into()), "");
     }
     let made = Host::create("doctor").and_then(|host| host.within(|| Tun::create("h123-doctor")));
-    as_root(
-        "tun",
-        made.map(|_| "TUN devices with checksum offload can be created".into())
-            .map_err(|e| format!("{e:#}")),
-        "in a container, run it with --privileged (CAP_SYS_ADMIN and CAP_NET_ADMIN)",
-    )
-}
-
-/// What only root can find out: for anybody else a failure means nothing but that.
-fn as_root(name: &'static str, result: Result<String, String>, remedy: &'static str) -> Finding {
-    if is_root() {
-        Finding::new(name, result, remedy)
-    } else {
-        Finding::new(name, Err("only root can tell".into()), BE_ROOT)
-    }
+    let made = made.map(|_| "TUN devices with checksum offload can be created".into());
+    Finding::new("tun", made.map_err(|e| format!("{e:#}")), CONTAINER)
 }
 
 fn priority() -> Finding {

@@ -13,6 +13,7 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use crate::commands::cli::Exec;
 use crate::files::atomic_file::write_atomically;
 use crate::files::refusal::Refusal;
+use crate::files::temporary;
 use crate::files::trial::{Profile, Trial};
 use crate::files::trial::{Role, RoleKind};
 use crate::files::visible::visible;
@@ -46,9 +47,9 @@ pub fn exec(arguments: &Exec) -> Result<u8, Refusal> {
         .as_deref()
         .map(ReportFile::open)
         .transpose()?;
-    tun::require()?;
+    tun::require(&trial)?;
     enclosure::run(arguments.die_with_parent, || {
-        if let Err(error) = enclosure::cover_temporary() {
+        if let Err(error) = temporary::cover_temporary() {
             eprintln!("h123-lab: {error:#}");
             return NOT_RUN;
         }

@@ -5,19 +5,24 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::clock::boot::{KERNEL, boot};
+use crate::clock::boot::boot;
 use crate::clock::guest::Errand;
+use crate::clock::site::{BareMachine, KERNEL, Site};
 use crate::commands::cli::Run;
+use crate::commands::ways::{self, Privileges};
+use crate::files::arrangement::{arrange, isolate, written};
 use crate::files::atomic_file::write_atomically;
-use crate::files::discarded::{Discarded, Layer};
-use crate::files::overlay::{self, Kept};
+use crate::files::discarded::Discarded;
+use crate::files::overlay::{Entered, Owner};
 use crate::files::refusal::Refusal;
-use crate::files::roots::{self, Roots};
+use crate::files::roots::Roots;
 use crate::files::surroundings;
+use crate::files::temporary;
 use crate::files::trial::{Clock, Trial};
 use crate::host::enclosure;
 use crate::host::monotonic::kernel_clock;
 use crate::host::outside::Outside;
+use crate::host::privilege;
 use crate::link::tun;
 use crate::roles::lifecycle::Setting;
 use crate::roles::report;
@@ -53,17 +58,33 @@ fn run_inside(
     let kernel = kernel.canonicalize().map_err(|e| unusable(kernel, e))?;
     let file = &arguments.trial;
     let file = fs::read_to_string(file).map_err(|e| unusable(file, e))?;
-    enclosure::run(arguments.die_with_parent, || {
-        let ran = isolate(trial, roots, &dir, Some(&kernel)).and_then(|layers| {
-            enclosure::bind(&kernel, Path::new(KERNEL))?;
+    let environment = environment(trial);
+    let luck = format!("{} {}", trial.seed, trial.id);
+    if ways::best() == Privileges::VirtualClock {
+        let bare = BareMachine::make(&kernel, roots)?;
+        return enclosure::run_without(arguments.die_with_parent, || {
+            let roots = Some(roots.clone());
             let errand = Errand {
-                dir: arrange(trial, roots, dir.clone())?,
-                luck: format!("{} {}", trial.seed, trial.id),
-                environment: environment(trial),
+                dir: dir.clone(),
+                luck,
+                environment,
+                roots,
             };
-            let status = boot(&file, trial, &errand);
+            boot(&file, trial, &errand, &bare.site())
+        });
+    }
+    enclosure::run(arguments.die_with_parent, || {
+        let ran = isolate(trial, roots, &dir, Some(&kernel), owner()).and_then(|entered| {
+            temporary::bind(&kernel, Path::new(KERNEL))?;
+            let errand = Errand {
+                dir: arrange(trial, roots, dir.clone(), Some(Path::new(KERNEL)))?,
+                luck,
+                environment,
+                roots: None,
+            };
+            let status = boot(&file, trial, &errand, &Site::enclosed());
             let mut discarded = Discarded::default();
-            discarded.in_layers(&layers);
+            discarded.in_layers(&entered.layers);
             if status == 0
                 && let Some(message) = discarded.message()
             {
@@ -76,73 +97,46 @@ fn run_inside(
 }
 
 fn run_here(arguments: &Run, trial: &Trial, roots: &Roots, dir: &Path) -> Result<u8, Refusal> {
-    tun::require()?;
+    tun::require(trial)?;
     let outside = trial.reaches_outside().then(Outside::here).transpose();
     let outside = outside.map_err(|e| Refusal::machine(format!("{e:#}")))?;
     enclosure::run(arguments.die_with_parent, || {
-        let ran = isolate(trial, roots, dir, None).and_then(|layers| {
-            let folder = arrange(trial, roots, dir.to_path_buf())?;
+        // In a virtual kernel the files were seen to outside.
+        let inside = kernel_clock() == Clock::Virtual;
+        let found = if inside {
+            temporary::cover_temporary().map(|()| Entered::default())
+        } else {
+            isolate(trial, roots, dir, None, owner())
+        };
+        let ran = found.and_then(|entered| {
+            let folder = if inside {
+                dir.to_path_buf()
+            } else {
+                arrange(trial, roots, dir.to_path_buf(), None)?
+            };
             let setting = Setting::Folder(folder.clone());
             let mut report = run_trial(trial, &setting, outside.as_ref());
             let mut discarded = Discarded::default();
-            discarded.in_layers(&layers);
+            discarded.in_layers(&entered.layers);
             if trial.roles.iter().any(|role| role.inherits) {
                 discarded.in_temporary_folders(&written(trial, dir));
             }
             report.warnings.extend(discarded.message());
+            if let Some(namespace) = &mut report.user_namespace {
+                namespace.note_files(entered.refused);
+            }
             write_atomically(&report, &folder.join(REPORT))
         });
         ran.map_or_else(|error| unfit(&error), |()| 0)
     })
 }
 
-/// Has no role change the machine's files, but for the trial's folder and those that a role may write to. In a virtual
-/// kernel that was done outside.
-fn isolate(
-    trial: &Trial,
-    roots: &Roots,
-    dir: &Path,
-    kernel: Option<&Path>,
-) -> anyhow::Result<Vec<Layer>> {
-    let layers = if kernel_clock() == Clock::Virtual {
-        vec![]
+fn owner() -> Owner {
+    if privilege::in_user_namespace() {
+        Owner::Namespace
     } else {
-        let kept = |written| move |path| Kept { path, written };
-        let kept: Vec<_> = roots
-            .folders()
-            .chain(kernel)
-            .map(kept(false))
-            .chain(written(trial, dir).into_iter().map(kept(true)))
-            .collect();
-        overlay::enter(&kept)?
-    };
-    if trial.has_fixed_surroundings() && kernel_clock() == Clock::Wall {
-        // The rest would only have to be hidden again.
-        let needed: Vec<_> = roots.folders().chain([dir]).chain(kernel).collect();
-        enclosure::cover_temporary_but(&needed)?;
-    } else {
-        enclosure::cover_temporary()?;
+        Owner::Root
     }
-    Ok(layers)
-}
-
-/// The folders of the machine in which what is written stays.
-fn written<'a>(trial: &'a Trial, dir: &'a Path) -> Vec<&'a Path> {
-    let folders = trial.roles.iter().flat_map(|role| &role.writes);
-    folders.map(PathBuf::as_path).chain([dir]).collect()
-}
-
-/// What the roles are to find in the enclosure's own /tmp; returns where the trial's folder is there.
-fn arrange(trial: &Trial, roots: &Roots, dir: PathBuf) -> anyhow::Result<PathBuf> {
-    roots.mount()?;
-    // In a virtual kernel all this was done outside.
-    if !trial.has_fixed_surroundings() || kernel_clock() == Clock::Virtual {
-        return Ok(dir);
-    }
-    let folder = Path::new(surroundings::FOLDER);
-    enclosure::bind(&dir, folder)?;
-    enclosure::cover_temporary_but(&[Path::new(roots::PLACE), folder, Path::new(KERNEL)])?;
-    Ok(folder.to_path_buf())
 }
 
 /// The variables of the lab inside a virtual kernel.

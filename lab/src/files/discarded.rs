@@ -33,7 +33,10 @@ pub struct Discarded(Vec<PathBuf>);
 impl Discarded {
     pub fn in_layers(&mut self, layers: &[Layer]) {
         for layer in layers {
-            self.compare(&path_of(&layer.upper), &path_of(&layer.lower), &layer.place);
+            let upper = path_of(&layer.upper);
+            if let Ok(own) = upper.metadata() {
+                self.compare(&upper, &path_of(&layer.lower), &layer.place, own.dev());
+            }
         }
     }
 
@@ -76,14 +79,23 @@ impl Discarded {
         })
     }
 
-    /// Files that are new or others in `upper`, or gone; a new folder stands for all in it.
-    fn compare(&mut self, upper: &Path, lower: &Path, place: &Path) {
+    /// Files that are new or others in `upper`, or gone; a new folder stands for all in it. What is of another file system
+    /// than `own` is a layer of its own, or none.
+    fn compare(&mut self, upper: &Path, lower: &Path, place: &Path, own: u64) {
         for (name, found) in entries(upper) {
+            if found.dev() != own {
+                continue;
+            }
             let (upper, lower) = (upper.join(&name), lower.join(&name));
+            if let Ok(target) = fs::read_link(&upper)
+                && fs::read_link(&lower).is_ok_and(|before| before == target)
+            {
+                continue;
+            }
             let before = lower.symlink_metadata().ok();
             match before {
                 Some(before) if before.is_dir() && found.is_dir() => {
-                    self.compare(&upper, &lower, &place.join(name));
+                    self.compare(&upper, &lower, &place.join(name), own);
                 }
                 // Who opens a file to write gets a copy, even if nothing is written.
                 Some(before) if alike(&before, &found) => {}

@@ -1,5 +1,6 @@
 //! What is mounted where, as the kernel lists it for this process.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -18,11 +19,64 @@ pub struct Mount {
     pub root: OwnedFd,
 }
 
+/// What a tree of files is put together from.
+pub enum Part {
+    /// Of a folder in which there are other mounts nothing but itself.
+    Folder(Mount),
+    Link(PathBuf, PathBuf),
+    Mount(Mount),
+}
+
 /// All that can be reached by their paths, each after what it is mounted in.
 pub fn all() -> anyhow::Result<Vec<Mount>> {
     let table = fs::read("/proc/self/mountinfo").context("reading /proc/self/mountinfo")?;
     let lines = table.split(|&byte| byte == b'\n').filter_map(parse);
     Ok(lines.filter_map(reachable).collect())
+}
+
+/// The same, but no part has another mount in it: in a user namespace the kernel hands on a folder only if nothing is
+/// mounted below it, because what is covered must stay so. `whole` are those that are taken with all in them.
+pub fn apart(mounts: Vec<Mount>, whole: impl Fn(&Mount) -> bool) -> Vec<Part> {
+    let places: BTreeSet<PathBuf> = mounts.iter().map(|mount| mount.place.clone()).collect();
+    let mut taken: Vec<PathBuf> = vec![];
+    let mut parts = vec![];
+    for mount in mounts {
+        if taken.iter().any(|above| mount.place.starts_with(above)) {
+            continue;
+        }
+        if whole(&mount) {
+            taken.push(mount.place.clone());
+            parts.push(Part::Mount(mount));
+        } else {
+            divide(mount, &places, &mut parts);
+        }
+    }
+    parts
+}
+
+fn divide(mount: Mount, places: &BTreeSet<PathBuf>, parts: &mut Vec<Part>) {
+    let within = |place: &PathBuf| place.starts_with(&mount.place) && *place != mount.place;
+    if !places.iter().any(within) {
+        return parts.push(Part::Mount(mount));
+    }
+    let entries: Vec<_> = fs::read_dir(path_of(&mount.root))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .collect();
+    let (above, kind) = (mount.place.clone(), mount.kind.clone());
+    parts.push(Part::Folder(mount));
+    for entry in entries {
+        let place = above.join(entry.file_name());
+        if let Ok(target) = fs::read_link(entry.path()) {
+            parts.push(Part::Link(place, target));
+        } else if !places.contains(&place)
+            && let Ok(root) = handle(&entry.path())
+        {
+            let kind = kind.clone();
+            divide(Mount { place, kind, root }, places, parts);
+        }
+    }
 }
 
 /// Opens without any right to read or write: for use in a path.

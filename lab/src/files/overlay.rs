@@ -5,7 +5,7 @@
 
 use std::fs::{self, File};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{MetadataExt, chown, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::Path;
 
 use anyhow::Context;
@@ -14,7 +14,7 @@ use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::unistd::{chdir, chroot, pivot_root};
 
 use crate::files::discarded::Layer;
-use crate::files::mounts::{self, Mount, below, handle, path_of};
+use crate::files::mounts::{self, Mount, Part, below, handle, path_of};
 
 /// Where it is put together. What is there is opened before.
 const SCRATCH: &str = "/tmp";
@@ -62,11 +62,31 @@ pub struct Kept<'a> {
     pub written: bool,
 }
 
-/// Replaces all files of the calling process, in mounts of its own, and returns the layers that get their changes. Its
-/// `/proc` stays as it is.
-pub fn enter(kept: &[Kept]) -> anyhow::Result<Vec<Layer>> {
+/// Whose privileges there are to put it together.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    Root,
+    /// Of a user namespace: folders come one by one, and files that belong to others cannot be changed.
+    Namespace,
+}
+
+/// What came of it.
+#[derive(Default)]
+pub struct Entered {
+    /// What gets the changes.
+    pub layers: Vec<Layer>,
+    /// Whether the kernel refused an overlay of files that should have one: they can be read alone.
+    pub refused: bool,
+}
+
+/// Replaces all files of the calling process, in mounts of its own. Its `/proc` stays as it is.
+pub fn enter(kept: &[Kept], owner: Owner) -> anyhow::Result<Entered> {
     let here = std::env::current_dir();
     let mounts = mounts::all()?;
+    let parts = match owner {
+        Owner::Root => mounts.into_iter().map(Part::Mount).collect(),
+        Owner::Namespace => mounts::apart(mounts, is_kernels),
+    };
     let mut kept: Vec<_> = kept
         .iter()
         .map(|kept| Ok((kept, handle(kept.path)?)))
@@ -78,13 +98,21 @@ pub fn enter(kept: &[Kept]) -> anyhow::Result<Vec<Layer>> {
     mount_new("tmpfs", Path::new(SCRATCH), "mode=700")?;
     let root = Path::new(SCRATCH).join("root");
     fs::create_dir(&root)?;
-    let mut layers = vec![];
-    for (number, found) in mounts.into_iter().enumerate() {
-        layers.extend(
-            carry(found, &root, number)
-                .with_context(|| format!("covering file system {number}"))?,
-        );
+    if owner == Owner::Namespace {
+        // Of parts: they need something to stand in that can become a root.
+        mount_new("tmpfs", &root, "mode=755")?;
     }
+    let mut assembly = Assembly {
+        root: &root,
+        owner,
+        entered: Entered::default(),
+    };
+    for (number, part) in parts.into_iter().enumerate() {
+        assembly
+            .add(part, number)
+            .with_context(|| format!("covering file system {number}"))?;
+    }
+    let entered = assembly.entered;
     bind(&proc?, &root.join("proc"), WHOLE)?;
     devices(&dev?, &root.join("dev"))?;
     for (kept, own) in kept {
@@ -101,39 +129,95 @@ pub fn enter(kept: &[Kept]) -> anyhow::Result<Vec<Layer>> {
     change_root(&root)?;
     // It may have been taken away.
     let _ = here.map(std::env::set_current_dir);
-    Ok(layers)
+    Ok(entered)
 }
 
-/// One file system; the layer that gets its changes, if it can be changed.
-fn carry(original: Mount, root: &Path, number: usize) -> anyhow::Result<Option<Layer>> {
-    let place = below(root, &original.place);
-    let kind = path_of(&original.root).metadata()?.file_type();
-    let is_in = |folder: &str| original.place.starts_with(folder);
-    // Socket and pipes have an end on the machine.
-    if is_in("/proc") || is_in("/dev") || !(kind.is_dir() || kind.is_file()) {
-        return Ok(None);
+/// Whether it is one that no program keeps files in.
+fn is_kernels(mount: &Mount) -> bool {
+    let folders = ["/proc", "/dev", "/sys"];
+    folders.iter().any(|folder| mount.place.starts_with(folder))
+        || KERNELS.contains(&mount.kind.as_str())
+}
+
+struct Assembly<'a> {
+    root: &'a Path,
+    owner: Owner,
+    entered: Entered,
+}
+
+impl Assembly<'_> {
+    fn add(&mut self, part: Part, number: usize) -> anyhow::Result<()> {
+        match part {
+            Part::Folder(folder) => {
+                let place = below(self.root, &folder.place);
+                fs::create_dir_all(&place)?;
+                let mode = path_of(&folder.root).metadata()?.mode() & 0o7777 | 0o700;
+                fs::set_permissions(&place, fs::Permissions::from_mode(mode))?;
+                self.entered.layers.push(Layer {
+                    place: folder.place,
+                    upper: handle(&place)?,
+                    lower: folder.root,
+                });
+            }
+            Part::Link(place, target) => symlink(target, below(self.root, &place))?,
+            Part::Mount(mount) => self.carry(mount, number)?,
+        }
+        Ok(())
     }
-    let covered = kind.is_dir()
-        && !is_in("/sys")
-        && !KERNELS.contains(&original.kind.as_str())
-        && !IMAGES.contains(&original.kind.as_str());
-    if covered && let Ok(upper) = cover(&original, &place, number) {
-        return Ok(Some(Layer {
-            place: original.place,
-            upper,
-            lower: original.root,
-        }));
+
+    /// One file system, or part of one.
+    fn carry(&mut self, original: Mount, number: usize) -> anyhow::Result<()> {
+        let place = below(self.root, &original.place);
+        let kind = path_of(&original.root).metadata()?.file_type();
+        let is_in = |folder: &str| original.place.starts_with(folder);
+        let mut how = MsFlags::MS_BIND;
+        if self.owner == Owner::Namespace {
+            make_place(&place, kind.is_dir())?;
+            if is_kernels(&original) {
+                how = WHOLE;
+            }
+        }
+        // Sockets and pipes have an end on the machine.
+        if is_in("/proc") || is_in("/dev") || !(kind.is_dir() || kind.is_file()) {
+            return Ok(());
+        }
+        let covered = kind.is_dir()
+            && !is_in("/sys")
+            && !KERNELS.contains(&original.kind.as_str())
+            && !IMAGES.contains(&original.kind.as_str());
+        if covered {
+            if let Ok(upper) = cover(&original, &place, number, self.owner) {
+                self.entered.layers.push(Layer {
+                    place: original.place,
+                    upper,
+                    lower: original.root,
+                });
+                return Ok(());
+            }
+            self.entered.refused = true;
+        }
+        // Where its place is not there, what it is in was hidden; a kernel's own cannot always be mounted twice.
+        let carried = bind(&original.root, &place, how).and_then(|()| read_only(&place));
+        match carried {
+            Err(error) if original.place == Path::new("/") => Err(error),
+            _ => Ok(()),
+        }
     }
-    // Where its place is not there, what it is in was hidden; a kernel's own cannot always be mounted twice.
-    let carried = bind(&original.root, &place, MsFlags::MS_BIND).and_then(|()| read_only(&place));
-    match carried {
-        Err(error) if original.place == Path::new("/") => Err(error),
-        _ => Ok(None),
+}
+
+/// In a folder that is put together from parts, where something is mounted.
+fn make_place(place: &Path, folder: bool) -> std::io::Result<()> {
+    if place.exists() {
+        Ok(())
+    } else if folder {
+        fs::create_dir_all(place)
+    } else {
+        File::create(place).map(drop)
     }
 }
 
 /// Mounts an overlay of it; the folder that gets its changes.
-fn cover(original: &Mount, place: &Path, number: usize) -> anyhow::Result<OwnedFd> {
+fn cover(original: &Mount, place: &Path, number: usize, owner: Owner) -> anyhow::Result<OwnedFd> {
     let own = Path::new(SCRATCH).join(number.to_string());
     let [upper, work] = ["upper", "work"].map(|name| own.join(name));
     let lower = path_of(&original.root);
@@ -141,14 +225,17 @@ fn cover(original: &Mount, place: &Path, number: usize) -> anyhow::Result<OwnedF
     fs::create_dir(&work)?;
     fs::create_dir(&upper)?;
     let metadata = lower.metadata()?;
-    chown(&upper, Some(metadata.uid()), Some(metadata.gid()))?;
-    fs::set_permissions(&upper, metadata.permissions())?;
-    let options = format!(
+    let mut options = format!(
         "lowerdir={},upperdir={},workdir={}",
         lower.display(),
         upper.display(),
         work.display()
     );
+    match owner {
+        Owner::Root => chown(&upper, Some(metadata.uid()), Some(metadata.gid()))?,
+        Owner::Namespace => options.push_str(",userxattr"),
+    }
+    fs::set_permissions(&upper, metadata.permissions())?;
     mount_new("overlay", place, &options)?;
     Ok(handle(&upper)?)
 }
@@ -186,6 +273,7 @@ fn bind(what: &OwnedFd, place: &Path, flags: MsFlags) -> anyhow::Result<()> {
         .with_context(|| format!("mounting {}", place.display()))
 }
 
+/// A user namespace must leave `noexec` where it is.
 fn read_only(place: &Path) -> anyhow::Result<()> {
     let flags = MsFlags::MS_BIND
         | MsFlags::MS_REMOUNT
@@ -193,6 +281,10 @@ fn read_only(place: &Path) -> anyhow::Result<()> {
         | MsFlags::MS_NOSUID
         | MsFlags::MS_NODEV;
     mount(NOTHING, place, NOTHING, flags, NOTHING)
+        .or_else(|_| {
+            let flags = flags | MsFlags::MS_NOEXEC;
+            mount(NOTHING, place, NOTHING, flags, NOTHING)
+        })
         .with_context(|| format!("making {} read-only", place.display()))
 }
 

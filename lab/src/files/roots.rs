@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use nix::mount::{MsFlags, mount};
+use serde::{Deserialize, Serialize};
 
 use crate::files::refusal::Refusal;
 use crate::files::surroundings;
@@ -35,6 +36,7 @@ impl Root {
 }
 
 /// All of a trial, and the folder in which its roles begin.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Roots {
     dir: PathBuf,
     named: BTreeMap<String, PathBuf>,
@@ -87,6 +89,18 @@ impl Roots {
         surroundings::finds(program)
     }
 
+    /// Their names and where the machine has them.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Path)> {
+        self.named
+            .iter()
+            .map(|(name, folder)| (name.as_str(), folder.as_path()))
+    }
+
+    /// Where a root of this name is for the roles.
+    pub fn place(name: &str) -> PathBuf {
+        Path::new(PLACE).join(name)
+    }
+
     /// Of the machine.
     pub fn folders(&self) -> impl Iterator<Item = &Path> {
         self.named.values().map(PathBuf::as_path)
@@ -105,7 +119,7 @@ impl Roots {
         mount(Some("tmpfs"), PLACE, Some("tmpfs"), flags, Some("mode=755"))
             .with_context(|| format!("mounting {PLACE}"))?;
         for (name, folder) in &self.named {
-            let target = Path::new(PLACE).join(name);
+            let target = Self::place(name);
             fs::create_dir(&target)?;
             let nothing: Option<&str> = None;
             let bind = MsFlags::MS_BIND | MsFlags::MS_REC;

@@ -119,6 +119,11 @@ impl Trial {
         Ok(trial)
     }
 
+    /// The content of a file that was found to be one before. Draws no random number.
+    pub fn trusted(text: &str) -> serde_json::Result<Self> {
+        serde_json::from_str(text)
+    }
+
     /// The trial behind `exec`: two hosts, one link.
     pub fn of_two(
         profile: Profile,

@@ -5,23 +5,20 @@
 //! last of them go the network namespaces, devices and mounts. Nothing is ever given a name outside.
 
 use std::fs::File;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::io::Read;
+use std::os::fd::{AsFd, OwnedFd};
 
 use anyhow::Context;
-use nix::errno::Errno;
-use nix::fcntl::{OFlag, open};
 use nix::mount::{MsFlags, mount};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{SigSet, Signal, kill};
-use nix::sys::stat::Mode;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::{ForkResult, Pid, Uid, fork, getppid, pipe};
+use nix::unistd::{ForkResult, Pid, dup2_stderr, fork, getppid, pipe};
 
 use crate::files::refusal::Refusal;
+use crate::host::privilege;
 
 /// Signals that end a trial early.
 const INTERRUPTS: [Signal; 4] = [
@@ -36,7 +33,46 @@ const INTERRUPTS: [Signal; 4] = [
 /// `body` runs with all signals blocked; a SIGTERM asks it to end early.
 /// Must be called before the program starts any thread.
 pub fn run(die_with_parent: bool, body: impl FnOnce() -> u8) -> Result<u8, Refusal> {
+    watched(die_with_parent, Some(CloneFlags::CLONE_NEWPID), body)
+}
+
+/// The same without namespaces: `body` runs in a process of its own, on the machine as it is.
+pub fn run_without(die_with_parent: bool, body: impl FnOnce() -> u8) -> Result<u8, Refusal> {
+    watched(die_with_parent, None, body)
+}
+
+/// Whether there can be an enclosure here, tried with all that `body` does in it; if not, why.
+pub fn try_out(body: impl FnOnce() -> u8) -> Result<(), String> {
+    let (heard, said) = pipe().map_err(|e| e.to_string())?;
+    // SAFETY: no thread has been started yet, so the child may do anything.
+    match unsafe { fork() }.map_err(|e| e.to_string())? {
+        ForkResult::Parent { child } => {
+            drop(said);
+            let mut complaint = String::new();
+            let _ = File::from(heard).read_to_string(&mut complaint);
+            match waitpid(child, None) {
+                Ok(WaitStatus::Exited(_, 0)) => Ok(()),
+                _ => Err(complaint.trim().trim_start_matches("h123-lab: ").into()),
+            }
+        }
+        ForkResult::Child => {
+            let _ = dup2_stderr(&said);
+            drop((heard, said));
+            let status = run(true, body).unwrap_or_else(complain);
+            std::process::exit(status.into());
+        }
+    }
+}
+
+fn watched(
+    die_with_parent: bool,
+    apart: Option<CloneFlags>,
+    body: impl FnOnce() -> u8,
+) -> Result<u8, Refusal> {
     let parent = getppid();
+    if apart.is_some() {
+        privilege::acquire()?;
+    }
     if die_with_parent {
         set_pdeathsig(Signal::SIGKILL)
             .map_err(|e| Refusal::machine(format!("cannot follow the parent process: {e}")))?;
@@ -44,13 +80,14 @@ pub fn run(die_with_parent: bool, body: impl FnOnce() -> u8) -> Result<u8, Refus
             return Err(Refusal::machine("the parent process has ended"));
         }
     }
-    require_root()?;
     SigSet::all()
         .thread_block()
         .expect("a full signal set is valid");
     let (outside, lifeline) =
         pipe().map_err(|e| Refusal::machine(format!("cannot create a pipe: {e}")))?;
-    unshare(CloneFlags::CLONE_NEWPID).map_err(no_namespaces)?;
+    apart
+        .map_or(Ok(()), unshare)
+        .map_err(privilege::no_namespaces)?;
     // SAFETY: no thread has been started yet, so the child may do anything.
     match unsafe { fork() }.map_err(|e| Refusal::machine(format!("cannot fork: {e}")))? {
         ForkResult::Parent { child } => {
@@ -61,7 +98,8 @@ pub fn run(die_with_parent: bool, body: impl FnOnce() -> u8) -> Result<u8, Refus
         }
         ForkResult::Child => {
             drop(lifeline);
-            let status = enter(&outside).map_or_else(complain, |()| body());
+            let entered = follow(&outside).and_then(|()| apart.map_or(Ok(()), |_| enter()));
+            let status = entered.map_or_else(complain, |()| body());
             std::process::exit(status.into());
         }
     }
@@ -70,21 +108,6 @@ pub fn run(die_with_parent: bool, body: impl FnOnce() -> u8) -> Result<u8, Refus
 fn complain(refusal: Refusal) -> u8 {
     eprintln!("h123-lab: {refusal}");
     refusal.status
-}
-
-pub fn require_root() -> Result<(), Refusal> {
-    if Uid::effective().is_root() {
-        return Ok(());
-    }
-    Err(Refusal::machine(
-        "running a lab needs root, because only root may create network namespaces: use sudo",
-    ))
-}
-
-fn no_namespaces(error: Errno) -> Refusal {
-    Refusal::machine(format!(
-        "cannot create namespaces ({error}): this needs CAP_SYS_ADMIN; in a container, run it with --privileged"
-    ))
 }
 
 /// Waits for the enclosure and passes signals on to it: the first asks, the second kills.
@@ -118,8 +141,8 @@ fn wait_outside(child: Pid) -> Result<u8, Refusal> {
     }
 }
 
-/// The child's part: tie its life to the process outside, leave the machine's namespaces.
-fn enter(outside: &OwnedFd) -> Result<(), Refusal> {
+/// Ties the child's life to the process outside.
+fn follow(outside: &OwnedFd) -> Result<(), Refusal> {
     set_pdeathsig(Signal::SIGKILL)
         .map_err(|e| Refusal::machine(format!("cannot follow the process outside: {e}")))?;
     // The process outside may have ended before the line above: then its end of the pipe is closed.
@@ -127,11 +150,16 @@ fn enter(outside: &OwnedFd) -> Result<(), Refusal> {
     if poll(&mut ends, PollTimeout::ZERO) != Ok(0) {
         return Err(Refusal::machine("the process outside has ended"));
     }
+    Ok(())
+}
+
+/// Leaves the machine's namespaces.
+fn enter() -> Result<(), Refusal> {
     let apart = CloneFlags::CLONE_NEWNS
         | CloneFlags::CLONE_NEWNET
         | CloneFlags::CLONE_NEWIPC
         | CloneFlags::CLONE_NEWUTS;
-    unshare(apart).map_err(no_namespaces)?;
+    unshare(apart).map_err(privilege::no_namespaces)?;
     arrange_mounts()
         .map_err(|e| Refusal::machine(format!("cannot arrange the lab's mounts: {e:#}")))
 }
@@ -148,84 +176,4 @@ fn arrange_mounts() -> anyhow::Result<()> {
     .context("making / private")?;
     let safe = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
     mount(Some("proc"), "/proc", Some("proc"), safe, nothing).context("mounting /proc")
-}
-
-/// Has what is added to the temporary folders go with the lab.
-pub fn cover_temporary() -> anyhow::Result<()> {
-    temporary().try_for_each(|place| cover(place, |_| true))
-}
-
-/// The same, but what is in them is hidden unless it leads to one of these.
-pub fn cover_temporary_but(needed: &[&Path]) -> anyhow::Result<()> {
-    let leads = |entry: &Path| needed.iter().any(|path| path.starts_with(entry));
-    temporary().try_for_each(|place| cover(place, leads))
-}
-
-fn temporary() -> impl Iterator<Item = &'static Path> {
-    ["/tmp", "/var/tmp"]
-        .map(Path::new)
-        .into_iter()
-        .filter(|place| place.is_dir())
-}
-
-/// Makes a file or folder appear as `target`, in the enclosure's own /tmp. What the machine has there is hidden.
-pub fn bind(source: &Path, target: &Path) -> anyhow::Result<()> {
-    // A link would lead out of it.
-    let _ = std::fs::remove_file(target);
-    if !target.exists() {
-        if source.is_dir() {
-            std::fs::create_dir(target)?;
-        } else {
-            File::create(target)?;
-        }
-    }
-    let nothing: Option<&str> = None;
-    let flags = MsFlags::MS_BIND | MsFlags::MS_REC;
-    mount(Some(source), target, nothing, flags, nothing)
-        .with_context(|| format!("mounting {}", source.display()))
-}
-
-/// Covers a folder with a fresh tmpfs and binds back into it what stands there already and is `kept`, so that its path
-/// keeps its meaning and what the roles add goes with the lab.
-fn cover(place: &Path, kept: impl Fn(&Path) -> bool) -> anyhow::Result<()> {
-    let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
-    let covered = open(place, flags, Mode::empty())
-        .with_context(|| format!("opening {}", place.display()))?;
-    let beneath = PathBuf::from(format!("/proc/self/fd/{}", covered.as_raw_fd()));
-    // A relative working directory would stay on what is covered.
-    let here = std::env::current_dir();
-    mount(
-        Some("tmpfs"),
-        place,
-        Some("tmpfs"),
-        MsFlags::MS_NOSUID | MsFlags::MS_NODEV,
-        Some("mode=1777"),
-    )
-    .with_context(|| format!("mounting {}", place.display()))?;
-    for entry in std::fs::read_dir(&beneath)?.flatten() {
-        // Others may be removing their files at this moment: what has gone need not be kept.
-        let target = place.join(entry.file_name());
-        if kept(&target) {
-            let _ = keep(&entry.path(), &target);
-        }
-    }
-    // It may have been taken away.
-    let _ = here.map(std::env::set_current_dir);
-    Ok(())
-}
-
-/// Makes what `source` names appear as `target`, too.
-fn keep(source: &Path, target: &Path) -> anyhow::Result<()> {
-    let kind = source.symlink_metadata()?.file_type();
-    if kind.is_symlink() {
-        return Ok(symlink(source.read_link()?, target)?);
-    }
-    if kind.is_dir() {
-        std::fs::create_dir(target)?;
-    } else {
-        File::create(target)?;
-    }
-    let nothing: Option<&str> = None;
-    let flags = MsFlags::MS_BIND | MsFlags::MS_REC;
-    Ok(mount(Some(source), target, nothing, flags, nothing)?)
 }

@@ -18,6 +18,8 @@ pub struct Network {
     pub links: Vec<Option<Emulated>>,
     /// In the order of the hosts: what is in force of TCP, if the host has a link.
     pub tcp: Vec<Option<InForce>>,
+    /// The process with the links in it is kept from being swapped out.
+    pub memory_locked: bool,
     pub warnings: Vec<Message>,
 }
 
@@ -42,6 +44,7 @@ impl Network {
             tcp: vec![None; hosts.len()],
             hosts,
             links: vec![],
+            memory_locked: false,
             warnings: vec![],
         };
         for (index, link) in trial.links.iter().enumerate() {
@@ -146,7 +149,11 @@ impl Network {
                 "the machine refuses real-time priority (SCHED_FIFO), so packets may leave late when it is busy: run as root outside a cgroup-v1 cpu group, or allow --ulimit rtprio=99 and CAP_SYS_NICE",
             ));
         }
-        if self.links.iter().any(Option::is_some) && !realtime::lock_memory() {
+        if self.links.iter().all(Option::is_none) {
+            return;
+        }
+        self.memory_locked = realtime::lock_memory();
+        if !self.memory_locked {
             self.warnings.push(Message::new(
                 "no-memory-lock",
                 "the machine refuses to lock the link's memory (mlockall)",

@@ -13,7 +13,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use anyhow::{Context, Result};
 
 use crate::files::refusal::Refusal;
-use crate::host::enclosure;
+use crate::files::trial::{LinkKind, Trial};
 use crate::host::monotonic::now_ns;
 use crate::link::arrival::Arrivals;
 
@@ -41,17 +41,21 @@ pub struct FrameArrival {
     pub at_ns: u64,
 }
 
-/// Why root cannot have TUN devices here.
+/// Why there are no TUN devices here.
 pub struct Closed {
     pub detail: String,
     pub remedy: &'static str,
 }
 
-/// Whether root can open what devices are made through; others may find it closed to them, which tells nothing.
+/// Whether this user can open what devices are made through.
 pub fn openable() -> Result<(), Closed> {
     let Err(error) = open() else { return Ok(()) };
     // The first is said where the device is there, but not handed on: by a container's device rules or a `nodev` mount.
     let (what, remedy) = match error.kind() {
+        ErrorKind::PermissionDenied if !nix::unistd::geteuid().is_root() => (
+            "is closed to this user",
+            "sudo chmod 666 /dev/net/tun (most systems have it so), or use sudo",
+        ),
         ErrorKind::PermissionDenied => (
             "cannot be opened, even by root",
             "a container must be started with --device /dev/net/tun, or with --privileged",
@@ -71,10 +75,15 @@ pub fn openable() -> Result<(), Closed> {
     })
 }
 
-/// What emulated links are made of. Root is asked for first: who is not root may find the device closed, and no module
-/// would help.
-pub fn require() -> Result<(), Refusal> {
-    enclosure::require_root()?;
+/// What emulated links are made of, for a trial that has some.
+pub fn require(trial: &Trial) -> Result<(), Refusal> {
+    let needed = trial
+        .links
+        .iter()
+        .any(|link| link.kind == LinkKind::Emulated);
+    if !needed {
+        return Ok(());
+    }
     openable().map_err(|closed| {
         Refusal::machine(format!(
             "{}; emulated links are made from it: {}",

@@ -8,11 +8,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::check::link_check::CheckReport;
+use crate::check::probe;
 use crate::files::atomic_file::write_atomically;
 use crate::files::message::Message;
 use crate::files::per_direction::PerDirection;
 use crate::files::trial::{Clock, LinkKind, Tcp, Trial};
 use crate::host::account::MachineReport;
+use crate::host::privilege;
+use crate::host::realtime;
 use crate::host::stalls::Stalls;
 use crate::link::emulated_link::EmulatedLink;
 use crate::link::frames::Unreadable;
@@ -41,6 +44,49 @@ pub struct Report {
     /// Rows that TCP's account had no room for; null where there is none.
     pub tcp_left_out: Option<u64>,
     pub machine: MachineReport,
+    /// What there was of root's privileges; absent where there were all, and under the virtual clock, which needs none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_namespace: Option<UserNamespace>,
+}
+
+/// What a user namespace was granted of that which root has.
+#[derive(Debug, Serialize)]
+pub struct UserNamespace {
+    /// Real-time priority, for links and those that check them.
+    realtime: bool,
+    /// Whether the links' memory was kept from being swapped out.
+    memory_locked: bool,
+    /// What the link check's receivers can buffer; root has it all, 64 MiB as the kernel counts.
+    probe_buffer_bytes: u64,
+    files: FilesGranted,
+}
+
+/// What a role can do to the machine's files, for the time of the trial.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum FilesGranted {
+    /// Change those of the user, and add others to the user's folders.
+    Own,
+    /// Read them: the kernel refused an overlay.
+    ReadOnly,
+}
+
+impl UserNamespace {
+    /// Of the calling process; none where it is in no such namespace.
+    pub fn here(network: &Network) -> Option<Self> {
+        privilege::in_user_namespace().then(|| Self {
+            realtime: realtime::granted(),
+            memory_locked: network.memory_locked,
+            probe_buffer_bytes: probe::granted_buffer(),
+            files: FilesGranted::Own,
+        })
+    }
+
+    pub fn note_files(&mut self, overlay_refused: bool) {
+        if overlay_refused {
+            self.files = FilesGranted::ReadOnly;
+        }
+    }
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -172,6 +218,7 @@ impl Report {
             hosts: vec![],
             tcp_left_out: None,
             machine: MachineReport::default(),
+            user_namespace: None,
         }
     }
 }

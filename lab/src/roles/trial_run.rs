@@ -11,7 +11,7 @@ use crate::host::watch::Watch;
 use crate::link::network::Network;
 use crate::roles::inspection;
 use crate::roles::lifecycle::{Roles, Setting};
-use crate::roles::report::{Counters, HostReport, LinkReport, Report};
+use crate::roles::report::{Counters, HostReport, LinkReport, Report, UserNamespace};
 use crate::roles::tcp_account::TcpAccount;
 
 /// Executes the trial. Whatever goes wrong is a reason in the report.
@@ -66,6 +66,9 @@ impl TrialRun<'_> {
 
     fn describe(&mut self, network: &mut Network) {
         self.report.warnings.append(&mut network.warnings);
+        self.report.user_namespace = (kernel_clock() == Clock::Wall)
+            .then(|| UserNamespace::here(network))
+            .flatten();
         self.report.hosts = HostReport::of_all(network);
         self.report.links = LinkReport::of_all(network, self.trial);
     }

@@ -6,8 +6,8 @@ from typing import get_args
 from h123.base.errors import UserError
 from h123.base.transport import SETTINGS, Setting
 from h123.catalogue import Subject, catalogue, check_metrics, own_subjects, settable
-from h123.documents.campaign_file import VerifiedRole
-from h123.execution import check_trials, prepare, require_kernel
+from h123.documents.campaign_file import PRIVILEGES, VerifiedRole
+from h123.execution import check_trials, prepare, require_kernel, require_privileges
 from h123.study import METRICS, Family, Likeness, Parameters, Plan, TransportRoles, likenesses, split_pair, unmatched
 
 Cast = list[tuple[VerifiedRole, Subject]]
@@ -86,6 +86,10 @@ def prepare_campaign(plan: Plan, report: Callable[[str], None]) -> dict[str, Sub
     """The subjects of a plan's trials by name, installed. Raises UserError, before anything is installed, as
     `check_campaign` does, and where the virtual kernel is missing."""
     check_campaign(plan)
+    treatments = _treatments(plan)
+    found = require_privileges(treatments, plan.study.networks)
+    if found.chosen != "root":
+        report(f"Trials run {PRIVILEGES[found.chosen]}: {found.taken().detail}")
     return prepare(_treatments(plan), report, own_subjects(plan.study.servers))
 
 

@@ -82,6 +82,16 @@ class SubjectFacts(TypedDict):
     """In each role that it has in the campaign."""
 
 
+Privileges = Literal["root", "user-namespace", "virtual-clock"]
+"""With which a lab works, the best first; the last are none, which is enough under the virtual clock."""
+PRIVILEGES: Mapping[Privileges, str] = {
+    "root": "as root",
+    "user-namespace": "without root, in a user namespace",
+    "virtual-clock": "without root and namespaces",
+}
+"""In words."""
+
+
 @with_config(STRICT)
 class MachineFacts(TypedDict, total=False):
     """Empty where samples are imported; null where the machine does not tell."""
@@ -102,6 +112,8 @@ class MachineFacts(TypedDict, total=False):
     container: bool | None
     virtual_kernel: bool | None
     """Whether the virtual clock's kernel is installed."""
+    privileges: Privileges | None
+    """Those that trials ran with; earlier versions were always root."""
 
 
 @with_config(STRICT)

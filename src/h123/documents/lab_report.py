@@ -199,6 +199,19 @@ class MachineLoad(Shape):
     stalls: list[Spans] | None = None
 
 
+class UserNamespace(Shape):
+    """What a lab that was not root was granted of that which root has."""
+
+    realtime: bool
+    """Real-time priority, for links and those that check them."""
+    memory_locked: bool
+    """Whether the links' memory was kept from being swapped out."""
+    probe_buffer_bytes: Count
+    """What the link check's receivers could buffer, as the kernel counts."""
+    files: Literal["own", "read-only"]
+    """Whether roles could change the user's own files for the time of the trial, or read them alone."""
+
+
 class Report(Document):
     h123: Literal["report/1"]
     id: str | None = None
@@ -215,6 +228,8 @@ class Report(Document):
     tcp_left_out: Count | None = None
     """Rows that TCP's account had no room for; None where there is none."""
     machine: MachineLoad
+    user_namespace: UserNamespace | None = None
+    """Absent where the lab was root, and under the virtual clock."""
 
 
 class FinishedDirection(DirectionReport):

@@ -15,7 +15,16 @@ from h123.execution.files import (
 )
 from h123.execution.jobs import Jobs
 from h123.execution.local import LocalPool
-from h123.execution.machine import Machine, UnfitMachine, machine_facts, this_machine
+from h123.execution.machine import (
+    Machine,
+    MachineOffer,
+    OfferedWay,
+    UnfitMachine,
+    machine_facts,
+    require_privileges,
+    this_machine,
+    ways,
+)
 from h123.execution.order import BlockOrder
 from h123.execution.pool import (
     AttemptDone,
@@ -45,7 +54,9 @@ __all__ = [
     "LocalPool",
     "Machine",
     "MachineLost",
+    "MachineOffer",
     "Notice",
+    "OfferedWay",
     "OrderRefused",
     "Pool",
     "PoolEvent",
@@ -67,11 +78,13 @@ __all__ = [
     "prepare",
     "read_event",
     "require_kernel",
+    "require_privileges",
     "require_room",
     "retry_policy",
     "this_machine",
     "trial_certificate",
     "trial_roles",
     "unpack",
+    "ways",
     "write_trial_files",
 ]

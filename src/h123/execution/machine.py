@@ -1,17 +1,24 @@
 """Where trials are executed: a machine, with what is known of it and what it has room for."""
 
 import hashlib
+import json
 import os
 import platform
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from h123.base.errors import UserError
+from h123.base.paths import lab_binary
 from h123.base.processes import usable_processors
-from h123.documents.campaign_file import MachineFacts
+from h123.documents.campaign_file import MachineFacts, Privileges
 from h123.documents.events import PlaceName
 from h123.documents.shapes import Count
 from h123.execution.wire import Message
+from h123.study import Network, Parameters
 from h123.virtual import virtual_kernel
 
 _CLOCK = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
@@ -20,6 +27,7 @@ _CONGESTION = Path("/proc/sys/net/ipv4/tcp_congestion_control")
 _CONTAINER_MARKS = (Path("/.dockerenv"), Path("/run/.containerenv"))
 _MACHINE_ID = Path("/etc/machine-id")
 _DIGITS = 6
+_STILL_WORKS = "plan, analyse, report, import and claims need no privilege"
 
 
 class Machine(Message):
@@ -41,11 +49,37 @@ class UnfitMachine(UserError):
         super().__init__(message, remedy, status=status)
 
 
+@dataclass(frozen=True)
+class OfferedWay:
+    """One of them, as this machine offers it."""
+
+    way: Privileges
+    open: bool
+    links: bool
+    """Whether links can be emulated in real time."""
+    detail: str
+    """What it costs, or why it is closed."""
+    remedy: str
+    """How to open it, or more of it; empty where there is nothing to do."""
+
+
+@dataclass(frozen=True)
+class MachineOffer:
+    """What the machine offers, and what the lab takes."""
+
+    chosen: Privileges
+    ways: Sequence[OfferedWay]
+
+    def taken(self) -> OfferedWay:
+        """The way that trials go."""
+        return next(way for way in self.ways if way.way == self.chosen)
+
+
 def this_machine() -> Machine:
     """The machine that is always there."""
     return Machine(
         name=_name(),
-        facts={**machine_facts(), "virtual_kernel": _has_kernel()},
+        facts={**machine_facts(), "virtual_kernel": _has_kernel(), "privileges": _privileges()},
         cpus=len(usable_processors()),
         memory_bytes=os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
     )
@@ -57,6 +91,11 @@ def _has_kernel() -> bool:
     except UserError:
         return False
     return True
+
+
+def _privileges() -> Privileges | None:
+    """None where there is no lab yet: nothing runs without one."""
+    return ways().chosen if lab_binary().is_file() else None
 
 
 def _name() -> str:
@@ -109,3 +148,43 @@ def _key_values(path: Path, separator: str) -> dict[str, str]:
     pairs = [line.split(separator, 1) for line in (_text(path) or "").splitlines() if separator in line]
     # The first processor stands for all.
     return {key.strip(): value.strip() for key, value in reversed(pairs)}
+
+
+_UNKNOWN_COMMAND = 2
+_ROOTS_ALONE = MachineOffer("root", [OfferedWay("root", True, True, "this lab is older: run `make setup`", "")])
+"""A lab that was built before it could tell runs as root alone, and says so where it cannot."""
+
+
+@cache
+def ways() -> MachineOffer:
+    """Raises UserError where there is no lab to ask."""
+    try:
+        done = subprocess.run([str(lab_binary()), "ways"], capture_output=True, text=True, check=False)
+        if done.returncode == _UNKNOWN_COMMAND:
+            return _ROOTS_ALONE
+        told = json.loads(done.stdout)
+        found = MachineOffer(told["chosen"], [OfferedWay(**way) for way in told["ways"]])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"cannot ask {lab_binary()}: {error}", remedy="run `make setup`", status=3) from None
+    return found
+
+
+def require_privileges(trials: Sequence[Parameters], networks: Mapping[str, Network]) -> MachineOffer:
+    """What these trials run with. Raises UserError where this machine lets none of them run."""
+    found = ways()
+    taken = found.taken()
+    wall = [trial for trial in trials if trial.clock == "wall"]
+    if wall and found.chosen == "virtual-clock":
+        closed = next(way for way in found.ways if way.way == "user-namespace")
+        raise UserError(
+            f"trials in real time need root or a user namespace, and this machine gives you neither: {closed.detail}",
+            remedy=f"{closed.remedy}, or run them with `--clock virtual`\n{_STILL_WORKS}; `h123 doctor` shows all ways",
+            status=3,
+        )
+    if any(networks[name].shaped for trial in wall for name in trial.networks()) and not taken.links:
+        raise UserError(
+            f"emulated links need /dev/net/tun: {taken.detail}",
+            remedy=f"{taken.remedy}, or run them with `--clock virtual`\n{_STILL_WORKS}; `h123 doctor` shows all ways",
+            status=3,
+        )
+    return found

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from h123.analysis.case import Case
 from h123.analysis.section import Section
-from h123.documents.campaign_file import MachineFacts
+from h123.documents.campaign_file import MachineFacts, Privileges
 from h123.documents.events import Event
 from h123.measures import Attempt
 
@@ -23,12 +23,18 @@ class PlaceRow(TypedDict):
 
 def places(attempts: Sequence[Attempt], events: Iterable[Event]) -> list[PlaceRow]:
     """Those of the attempts that count, as they were last; none where all are of one place."""
+    facts = _facts(events)
+    names = sorted({attempt.place for attempt in attempts if attempt.place})
+    return [_row(name, attempts, facts) for name in names] if len(names) > 1 else []
+
+
+def _facts(events: Iterable[Event]) -> dict[str, MachineFacts]:
+    """Of each place, as it was last."""
     facts = dict[str, MachineFacts]()
     for event in events:
         if event["event"] in ("campaign", "resume"):
             facts |= event.get("places", {})
-    names = sorted({attempt.place for attempt in attempts if attempt.place})
-    return [_row(name, attempts, facts) for name in names] if len(names) > 1 else []
+    return facts
 
 
 def _row(name: str, attempts: Sequence[Attempt], facts: dict[str, MachineFacts]) -> PlaceRow:
@@ -40,10 +46,14 @@ def _row(name: str, attempts: Sequence[Attempt], facts: dict[str, MachineFacts])
 class PlacesPart(TypedDict):
     places: NotRequired[Sequence[PlaceRow]]
     """None where there was one."""
+    privileges: NotRequired[Sequence[Privileges]]
+    """Those that trials ran with; absent where an earlier h123 began the campaign, which was root."""
 
 
 def _compute(case: Case) -> PlacesPart:
-    return {"places": places(case.attempts, case.facts.events)}
+    part: PlacesPart = {"places": places(case.attempts, case.facts.events)}
+    known = sorted({had for facts in _facts(case.facts.events).values() if (had := facts.get("privileges"))})
+    return {**part, "privileges": known} if known else part
 
 
 SECTION = Section(PlacesPart, _compute)

@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -16,12 +17,23 @@ from h123.base.paths import cache_folder, lab_binary
 from h123.base.terminal.console import out_console, write
 
 _TUN = "modprobe tun; in a container: --privileged --device /dev/net/tun"
+_PROFILE = Path(__file__).with_name("h123-lab.apparmor")
 _ROOM_BYTES = 2_000_000_000
 _GO, _RUST = (1, 26), "1.89"
 
 
-def command() -> None:
+def command(
+    apparmor: Annotated[
+        bool,
+        typer.Option(
+            "--apparmor", help="Print the AppArmor profile that lets h123 make user namespaces, and how to load it."
+        ),
+    ] = False,
+) -> None:
     """Check what this machine can do, and say how to fix what it cannot."""
+    if apparmor:
+        print(_PROFILE.read_text(encoding="utf-8").replace("@LAB@", str(lab_binary().resolve())), end="")
+        return
     checks = diagnose()
     for check in checks:
         mark, style = ("ok", "green") if check.ok else ("missing", "red") if check.needed else ("limited", "yellow")
@@ -45,7 +57,7 @@ class MachineCheck:
 
 def diagnose() -> list[MachineCheck]:
     """All checks, in the order in which to mend them."""
-    return [*_control_plane(), *_lab()]
+    return [*_control_plane(), *_lab(), *_ways()]
 
 
 def _lab() -> list[MachineCheck]:
@@ -59,12 +71,23 @@ def _lab() -> list[MachineCheck]:
         raise UserError(f"h123-lab doctor failed: {done.stderr.strip()}", remedy="run `make setup`", status=3) from None
 
 
+def _ways() -> Iterator[MachineCheck]:
+    """The ways to run trials, the best first; `h123 run` takes the first that is open."""
+    from h123.documents.campaign_file import PRIVILEGES
+    from h123.execution import ways
+
+    if not lab_binary().is_file():
+        return
+    found = ways()
+    for way in found.ways:
+        taken = "; trials run so here" if way.way == found.chosen else ""
+        yield MachineCheck(PRIVILEGES[way.way], way.open, f"{way.detail}{taken}", way.remedy)
+
+
 def _without_lab() -> Iterator[MachineCheck]:
     """What can be known before the program that measures, and looks at the rest, is built."""
     root, tun = os.geteuid() == 0, Path("/dev/net/tun").exists()
-    yield MachineCheck(
-        "root", root, "running as root" if root else "not running as root", "run it with sudo", needed=True
-    )
+    yield MachineCheck("root", root, "running as root" if root else "not running as root", "sudo $(command -v h123)")
     yield MachineCheck("tun", tun, "/dev/net/tun is there" if tun else "/dev/net/tun is missing", _TUN, needed=True)
     yield MachineCheck(
         "lab", False, "not built", "install Rust, then run `./h123 doctor` again: it checks the rest", needed=True

@@ -6,6 +6,7 @@ from statistics import median
 
 from h123.analysis.results.publication import repeat_command
 from h123.base.units import format_rate
+from h123.documents.campaign_file import PRIVILEGES, MachineFacts
 from h123.documents.events import Event, TrialEvent, superseded
 from h123.documents.lab_report import LinkReport, Side
 from h123.measures import Attempt
@@ -156,6 +157,7 @@ def provenance(folder: CampaignFolder, attempts: Sequence[Attempt]) -> list[tupl
         ("started", folder.created),
         ("machine", machine(facts)),
         ("system", f"{facts.get('distribution')}, Linux {facts.get('kernel')}"),
+        *_privileges(facts),
         ("load at the start", ", ".join(f"{load}" for load in facts.get("load_average") or [])),
         ("subjects", "; ".join(subjects)),
         ("TLS", "; ".join(_tls(attempts)) or "not recorded"),
@@ -163,6 +165,12 @@ def provenance(folder: CampaignFolder, attempts: Sequence[Attempt]) -> list[tupl
         ("seed", str(folder.seed)),
         ("to repeat", repeat_command(folder, "study.yaml")),
     ]
+
+
+def _privileges(facts: MachineFacts) -> list[tuple[str, str]]:
+    """Nothing where an earlier h123 began the campaign."""
+    had = facts.get("privileges")
+    return [("trials ran", PRIVILEGES[had])] if had else []
 
 
 def _imported_tls(attempts: Sequence[Attempt], factor: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from h123.analysis.provenance.places import PlacesPart
 from h123.analysis.provenance.remote_server import ElsewherePart, ElsewhereRow
 from h123.base.units import format_bytes, format_value
-from h123.documents.campaign_file import MachineFacts
+from h123.documents.campaign_file import PRIVILEGES, MachineFacts
 
 
 def machine(facts: MachineFacts) -> str:
@@ -16,12 +16,14 @@ def machine(facts: MachineFacts) -> str:
 
 
 def place_lines(verdicts: PlacesPart) -> list[str]:
-    """What a reader must know where a campaign has more than one place."""
+    """What a reader must know where trials ran without root, or in more than one place."""
+    had = [PRIVILEGES[name] for name in verdicts.get("privileges", []) if name != "root"]
+    unprivileged = [f"trials ran {' and '.join(had)} (docs/without-root.md)"] if had else []
     rows = verdicts.get("places", [])
     if not rows:
-        return []
+        return unprivileged
     blocks = "; ".join(f"{row['name']}: {_blocks(row['blocks'])}" for row in rows)
-    return [f"trials ran in {len(rows)} places, each block whole in one ({blocks})"]
+    return [*unprivileged, f"trials ran in {len(rows)} places, each block whole in one ({blocks})"]
 
 
 def place_rows(verdicts: PlacesPart) -> list[tuple[str, str]]:
