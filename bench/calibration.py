@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from h123.analysis.comparisons.comparison import Pair, PairedComparison, declared  # noqa: E402
-from h123.analysis.comparisons.power_preview import Foreseen, foresee  # noqa: E402
+from h123.analysis.comparisons.power_preview import FamilyPower, preview_power  # noqa: E402
 from h123.analysis.statistics.families import Membership  # noqa: E402
 from h123.analysis.statistics.looks import PLANNED, Looks  # noqa: E402
 from h123.analysis.statistics.power import CAMPAIGNS  # noqa: E402
@@ -192,7 +192,7 @@ def _families(bench: Bench) -> None:
     for path in list_studies():
         plan = make_plan(load_study(path))
         shown = set()
-        for family in foresee(plan, effect=EFFECT, stated=SPREAD, known=[]):
+        for family in preview_power(plan, effect=EFFECT, stated=SPREAD, known=[]):
             members = [one for one in declared(plan) if not one.twin and one.family.name == family.name]
             members = [one for one in members if not one.repeats]
             if family.able and (kind := (len(members), members[0].family.correction)) not in shown:
@@ -200,7 +200,7 @@ def _families(bench: Bench) -> None:
                 _family(bench, plan, family, members)
 
 
-def _family(bench: Bench, plan: Plan, foreseen: Foreseen, members: list[PairedComparison]) -> None:
+def _family(bench: Bench, plan: Plan, foreseen: FamilyPower, members: list[PairedComparison]) -> None:
     blocks, size = len(plan.blocks), len(members)
     random, campaigns = np.random.default_rng([bench.seed, blocks, size]), max(1, bench.campaigns // FEWER)
     rule = Rule(plan.study.compare.margin, plan.study.compare.alpha, Looks([blocks]))

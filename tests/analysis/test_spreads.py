@@ -6,7 +6,7 @@ from io import StringIO
 
 from rich.console import Console
 
-from h123.analysis.comparisons.power_preview import blocks_to_be, foresee, headline
+from h123.analysis.comparisons.power_preview import blocks_to_be, headline, preview_power
 from h123.analysis.statistics.spreads import EARLIER, SpreadTrial, Varied, known_spreads, nearest
 from h123.cli.campaigns.power_preview import print_power_preview
 from h123.documents.result_file import results
@@ -47,16 +47,16 @@ def test_only_trials_alike_say_anything() -> None:
 
 
 def test_what_is_not_known_is_not_made_up() -> None:
-    families = foresee(_plan("misplaced-tc"), effect=0.05, stated=None, known=known_spreads())
+    families = preview_power(_plan("misplaced-tc"), effect=0.05, stated=None, known=known_spreads())
     assert all(one.spread is None and one.width is None for family in families for one in family.comparisons)
     assert all(family.power is None for family in families)
-    stated = foresee(_plan("misplaced-tc"), effect=0.05, stated=0.1, known=known_spreads())
+    stated = preview_power(_plan("misplaced-tc"), effect=0.05, stated=0.1, known=known_spreads())
     assert all(one.spread == 0.1 and one.campaign is None for family in stated for one in family.comparisons)
     assert all(family.power is not None for family in stated)
 
 
 def test_the_servers_of_eight_blocks_cannot_find_one_and_those_of_ten_can() -> None:
-    eight, ten = (foresee(_plan("servers", n), effect=1.0, stated=None, known=known_spreads()) for n in (8, 10))
+    eight, ten = (preview_power(_plan("servers", n), effect=1.0, stated=None, known=known_spreads()) for n in (8, 10))
     assert {(family.able, family.fewest, len(family.comparisons)) for family in eight} == {(False, 10, 20)}
     assert all(family.able for family in ten)
     medium = next(family for family in ten if family.name == "answer/go/medium")
@@ -67,7 +67,7 @@ def test_the_servers_of_eight_blocks_cannot_find_one_and_those_of_ten_can() -> N
 def test_a_width_takes_the_blocks_of_the_comparison_that_varies_most() -> None:
     plan = _plan("quick")
     known = [Varied("c", replace(TRIAL, network=network), "latency", 8, 1, spread) for network, spread in NETWORKS]
-    asked = headline(foresee(plan, effect=0.05, stated=None, known=known))
+    asked = headline(preview_power(plan, effect=0.05, stated=None, known=known))
     assert {one.where for one in asked} == {"lan", "medium", "poor"}
     needed = blocks_to_be(0.05, asked, plan)
     assert needed.keys() == {"medium", "poor"}

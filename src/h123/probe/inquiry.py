@@ -36,6 +36,7 @@ _TIMEOUT_NS = 60_000_000_000
 _NETWORK = Network(name="survey", title="A plain veth pair")
 _OWN = "own"
 """The server's name."""
+_PARAMETERS = {"server": _OWN, "client": SCOUT, "protocol": "h1", "network": _NETWORK.name}
 _LINES = 8
 """Of its output that are shown."""
 
@@ -121,7 +122,7 @@ def _carry_out(
     port: int | None = None,
 ) -> InquiryResult:
     """`udp`: the server listens for that alone; `port`: it is asked there."""
-    prepared = PreparedTrial(folder / "trial", _parameters(), _NETWORK)
+    prepared = PreparedTrial(folder / "trial", Parameters.model_validate(_PARAMETERS), _NETWORK)
     prepared.folder.mkdir(parents=True)
     if inquiry.body:
         shutil.copyfile(inquiry.body, prepared.folder / "body")
@@ -143,10 +144,6 @@ def _carry_out(
     return InquiryResult(
         read_document(findings_file, ProbeFindings) if findings_file.exists() and not reasons else None, reasons, lines
     )
-
-
-def _parameters() -> Parameters:
-    return Parameters.model_validate({"server": _OWN, "client": SCOUT, "protocol": "h1", "network": _NETWORK.name})
 
 
 def _plan(server: OwnServer, inquiry: Inquiry, port: int) -> dict[str, object]:

@@ -6,7 +6,6 @@ from h123.catalogue import OwnSubject, Subject, fingerprint
 from h123.documents.campaign_file import Proof, VerifiedRole
 from h123.verification.public_record import PublicRecord, public_record
 from h123.verification.record import Record, last_record
-from h123.verification.result import Result
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,11 @@ def proof(subject: Subject, role: VerifiedRole) -> Proof:
     results = summary.record.of_role(role) if summary else []
     if summary is None or not results:
         return {"outcome": "none", "upstream": False, "time": None, "failed": [], "first_flight": None}
-    failed = [_named(result) for result in results if result.verdict == "failed"] if summary.holds else []
+    failed = [
+        result.check if result.protocol == "-" else f"{result.check} over {result.protocol}"
+        for result in (results if summary.holds else [])
+        if result.verdict == "failed"
+    ]
     return {
         "outcome": "failed" if failed else "passed" if summary.holds else "changed",
         "upstream": summary.upstream,
@@ -51,7 +54,3 @@ def proof(subject: Subject, role: VerifiedRole) -> Proof:
 def _first_flight(record: Record, role: VerifiedRole) -> int | None:
     flights = [one.first_flight for one in record.constants or [] if (one.role, one.protocol) == (role, "h3")]
     return next((flight.packets for flight in flights if flight), None)
-
-
-def _named(result: Result) -> str:
-    return result.check if result.protocol == "-" else f"{result.check} over {result.protocol}"

@@ -31,7 +31,7 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class Foreseen:
+class FamilyPower:
     """A family of comparisons."""
 
     name: str
@@ -44,7 +44,7 @@ class Foreseen:
     """None where the spread of some comparison is not known."""
 
 
-def foresee(plan: Plan, *, effect: float, stated: float | None, known: Sequence[Varied]) -> list[Foreseen]:
+def preview_power(plan: Plan, *, effect: float, stated: float | None, known: Sequence[Varied]) -> list[FamilyPower]:
     """All families of the plan, the study's first one first; `effect`: the true differences to be found."""
     blocks, level = len(plan.blocks), _level(plan)
     families: dict[str, list[PairedComparison]] = {}
@@ -64,7 +64,7 @@ def foresee(plan: Plan, *, effect: float, stated: float | None, known: Sequence[
     ]
 
 
-def headline(families: Sequence[Foreseen]) -> list[Expected]:
+def headline(families: Sequence[FamilyPower]) -> list[Expected]:
     """The comparisons that answer the study's question: those of its first family."""
     first = families[0].name.partition("/")[0]
     return [
@@ -90,10 +90,10 @@ def _level(plan: Plan) -> float:
 
 def _family(
     name: str, correction: str, members: list[Expected], *, blocks: int, level: float, effect: float
-) -> Foreseen:
+) -> FamilyPower:
     size, spreads = len(members), [member.spread for member in members if member.spread is not None]
     preview = power(spreads, blocks, effect, correction=correction, level=level) if len(spreads) == size else None
-    return Foreseen(name, members, can_find_one(blocks, size, level), fewest_blocks(size, level), preview)
+    return FamilyPower(name, members, can_find_one(blocks, size, level), fewest_blocks(size, level), preview)
 
 
 def _expected(comparison: PairedComparison, plan: Plan, stated: float | None, spreads: Sequence[Varied]) -> Expected:

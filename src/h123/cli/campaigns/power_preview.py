@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from h123.analysis import known_spreads
-from h123.analysis.comparisons.power_preview import Expected, Foreseen, blocks_to_be, foresee, headline
+from h123.analysis.comparisons.power_preview import Expected, FamilyPower, blocks_to_be, headline, preview_power
 from h123.analysis.statistics.precision import LIMIT
 from h123.base.terminal.console import write
 from h123.base.units import format_share
@@ -21,7 +21,7 @@ def print_power_preview(
 ) -> None:
     """How narrow the intervals will be, what each family can find, and how many blocks a width takes."""
     sought = plan.study.compare.margin if effect is None else effect
-    families = foresee(plan, effect=sought, stated=spread, known=known_spreads())
+    families = preview_power(plan, effect=sought, stated=spread, known=known_spreads())
     if not families:
         return
     answers, blocks = headline(families), len(plan.blocks)
@@ -41,7 +41,7 @@ def print_power_preview(
         write(console, line)
 
 
-def _source(families: Sequence[Foreseen], stated: float | None) -> str:
+def _source(families: Sequence[FamilyPower], stated: float | None) -> str:
     if stated is not None:
         return f"if ratios vary by {format_share(stated)} from block to block"
     campaigns = {
@@ -74,12 +74,12 @@ def _for_width(width: float, answers: Sequence[Expected], plan: Plan) -> str:
     return f"±{format_share(width)} would take {', '.join(phrases) if phrases else 'a number that is ' + _UNKNOWN}"
 
 
-def _table(families: Sequence[Foreseen]) -> Table:
+def _table(families: Sequence[FamilyPower]) -> Table:
     """A row for each of the study's families; where it is one for each place (`each:`), for all of them together."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("family", "comparisons", "intervals", "found if one", "half", "all"):
         table.add_column(name, overflow="fold")
-    alike: dict[str, list[Foreseen]] = {}
+    alike: dict[str, list[FamilyPower]] = {}
     for family in families:
         alike.setdefault(family.name.partition("/")[0], []).append(family)
     for name, places in alike.items():
@@ -88,7 +88,7 @@ def _table(families: Sequence[Foreseen]) -> Table:
     return table
 
 
-def _row(places: Sequence[Foreseen]) -> list[str]:
+def _row(places: Sequence[FamilyPower]) -> list[str]:
     sizes = sorted({len(family.comparisons) for family in places})
     expected = [comparison.width for family in places for comparison in family.comparisons]
     widths = sorted(width for width in expected if width is not None)
@@ -96,7 +96,7 @@ def _row(places: Sequence[Foreseen]) -> list[str]:
     return [" to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1])))), width_text, *_chances(places)]
 
 
-def _chances(places: Sequence[Foreseen]) -> list[str]:
+def _chances(places: Sequence[FamilyPower]) -> list[str]:
     """Of the families that can find something; the least and the most."""
     able = [family for family in places if family.able]
     powers = [vars(family.power).values() for family in able if family.power is not None]
@@ -110,7 +110,7 @@ def _where_known(partly: bool) -> str:
     return " where known" if partly else ""
 
 
-def _unable(families: Sequence[Foreseen], blocks: int) -> list[str]:
+def _unable(families: Sequence[FamilyPower], blocks: int) -> list[str]:
     short = [family for family in families if not family.able]
     if not short:
         return []

@@ -26,7 +26,7 @@ from h123.verification.clients.witness import witness
 from h123.verification.record import failures_folder
 from h123.verification.result import Result, Verdict
 from h123.verification.settings import verify_settings
-from h123.verification.trial import Clock, Trial, Trials, calm_clock
+from h123.verification.trial import Trial, Trials, calm_clock
 from h123.virtual import installed_kernel
 
 _LOG_LINES = 5
@@ -83,16 +83,13 @@ def _ask(case: ClientCase, subject: Subject, trials: Trials, folder: Path) -> tu
     """What comes of an assignment, and the client's facts. The last attempt's folder stays if the subject failed."""
     for attempt in range(case.attempts):
         if attempt and case.controller:  # what it does where no other work can be the reason
-            case = _under(calm_clock(subject), case)
+            calm = case.parameters.model_copy(update={"clock": calm_clock(subject)})
+            case = replace(case, parameters=calm)
         client_trial = carry_out(case, trials, folder)
         result = _judged(case, subject, client_trial)
         if result.verdict != "failed":
             break
     return result, client_trial.facts
-
-
-def _under(clock: Clock, case: ClientCase) -> ClientCase:
-    return replace(case, parameters=case.parameters.model_copy(update={"clock": clock}))
 
 
 def counterpart(subject: Subject, known: Mapping[str, Subject]) -> Subject:
@@ -132,14 +129,11 @@ def _result(case: ClientCase, verdict: Verdict, detail: str = "") -> Result:
 
 def _tls(case: ClientCase, facts: Any) -> Result:
     """What the client says of its connections."""
-    known = dict.fromkeys(_kind(told) for told in facts["tls"])
+    parts = ("version", "cipher", "key_exchange")
+    known = dict.fromkeys(", ".join(str(tls[part]) for part in parts if tls.get(part)) for tls in facts["tls"])
     verdict: Verdict = "passed" if known else "unsupported"
     detail = "; ".join(known) or "the client does not know"
     return Result(role="client", protocol=case.parameters.protocol, check="TLS", verdict=verdict, detail=detail)
-
-
-def _kind(told: Mapping[str, object]) -> str:
-    return ", ".join(str(told[key]) for key in ("version", "cipher", "key_exchange") if told.get(key))
 
 
 def carry_out(case: ClientCase, trials: Trials, folder: Path) -> ClientTrial:

@@ -50,7 +50,8 @@ def decrease(of: Transfer) -> LossResponse:
     if max(before) - whole > _VARIES * whole:
         raise NotMeasurable(f"its window was not steady before the loss: {before} bytes a round trip")
     kept = _window(of, at, _AFTER)
-    trips = {s: s * 10**9 // of.round_trip_ns for s in REGROWN_S if _lasts(of, at, s)}
+    lasts_s = (int(of.sent["at_ns"][-1]) - int(at) - 2 * of.round_trip_ns) / 1e9
+    trips = {s: s * 10**9 // of.round_trip_ns for s in REGROWN_S if s < lasts_s}
     regrown = {s: round(_window(of, at, trip) / whole, 2) for s, trip in trips.items()}
     keeps = round(kept / whole, 2)
     return LossResponse(keeps=keeps, each=[keeps], regrown=regrown)
@@ -76,10 +77,6 @@ def _window(of: Transfer, at: int, trip: int) -> int:
     if begin + of.round_trip_ns > sent["at_ns"][-1]:
         raise NotMeasurable("the body ended too soon after the loss")
     return int(sent["payload"][within].sum())
-
-
-def _lasts(of: Transfer, at: int, seconds: int) -> bool:
-    return bool(at + seconds * 10**9 + 2 * of.round_trip_ns < of.sent["at_ns"][-1])
 
 
 def tail_index(of: Transfer) -> int:

@@ -95,14 +95,11 @@ def _told(sender: SenderCase, situation: Situation, folder: Path) -> SituationRe
     mean = rows.mean(axis=0)
     parts = {cause.name: round(float(s), _ROUND) for cause, s in zip(CAUSES, mean, strict=True) if s > 0}
     seconds = round(float(mean.sum()), _ROUND)
-    of = _transfer(folder, situation, situation.method(sender))
+    read = download if situation.method(sender) == "GET" else upload
+    of = read(read_packets(folder), situation.round_trip_ms * 1_000_000)
     own = situation.name == PACING and sender.protocol == "h3"
     facts = {"in_flight": _in_flight(of), "spread": spread(of, situation) if own else None}
     return _of(sender, situation).model_copy(update={"seconds": seconds, "parts": parts, **facts})
-
-
-def _transfer(folder: Path, situation: Situation, method: str) -> Transfer:
-    return (download if method == "GET" else upload)(read_packets(folder), situation.round_trip_ms * 1_000_000)
 
 
 def _in_flight(of: Transfer) -> int | None:
