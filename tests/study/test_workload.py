@@ -41,7 +41,7 @@ def test_sessions_are_told_only_where_they_are_not_full() -> None:
 def test_fast_open_is_tcps() -> None:
     fast = {"protocol": "h2", "size": 1000, "sessions": "fast-open"}
     assert workload_of(fast).fault() is None
-    assert workload_of(fast).fast_open
+    assert workload_of(fast).opening.tcp
     assert "HTTP/3 has none" in (workload_of({**fast, "protocol": "h3"}).fault() or "")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from catalogue.own_cache import own_cache
-from h123.catalogue import Subject, catalogue, install, prefix
+from h123.catalogue import OPENINGS, Subject, catalogue, install, prefix
 from h123.execution import LocalPool
 from h123.execution.certificate import Certificate, campaign_certificate
 from h123.execution.files import SERVER_ADDRESS
@@ -14,7 +14,6 @@ from h123.verification.client_cases import (
     FIRST_VISIT,
     INFORMED_VISIT,
     REPEAT_VISIT,
-    SESSIONS,
     SPOILED,
     ClientCase,
     assignments,
@@ -134,7 +133,7 @@ def test_sessions_that_are_not_resumed(
     declares = f"ttfb = true\nsessions = {{resumed = ['{protocol}']" + ", early = ['h3']" * (protocol == "h3") + "}\n"
     declares += "[features]\ncongestion = {h3 = ['cubic']}\n" if protocol == "h3" else ""
     liar = broken(tmp_path, ALL_RESUMED, declares, protocol, change)
-    faults = "; ".join(_faults(liar, SESSIONS[check], certificate, tmp_path))
+    faults = "; ".join(_faults(liar, OPENINGS[check].check, certificate, tmp_path))
     assert said in faults if said else not faults
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         spoiler_command,
     )
     from h123.catalogue.declared_constants import DeclaredConstants, load_declared_constants
-    from h123.catalogue.demand import ALT_SVC, DEFAULT_CONGESTION, FULL, HTTPS_RECORD, Announcement, Demand, Role
+    from h123.catalogue.demand import ALT_SVC, DEFAULT_CONGESTION, HTTPS_RECORD, Announcement, Demand, Role
     from h123.catalogue.install import (
         MANIFEST,
         Installation,
@@ -43,13 +43,13 @@ if TYPE_CHECKING:
         LEAST_IDLE_NS,
         NEWEST_TLS,
         PROTOCOLS,
-        QUIC,
         Ability,
         Client,
         Limits,
         Reach,
         Server,
     )
+    from h123.catalogue.openings import ALL_FULL, FULL, OPENINGS, QUIC, Resumption, SessionOpening, Sessions, opening
     from h123.catalogue.own_server import OwnServer, OwnSubject, own_subjects
     from h123.catalogue.registry import (
         Catalogue,
@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from h123.catalogue.support import check_metrics, check_supported
 
 __all__ = [
+    "ALL_FULL",
     "ALT_SVC",
     "DEFAULT_CONGESTION",
     "FULL",
@@ -73,6 +74,7 @@ __all__ = [
     "LEAST_IDLE_NS",
     "MANIFEST",
     "NEWEST_TLS",
+    "OPENINGS",
     "PROTOCOLS",
     "QUIC",
     "Ability",
@@ -87,8 +89,11 @@ __all__ = [
     "OwnSubject",
     "Reach",
     "RejectedSubject",
+    "Resumption",
     "Role",
     "Server",
+    "SessionOpening",
+    "Sessions",
     "Subject",
     "backend_command",
     "block_file",
@@ -116,6 +121,7 @@ __all__ = [
     "load_rejected_subjects",
     "make_bodies",
     "make_documents",
+    "opening",
     "origin_command",
     "own_subjects",
     "prefix",

@@ -4,7 +4,8 @@ from h123.base.errors import UserError
 from h123.base.roots import mounted
 from h123.base.transport import SETTINGS, Name
 from h123.catalogue.demand import DEFAULT_CONGESTION, TCP_DEFAULT, Demand, Role
-from h123.catalogue.manifest import PLACEHOLDER, QUIC, Backend, Client, Origin, Probe, Scout, Server, Spoiler
+from h123.catalogue.manifest import PLACEHOLDER, Backend, Client, Origin, Probe, Scout, Server, Spoiler
+from h123.catalogue.openings import QUIC
 from h123.catalogue.subject import Subject
 
 RoleManifest = Server | Client | Backend | Origin | Probe | Scout | Spoiler

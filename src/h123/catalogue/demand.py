@@ -6,8 +6,6 @@ from typing import Literal, Protocol
 from h123.base.transport import Name, Value
 
 Role = Literal["server", "client", "backend", "origin", "probe", "scout", "spoiler"]
-FULL = "full"
-"""The level of `sessions` that everybody has."""
 Announcement = Literal["alt-svc", "https-record"]
 """Where a client finds by itself that a server has HTTP/3."""
 ALT_SVC: Announcement = "alt-svc"

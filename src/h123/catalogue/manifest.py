@@ -19,10 +19,9 @@ from h123.base.complaints import choose, excerpt
 from h123.base.strict import Strict
 from h123.base.transport import SETTINGS
 from h123.base.units import parse_duration, parse_size
+from h123.catalogue.openings import OPENINGS, QUIC, Resumption
 
 PROTOCOLS = ("h1", "h2", "h3")
-QUIC = "h3"
-"""The one protocol whose packets, and so whose congestion control, are a subject's own."""
 CONTROLLERS = ("cubic", "reno", "bbr")
 FIXED = "fixed"
 """Instead of a controller: something narrower holds the sender back, so that losses change nothing."""
@@ -266,7 +265,7 @@ class Client(Strict):
     any_server: StrictBool = False
     """Asks servers that are no subjects, and so have names, certificates and answers of their own."""
     limits: Reach = Reach()
-    sessions: dict[Literal["resumed", "fast-open", "early"], OneOrMore[Protocol]] = Field(default={})
+    sessions: dict[Resumption, OneOrMore[Protocol]] = Field(default={})
     """Over which protocols the connections of cold requests can resume sessions, what TLS begins with goes out with
     TCP's first packet, and their requests go out as early data. Absent: every handshake is a full one."""
     false_start: StrictBool = False
@@ -297,15 +296,17 @@ class Client(Strict):
 
     @field_validator("sessions")
     @classmethod
-    def _resumes_what_it_speaks(cls, tickets: dict[str, list[str]], info: ValidationInfo) -> dict[str, list[str]]:
+    def _resumes_what_it_speaks(
+        cls, tickets: dict[Resumption, list[str]], info: ValidationInfo
+    ) -> dict[Resumption, list[str]]:
         spoken = info.data.get("protocols", [])
         if idle := [protocol for protocols in tickets.values() for protocol in protocols if protocol not in spoken]:
             raise ValueError(f"{idle[0]} is not one of the client's protocols")
-        for way in ("fast-open", "early"):
-            if hasty := [protocol for protocol in tickets.get(way, []) if protocol not in tickets.get("resumed", [])]:
+        for way, protocols in tickets.items():
+            if hasty := [protocol for protocol in protocols if protocol not in tickets.get("resumed", [])]:
                 raise ValueError(f"{hasty[0]} is {way} but not resumed: that is of a session that is resumed")
-        if QUIC in tickets.get("fast-open", []):
-            raise ValueError(f"{QUIC} is fast-open, which is TCP's")
+            if without := [protocol for protocol in protocols if protocol not in OPENINGS[way].protocols]:
+                raise ValueError(f"{without[0]} is {way}, but has no {OPENINGS[way].title}")
         return tickets
 
     @field_validator("fallback")

@@ -26,7 +26,8 @@ from h123.base.errors import UserError
 from h123.base.paths import real
 from h123.base.strict import Strict
 from h123.base.units import parse_duration
-from h123.catalogue.manifest import QUIC, Install, OneOrMore, Protocol, Server
+from h123.catalogue.manifest import Install, OneOrMore, Protocol, Server
+from h123.catalogue.openings import QUIC
 from h123.catalogue.subject import Subject
 
 HTTPS = 443

@@ -13,7 +13,6 @@ from h123.base.strict import Strict, fault_at
 from h123.base.transport import SETTINGS
 from h123.catalogue.manifest import (
     CONTROLLERS,
-    QUIC,
     Backend,
     Client,
     Features,
@@ -26,6 +25,7 @@ from h123.catalogue.manifest import (
     Server,
     Spoiler,
 )
+from h123.catalogue.openings import QUIC
 
 
 class Subject(Strict):

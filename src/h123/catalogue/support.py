@@ -7,11 +7,10 @@ from h123.base.errors import UserError
 from h123.base.transport import SETTINGS
 from h123.base.units import format_seconds
 from h123.catalogue.commands import can_be_edge, controllers, manifest_of, server_uses, serves_documents, settable
-from h123.catalogue.demand import ALT_SVC, DEFAULT_CONGESTION, FULL, Demand, Role
+from h123.catalogue.demand import ALT_SVC, DEFAULT_CONGESTION, Demand, Role
 from h123.catalogue.manifest import (
     FIXED,
     NEWEST_TLS,
-    QUIC,
     Ability,
     Backend,
     Client,
@@ -21,6 +20,7 @@ from h123.catalogue.manifest import (
     Server,
     Spoiler,
 )
+from h123.catalogue.openings import FULL, OPENINGS, QUIC, opening
 from h123.catalogue.subject import Subject
 
 
@@ -99,9 +99,10 @@ def _check_server(subject: Subject, server: Server, parameters: Demand) -> None:
             remedy="choose go, or a server that passes all requests on, such as envoy",
         )
     features = subject.features
-    # The server's kernel does it by itself, whatever listens.
-    tcp = [protocol for protocol in features.resumption if protocol != QUIC]
-    able: dict[str, Sequence[str]] = {"resumed": features.resumption, "fast-open": tcp, "early": features.zero_rtt}
+    able = {
+        way: [protocol for protocol in getattr(features, row.declared_by) if protocol in row.protocols]
+        for way, row in OPENINGS.items()
+    }
     _check_sessions(subject, "server", able, parameters)
     _check_second(subject, server, parameters)
     # Other protocols have no such log, so there is none to miss.
@@ -225,13 +226,8 @@ def _check_sessions(subject: Subject, role: Role, able: Mapping[Any, Sequence[st
     sessions, protocol = parameters.sessions, parameters.protocol
     if sessions == FULL or protocol in (over := able.get(sessions, ())):
         return
-    cannot = {
-        "resumed": "does not resume sessions",
-        "fast-open": "has no TCP Fast Open",
-        "early": "has no early data (0-RTT)",
-    }[sessions]
     raise UserError(
-        f"subject {subject.name} as a {role} {cannot} over {protocol}"
+        f"subject {subject.name} as a {role} {opening(sessions).missing} over {protocol}"
         + (f", only over {', '.join(over)}" * bool(over)),
         remedy=f"write `sessions: {FULL}` for {protocol}, or choose a subject that declares it",
     )

@@ -237,9 +237,7 @@ def _cold_s(parameters: Parameters, paths: _Paths) -> float:
     first = parameters.workload.exchanges()[0]
     slow_start = math.log2(1 + max(first.moved(way) for way in WAYS) / INITIAL_WINDOW_BYTES)
     work = parameters.workload
-    handshake = handshake_round_trips(
-        parameters.protocol, tls=parameters.tls, early=work.early, fast_open=work.fast_open
-    )
+    handshake = handshake_round_trips(parameters.protocol, tls=parameters.tls, opening=work.opening)
     round_trips = handshake + 1 + slow_start
     transfers = sum(path.transfer_s(_on_link(first.moved(way))) for way, path in paths.items())
     return round_trips * paths["down"].round_trip_s + transfers

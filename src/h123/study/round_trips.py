@@ -5,6 +5,8 @@ import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from h123.catalogue import ALL_FULL, SessionOpening
+
 MSS_BYTES = 1448
 """Payload of a full TCP segment at MTU 1500 with timestamps."""
 INITIAL_WINDOW_BYTES = 10 * MSS_BYTES
@@ -18,17 +20,19 @@ _TLS = {"1.3": 1, "1.2": 2}
 
 
 def handshake_round_trips(
-    protocol: str, *, tls: str | None = "1.3", early: bool = False, fast_open: bool = False, false_start: bool = False
+    protocol: str, *, tls: str | None = "1.3", opening: SessionOpening = ALL_FULL, false_start: bool = False
 ) -> int:
-    """Round trips before the first request of a new connection. `tls`: its version; None: not encrypted. `early`: it
-    goes out as early data over QUIC (RFC 9001, section 4.6). `false_start`: it does not wait for the server to end the
-    handshake of TLS 1.2 (RFC 7918). `fast_open`: TLS's first flight goes out with TCP's first packet (RFC 7413).
-    Resuming a session of TLS 1.3 alone saves none."""
-    if early:
+    """Round trips before the first request of a new connection.
+
+    `tls`: its version; None: not encrypted. `opening`: early data goes out at once over QUIC (RFC 9001, section 4.6).
+    With TCP Fast Open TLS's first flight goes out with TCP's first packet (RFC 7413). Resuming a session of TLS 1.3
+    alone saves none. `false_start`: the request does not wait for the server's last flight (TLS 1.2, RFC 7918).
+    """
+    if opening.early:
         return 0
     if protocol == "h3":
         return _QUIC
-    return _PLAIN_TCP - fast_open + (_TLS[tls] - (false_start and tls == "1.2") if tls else 0)
+    return _PLAIN_TCP - opening.saved_round_trips + (_TLS[tls] - (false_start and tls == "1.2") if tls else 0)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from h123.catalogue import (
     FULL,
     HTTPS_RECORD,
     NEWEST_TLS,
+    OPENINGS,
     PROTOCOLS,
     QUIC,
     Client,
@@ -39,15 +40,8 @@ WITNESS = "go"
 """The server whose qlog files show what a client does over QUIC, and that can send wrong bodies."""
 SPOILED = {"middle": "a body of 1 MB with a wrong byte in its middle", "zeros": "a body of 1 MB of zeros"}
 """Wrong bodies, as the spoiler names them, and the checks of clients that compare."""
-SESSIONS: dict[Literal["resumed", "fast-open", "early"], str] = {
-    "resumed": "sessions that are resumed",
-    "fast-open": "sessions that are resumed, with TCP Fast Open",
-    "early": "requests in early data",
-}
 HASTE = "requests in early data, one soon after another"
 """The checks of clients that declare them."""
-_HAVE = {"fast-open": [protocol for protocol in PROTOCOLS if protocol != QUIC], "early": [QUIC]}
-"""Over which protocols there is such a thing; nobody here has early data over TCP, so that no server can be asked."""
 PAGE = "page"
 FIRST_VISIT, REPEAT_VISIT = "a first visit, HTTP/3 announced", "a repeat visit, HTTP/3 announced"
 INFORMED_VISIT = "a first visit, HTTP/3 in the DNS"
@@ -243,7 +237,7 @@ def _sessions(client: Client, case: Asked, protocol: str) -> Iterator[ClientCase
     for sessions, over in client.sessions.items():
         if protocol in over:
             resuming = partial(case, method="GET", requests=1, sessions=sessions)
-            yield ClientCase(SESSIONS[sessions], resuming(size=MEGABYTE, connections=way), FAR)
+            yield ClientCase(OPENINGS[sessions].check, resuming(size=MEGABYTE, connections=way), FAR)
             if sessions == "early" and "number" in client.connections:
                 yield ClientCase(HASTE, resuming(size=KILOBYTE, connections=4), REMOTE)
 
@@ -363,9 +357,9 @@ def _refusals_over(protocol: str, subject: Subject, client: Client) -> Iterator[
         yield refused("cold requests", cold=True)
     if most := client.at_once.get(protocol):
         yield refused(_crowd(most + 1), users=most + 1)
-    for sessions, name in SESSIONS.items():
-        if protocol not in client.sessions.get(sessions, []) and protocol in _HAVE.get(sessions, PROTOCOLS):
-            yield refused(name, sessions=sessions, method="GET", cold=client.cold)
+    for sessions, row in OPENINGS.items():
+        if protocol not in client.sessions.get(sessions, []) and protocol in row.tried_over:
+            yield refused(row.check, sessions=sessions, method="GET", cold=client.cold)
     if OLDER_TLS not in subject.features.tls and protocol != QUIC:
         yield refused(f"TLS {OLDER_TLS}", tls=OLDER_TLS)
 

@@ -100,7 +100,7 @@ def sessions_wrong(attempt: Attempt) -> Finding | None:
         return None
     detail = f"of {every} connections {count['resumed']} resumed a session, {count['early']} had early data accepted"
     opened, least = _opened_fast(attempt), 0
-    if attempt.workload.fast_open:
+    if attempt.workload.opening.tcp:
         least = every - sum(way.lost for link in attempt.report.links[:1] for way in link.counted().values())
         detail += f", {opened} had TCP Fast Open"
     return Finding(count == expected and opened >= least, None, None, f"{detail}; asked for: {sessions}")

@@ -106,8 +106,7 @@ def _handshake(attempt: Attempt) -> int | None:
     return handshake_round_trips(
         protocol,
         tls=tls,
-        early=attempt.workload.early,
-        fast_open=attempt.workload.fast_open,
+        opening=attempt.workload.opening,
         false_start=attempt.false_start,
     )
 

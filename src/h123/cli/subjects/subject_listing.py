@@ -12,7 +12,16 @@ from rich.text import Text
 from h123.base.terminal.console import write
 from h123.base.transport import SETTINGS
 from h123.base.units import format_bytes, format_seconds, format_span
-from h123.catalogue import PROTOCOLS, Subject, catalogue, controllers, damage, installation, settable
+from h123.catalogue import (
+    OPENINGS,
+    PROTOCOLS,
+    Subject,
+    catalogue,
+    controllers,
+    damage,
+    installation,
+    settable,
+)
 from h123.verification import (
     PublicRecord,
     Record,
@@ -221,9 +230,8 @@ def _client_facts(subject: Subject) -> Iterator[tuple[str, str]]:
     }
     for name, able in abilities.items():
         yield f"  {name}", "yes" if able else "no"
-    yield "  resumed sessions", _joined(client.sessions.get("resumed", []))
-    yield "  TCP Fast Open", _joined(client.sessions.get("fast-open", []))
-    yield "  early data", _joined(client.sessions.get("early", []))
+    for way, row in OPENINGS.items():
+        yield f"  {row.title}", _joined(client.sessions.get(way, []))
     yield "  fallback", "from h3 to h2" if client.fallback else _NOTHING
     yield "  visits", "first and repeat, finds HTTP/3 by itself" if client.remembers else _NOTHING
     if client.false_start:

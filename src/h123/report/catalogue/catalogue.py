@@ -9,6 +9,7 @@ from h123.base.paths import project_root
 from h123.base.terminal.markdown import NOTHING, table
 from h123.base.units import format_bytes, format_seconds, format_span
 from h123.catalogue import (
+    OPENINGS,
     Client,
     Limits,
     RejectedSubject,
@@ -153,15 +154,12 @@ def _client_row(subject: Subject, results: list[Result]) -> dict[str, str]:
     }
 
 
-_SESSIONS = {"resumed": "resumed sessions", "fast-open": "TCP Fast Open", "early": "early data"}
-
-
 def _further(client: Client) -> Iterator[str]:
     """`headers`, `resumed sessions h1 h2 h3`, `TCP Fast Open h1 h2`, `fallback`, `repeat visits`."""
     if client.headers:
         yield "headers"
     for sessions, protocols in client.sessions.items():
-        yield f"{_SESSIONS[sessions]} {' '.join(protocols)}"
+        yield f"{OPENINGS[sessions].title} {' '.join(protocols)}"
     if client.false_start:
         yield "false start with TLS 1.2"
     if client.fallback:

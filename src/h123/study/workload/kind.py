@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from h123.catalogue import FULL, Announcement
+from h123.catalogue import FULL, Announcement, SessionOpening, opening
 from h123.study.sites.documents import Documents
 from h123.study.workload.abandon import LEAVING
 from h123.study.workload.client_file import Target, WorkloadFile, common_fields
@@ -162,18 +162,18 @@ class WorkloadKind(ABC):
 
     @property
     def sessions(self) -> str:
-        """What handshakes are asked for: full, resumed, fast-open, early."""
+        """What handshakes are asked for (catalogue.openings)."""
         return FULL
 
     @property
     def early(self) -> bool:
         """Whether the first request of a connection goes out before its handshake is complete."""
-        return self.sessions == "early"
+        return self.opening.early
 
     @property
-    def fast_open(self) -> bool:
-        """Whether what TLS begins with goes out with TCP's first packet."""
-        return self.sessions == "fast-open"
+    def opening(self) -> SessionOpening:
+        """How connections of cold requests are opened."""
+        return opening(self.sessions)
 
     @property
     def fallback(self) -> Literal["h2"] | None:

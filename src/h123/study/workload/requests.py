@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StrictBool
 
 from h123.base.units import format_bytes
-from h123.catalogue import FULL, QUIC
+from h123.catalogue import FULL, QUIC, Resumption, Sessions
 from h123.study.quantities import Size
 from h123.study.workload.client_file import Target, WorkloadFile
 from h123.study.workload.kind import WorkloadKind
@@ -20,7 +20,7 @@ class RequestsParameters(Load):
     method: Method = "GET"
     size: Annotated[Size, Field(ge=1)] = 100_000
     """Body bytes of one request (POST: sent, GET: received)."""
-    sessions: Literal["full", "resumed", "fast-open", "early"] = "full"
+    sessions: Sessions = FULL
     """full: every handshake is a full one; resumed: each connection resumes the session of an earlier one, which is
     not counted; fast-open: and what TLS begins with goes out with TCP's first packet; early: its first request goes out
     before the handshake is complete."""
@@ -35,7 +35,7 @@ class RequestsFile(WorkloadFile):
     method: Method
     path: str
     upload_bytes: int
-    sessions: Literal["resumed", "fast-open", "early"] | None = None
+    sessions: Resumption | None = None
     """Only where they are not full."""
 
 
@@ -56,8 +56,8 @@ class Requests(WorkloadKind):
     def fault(self) -> str | None:
         if self._resumes and not self.load.cold:
             return f"`sessions: {self.load.sessions}` is about the handshakes of cold requests: leave out `cold: false`"
-        if self.fast_open and self.load.protocol == QUIC:
-            return "`sessions: fast-open` is about TCP's first packet (RFC 7413), and HTTP/3 has none: write `early`"
+        if self.load.protocol not in self.opening.protocols:
+            return self.opening.refusal
         if self.early and self.load.method != "GET":
             return "early data can be replayed, so only a GET goes out in it: leave out `method`, or `sessions: early`"
         if self.load.fallback and self.load.protocol != QUIC:

@@ -295,7 +295,7 @@ def _sessions(case: ClientCase, facts: Any, witness: Witness) -> Iterator[str]:
     others = sorted(witness.handshakes)[1:]
     if full := sum(not one.resumed for one in others):
         yield f"{full} of {len(others)} connections that should resume a session made a full handshake"
-    elif p.workload.fast_open and (plain := sum(not one.fast_open for one in others)):
+    elif p.workload.opening.tcp and (plain := sum(not one.fast_open for one in others)):
         yield f"{plain} of {len(others)} connections began with a packet of TCP that had nothing of TLS in it"
     elif p.workload.early and (late := sum(not one.early for one in others)):
         yield f"the server got no early data on {late} of {len(others)} connections"

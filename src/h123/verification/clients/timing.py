@@ -93,9 +93,7 @@ def _unmeasured(case: ClientCase, row: Sample) -> str | None:
 
 def _handshake_ns(case: ClientCase, *, false_start: bool) -> int:
     p = case.parameters
-    trips = handshake_round_trips(
-        p.protocol, tls=p.tls, early=p.workload.early, fast_open=p.workload.fast_open, false_start=false_start
-    )
+    trips = handshake_round_trips(p.protocol, tls=p.tls, opening=p.workload.opening, false_start=false_start)
     return trips * case.network.round_trip_ns
 
 

@@ -1,0 +1,73 @@
+"""How a client may open the connections of cold requests: what `sessions` says in studies and in manifests.
+
+Everything that differs from one way to the next stands in its row of `OPENINGS`. Manifests, studies, estimates, lists
+and verification read the rows.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+Resumption = Literal["resumed", "fast-open", "early"]
+"""Ways that resume the session of an earlier connection."""
+Sessions = Literal["full", "resumed", "fast-open", "early"]
+FULL: Literal["full"] = "full"
+QUIC = "h3"
+"""The one protocol whose packets, and so whose congestion control, are a subject's own."""
+_TCP = ("h1", "h2")
+
+
+@dataclass(frozen=True)
+class SessionOpening:
+    """A way to open a connection."""
+
+    title: str
+    """What lists call it."""
+    check: str
+    """What verification calls the test of it."""
+    missing: str
+    """What a subject without it does, or lacks."""
+    protocols: Sequence[str] = (*_TCP, QUIC)
+    """Those that have such a thing."""
+    refusal: str = ""
+    """What a study is told that asks for it over another protocol."""
+    tried_over: Sequence[str] = (*_TCP, QUIC)
+    """The protocols over which verification tries clients that do not declare it."""
+    declared_by: Literal["resumption", "zero_rtt"] = "resumption"
+    """The feature of a server that has it; its kernel does the rest by itself."""
+    saved_round_trips: int = 0
+    """Of TCP's handshake."""
+    early: bool = False
+    """The first request does not wait for the handshake."""
+    tcp: Mapping[str, object] = field(default_factory=dict)
+    """What the lab sets for the hosts' TCP (`tcp` in trial.json)."""
+
+
+ALL_FULL = SessionOpening("full handshakes", "", "")
+OPENINGS: dict[Resumption, SessionOpening] = {
+    "resumed": SessionOpening("resumed sessions", "sessions that are resumed", "does not resume sessions"),
+    "fast-open": SessionOpening(
+        "TCP Fast Open",
+        "sessions that are resumed, with TCP Fast Open",
+        "has no TCP Fast Open",
+        protocols=_TCP,
+        refusal="`sessions: fast-open` is about TCP's first packet (RFC 7413), and HTTP/3 has none: write `early`",
+        tried_over=_TCP,
+        saved_round_trips=1,  # TLS's first flight goes out with TCP's first packet
+        tcp={"fast_open": True},
+    ),
+    # Early data of TLS over TCP: no server here takes any, so no client can be tried.
+    "early": SessionOpening(
+        "early data",
+        "requests in early data",
+        "has no early data (0-RTT)",
+        tried_over=(QUIC,),
+        declared_by="zero_rtt",
+        early=True,
+    ),
+}
+
+
+def opening(sessions: str) -> SessionOpening:
+    """The row of what a study asks for."""
+    return next((row for name, row in OPENINGS.items() if name == sessions), ALL_FULL)
