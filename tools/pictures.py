@@ -20,7 +20,8 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from h123.analysis.statistics.looks import Looks  # noqa: E402
 from h123.analysis.statistics.signedrank import SignedRank  # noqa: E402
-from h123.report.figures.drawing import COLOURS, Figure, Mark, save  # noqa: E402
+from h123.report.figures.drawing import Figure, save  # noqa: E402
+from h123.report.look import COLOURS, Mark  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
 MARGIN, ALPHA = 0.05, 0.05

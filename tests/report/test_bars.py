@@ -9,7 +9,8 @@ import pytest
 from h123.analysis import analyse
 from h123.report import write_report
 from h123.report.figures.bars import bars_figures
-from h123.report.figures.drawing import NARROW, WIDE, inline
+from h123.report.figures.drawing import inline
+from h123.report.look import NARROW, WIDE
 from h123.study import Chart, Study, find_study, load_study
 from synthetic import Scenario, make_campaign
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from h123.report.figures.distribution import distribution_figure, latency_quantiles
+from h123.report.figures.distribution import distribution_figure
 from h123.report.figures.drawing import inline
+from h123.report.quantiles import latency_quantiles
 from h123.store import connect
 from h123.study import PlannedTrial
 from synthetic import NETWORKS, Scenario, make_campaign

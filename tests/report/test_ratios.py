@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from h123.report.figures.drawing import inline
-from h123.report.figures.ratios import answer_figure, by_ratio, details_figure
+from h123.report.figures.ratios import answer_figure, details_figure
+from h123.report.text.order import by_ratio
 
 USUAL = {0.33, 0.67, *(part / 100 for part in range(2, 400)), *(d * 10**p for d in (1, 2, 3, 5) for p in range(-3, 4))}
 """Numbers that are short and round: no 0.134 and no 1.76."""

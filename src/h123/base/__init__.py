@@ -4,6 +4,7 @@ __all__ = [
     "complaints",
     "distributions",
     "errors",
+    "extras",
     "files",
     "garbage",
     "late_loading",

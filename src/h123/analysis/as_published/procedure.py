@@ -10,11 +10,13 @@ Their library takes as long to load as a small campaign takes to be analysed, an
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from h123.analysis.as_published.rows import Shapiro
+from h123.base.extras import PUBLISHED
 
 Floats = NDArray[np.float64]
 
@@ -52,8 +54,7 @@ def shapiro_wilk(values: Floats, seed: int) -> Shapiro | None:
         return None
     if len(values) > SHAPIRO_UP_TO:
         values = np.random.default_rng(seed).choice(values, SHAPIRO_UP_TO, replace=False)
-    from scipy import stats
-
+    stats = _stats()
     test = stats.shapiro(values)
     return {"w": float(test.statistic), "p": float(test.pvalue), "n": len(values)}
 
@@ -61,11 +62,17 @@ def shapiro_wilk(values: Floats, seed: int) -> Shapiro | None:
 def mann_whitney(a: Floats, b: Floats) -> MannWhitney:
     """Mann and Whitney (1947), two-sided: exact for a sample of 8 or fewer without ties, else normal with corrections
     for ties and continuity. The effect size is that of Cureton (1956)."""
-    from scipy import stats
-
+    stats = _stats()
     test = stats.mannwhitneyu(a, b, alternative="two-sided", method="auto")
     u = float(test.statistic)
     return MannWhitney(u, float(test.pvalue), 2 * u / (len(a) * len(b)) - 1)
+
+
+def _stats() -> Any:
+    PUBLISHED.require("tests as published")
+    from scipy import stats  # only now: it takes long to load, and most installations lack it
+
+    return stats
 
 
 def effect_class(r_rb: float) -> str:
@@ -88,8 +95,7 @@ def kruskal_wallis(groups: Sequence[Floats]) -> tuple[float, float] | None:
         return None
     if min(float(g.min()) for g in groups) == max(float(g.max()) for g in groups):
         return None
-    from scipy import stats
-
+    stats = _stats()
     test = stats.kruskal(*groups)
     return float(test.statistic), float(test.pvalue)
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from h123.base.extras import REPORT
 from h123.base.terminal.console import out_console, say
 from h123.cli.campaigns.damage import complain_of_damage
 from h123.cli.options import FolderArgument
@@ -33,6 +34,7 @@ def command(
     campaign = CampaignFolder.open(folder)
     requirements.GateResult(campaign, requirements.standing(campaign))
     out_console.print(str(write_report(campaign, beside)), soft_wrap=True)
+    _tell_what_is_missing()
     complain_of_damage(campaign)
 
 
@@ -48,5 +50,11 @@ def conclude(folder: "CampaignFolder") -> int:
     path = write_report(folder)
     print_summary(result.verdicts, out_console, folder.path)
     out_console.print(f"Report: {path}", soft_wrap=True)
+    _tell_what_is_missing()
     requirements.written(result.files)
     return result.status
+
+
+def _tell_what_is_missing() -> None:
+    if note := REPORT.note("Figures"):
+        say(note)

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from h123.base.terminal.console import out_console
+from h123.base.extras import REPORT
+from h123.base.terminal.console import out_console, say
 from h123.cli.options import FolderArgument, ForceOption
 
 
@@ -41,3 +42,5 @@ def command(
     page = out or campaign.path / "show" / f"{'+'.join(each.name for each in choices)}.html"
     write_closeup(campaign, choices, page, force=force or out is None)
     out_console.print(str(page), soft_wrap=True)
+    if note := REPORT.note("Figures"):
+        say(note)

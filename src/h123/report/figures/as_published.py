@@ -10,7 +10,8 @@ import altair as alt
 
 from h123.analysis.as_published.rows import AsPublished, FactorTest, PublishedRow
 from h123.report.figures.axes import RowNames, header, row_names
-from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, FigureRows, Mark
+from h123.report.figures.drawing import Figure, FigureRows
+from h123.report.look import COLOURS, NARROW, WIDE, Mark
 from h123.report.text.as_published import PUBLISHED_VERDICTS, name
 from h123.report.text.words import cell_name, level
 from h123.study import metric

@@ -12,7 +12,8 @@ import altair as alt
 
 from h123.analysis.as_published.rows import ReplicationsRow
 from h123.report.figures.axes import header, log_ticks, row_names
-from h123.report.figures.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, FigureRows, Mark
+from h123.report.figures.drawing import Figure, FigureRows
+from h123.report.look import COLOURS, NARROW, SERIES, WIDE, Mark
 from h123.report.text.words import cell_name, level
 from h123.study import metric
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import altair as alt
 
-from h123.report.figures.drawing import COLOURS, Mark
+from h123.report.look import COLOURS, Mark
 
 CHARACTER = 6.6
 """Pixels of a character of 12 pixels: more than most have, for nobody measures the reader's font."""

@@ -10,7 +10,8 @@ from h123.analysis.provenance.values import ValueRow
 from h123.base.units import common_unit
 from h123.measures import quantiles
 from h123.report.figures.axes import CHARACTER, header, row_names
-from h123.report.figures.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, FigureRows, Mark
+from h123.report.figures.drawing import Figure, FigureRows
+from h123.report.look import COLOURS, NARROW, SERIES, WIDE, Mark
 from h123.report.text.words import cell_name, level
 from h123.study import Chart, metric
 

@@ -8,7 +8,8 @@ import altair as alt
 from h123.analysis.comparisons.capacity import Capacity, CapacityRow, CapacityStep
 from h123.base.units import format_seconds
 from h123.report.figures.axes import header, log_ticks
-from h123.report.figures.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, FigureRows, Mark
+from h123.report.figures.drawing import Figure, FigureRows
+from h123.report.look import COLOURS, NARROW, SERIES, WIDE, Mark
 from h123.report.text.capacity import rate
 from h123.report.text.words import cell_name, level
 

@@ -8,7 +8,8 @@ import altair as alt
 from h123.analysis.explanations.causes import CausesRow
 from h123.base.units import common_unit, format_seconds
 from h123.report.figures.axes import header, row_names
-from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, FigureRows, Mark
+from h123.report.figures.drawing import Figure, FigureRows
+from h123.report.look import COLOURS, NARROW, WIDE, Mark
 from h123.report.text.explanations.causes import DRAWN, VISIT, observation, title
 from h123.report.text.words import level, listed
 

@@ -7,9 +7,10 @@ import altair as alt
 import numpy as np
 
 from h123.report.figures.axes import lines
-from h123.report.figures.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, FigureRows, Mark
+from h123.report.figures.drawing import Figure, FigureRows
 from h123.report.figures.spread import balanced
 from h123.report.figures.visits import began, by_cell, told_of_choice, took
+from h123.report.look import COLOURS, NARROW, SERIES, WIDE, Mark
 from h123.report.text.words import level
 from h123.store import Sample
 

@@ -7,8 +7,9 @@ import altair as alt
 
 from h123.analysis.verdicts.decomposition import PartsOfTime, PartsRow
 from h123.report.figures.axes import Scale, log_scale, row_names
-from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, FigureRows, Mark
+from h123.report.figures.drawing import Figure, FigureRows
 from h123.report.figures.ratios import spanned
+from h123.report.look import COLOURS, NARROW, WIDE, Mark
 from h123.report.text.words import cell_name, interval, level, percent, ratio
 from h123.study import metric
 

@@ -1,6 +1,5 @@
 """How long single requests took: their cumulative distribution, of each compared level in each cell."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,12 +7,12 @@ import altair as alt
 
 from h123.base.units import common_unit, figures
 from h123.report.figures.axes import lines, log_ticks
-from h123.report.figures.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, FigureRows, Mark
-from h123.report.figures.spread import balanced, other_factors
-from h123.report.text.words import level
-from h123.store import CampaignFolder, connect
+from h123.report.figures.drawing import Figure, FigureRows
+from h123.report.figures.spread import balanced
+from h123.report.look import COLOURS, NARROW, SERIES, WIDE, Mark
+from h123.report.quantiles import SHARES
+from h123.report.text.words import level, other_factors
 
-SHARES = [percent / 100 for percent in range(101)]
 _TRIAL_STEP = 4
 """Of a trial's curve, which lies behind and is thin, each fourth point is enough."""
 _MOST_TRIALS = 150
@@ -23,19 +22,6 @@ _WIDE_RANGE = 8
 """Longest over shortest, above which an axis is logarithmic."""
 _OTHERS = "others"
 _ROLES = {"fastest": COLOURS["better"], "slowest": COLOURS["worse"], _OTHERS: COLOURS["inconclusive"]}
-
-
-def latency_quantiles(folder: CampaignFolder) -> list[Mark]:
-    """Of the warm requests that succeeded, for each treatment: {cell, twin, trial, seconds}; `trial` is None where all
-    analysed trials are pooled, `seconds` are the quantiles at 0, 1 ... 100 %.
-    """
-    table = connect(folder).execute(
-        f"SELECT t.cell, t.twin, t.trial, quantile_cont((end_ns - start_ns) / 1e9, {SHARES}) FROM samples s "
-        "JOIN analysed t USING (trial, attempt) WHERE s.phase = 'warm' AND s.succeeded "
-        "GROUP BY GROUPING SETS ((t.cell, t.twin), (t.cell, t.twin, t.trial)) ORDER BY ALL NULLS FIRST"
-    )
-    names = ("cell", "twin", "trial", "seconds")
-    return [dict(zip(names, [json.loads(cell), *row], strict=True)) for cell, *row in table.fetchall()]
 
 
 def distribution_figure(quantiles: Sequence[Mark], factor: str, base: str | None) -> Figure:

@@ -1,4 +1,4 @@
-"""One look for all figures, and their rendering: offline, the same bytes each time, light and dark."""
+"""How figures are rendered: offline, the same bytes each time, light and dark."""
 
 import re
 from collections import Counter
@@ -15,38 +15,11 @@ from altair.utils import schemapi
 
 from h123.base.files.durable import check_replaceable
 from h123.base.terminal.visible import visible
+from h123.report.look import COLOURS, Mark
 
 # Charts are otherwise checked against Vega-Lite's schema, each part whenever it is put into another one, which takes a
 # good part of a report's time. A test turns it on again.
 schemapi.disable_debug_mode()
-
-COLOURS = {
-    "ink": "#1b1f24",
-    "muted": "#5b636c",
-    "hairline": "#d8dde3",
-    "paper": "#fefefe",
-    "band": "#e9eef2",
-    "better": "#0b6fa8",
-    "worse": "#c2500a",
-    "equivalent": "#0a7d62",
-    "inconclusive": "#6f7781",
-    "dot": "#3f6387",
-    "other-dot": "#96690f",
-    "queue": "#8a4d9e",
-    "waiting": "#c9ced5",
-    "awaiting": "#d9962b",
-    "receiving": "#5fa88f",
-}
-"""Name to colour on paper. Okabe-Ito hues, darkened: apart for colour-blind eyes, and never the only sign of a verdict.
-
-Each is used once, so in the page every one can be replaced by the CSS variable of its name, which follows dark mode.
-"""
-
-SERIES = [COLOURS[name] for name in ("dot", "other-dot", "equivalent", "worse", "better", "queue")]
-"""Colours of the levels of a factor, in their order."""
-
-WIDE, NARROW = 860, 330
-"""Pixels that a figure may use on a desk and on a phone."""
 
 _FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
 _VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
@@ -59,10 +32,6 @@ _MARK = re.compile(
 )
 _OFTEN = 8
 """Times that a shape occurs before a name for it saves anything."""
-
-
-Mark = dict[str, Any]
-"""A row of a figure's data, by the columns that the figure gives it; or a part of its description as Vega has it."""
 
 
 class FigureRows(alt.InlineData):

@@ -8,7 +8,8 @@ import altair as alt
 
 from h123.report.figures.averages import MEGABYTES, SECONDS
 from h123.report.figures.axes import log_ticks, row_names
-from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, FigureRows, Mark
+from h123.report.figures.drawing import Figure, FigureRows
+from h123.report.look import COLOURS, NARROW, WIDE, Mark
 from h123.report.text.printed_values import PrintedTable
 from h123.report.text.words import level
 from h123.study import PRINTED

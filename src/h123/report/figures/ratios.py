@@ -2,14 +2,16 @@
 
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import altair as alt
 
 from h123.analysis.comparisons.rows import JudgedComparison
 from h123.report.figures.axes import CHARACTER, LINE, RowNames, Scale, header, lines, log_scale, row_names
-from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, FigureRows, Mark
+from h123.report.figures.drawing import Figure, FigureRows
+from h123.report.look import COLOURS, NARROW, WIDE, Mark
+from h123.report.text.order import by_ratio, distinct, many
 from h123.report.text.words import cell_name, interval, level, percent, ratio, standing, verdict_word
 from h123.study import metric
 
@@ -20,8 +22,6 @@ _SIGNS = {
     "inconclusive": ("cannot tell yet", "circle", COLOURS["inconclusive"]),
     "withheld": ("not judged", "cross", COLOURS["inconclusive"]),
 }
-MANY_PAIRS = 4
-"""More pairs than this are the rows of a picture, sorted, and its cells are the panels."""
 _LEAST_PLOT = 130
 """Pixels of an axis on which an interval can still be read."""
 
@@ -32,13 +32,13 @@ def answer_figure(comparisons: Sequence[JudgedComparison], margin: float) -> Fig
     """
     rows = _rows(comparisons)
     labels = 12 + round(CHARACTER * max(len(row["label"]) for row in rows))
-    panels = {name: [row for row in rows if row["panel"] == name] for name in _distinct(row["panel"] for row in rows)}
-    columns = 2 if _many(comparisons) and len(panels) > 1 else 1
+    panels = {name: [row for row in rows if row["panel"] == name] for name in distinct(row["panel"] for row in rows)}
+    columns = 2 if many(comparisons) and len(panels) > 1 else 1
 
     def draw(width: int) -> alt.TopLevelMixin:
         abreast = columns if width > NARROW else 1
         room = width // abreast - 24 * (abreast - 1)
-        names = row_names(_distinct(row["name"] for row in rows), room // 3)
+        names = row_names(distinct(row["name"] for row in rows), room // 3)
         room_for_labels = room - names.width - labels >= _LEAST_PLOT
         plot = room - names.width - labels if room_for_labels else room
         scale = log_scale(rows, margin, plot)
@@ -56,7 +56,7 @@ def answer_figure(comparisons: Sequence[JudgedComparison], margin: float) -> Fig
             charts.append(panel.properties(width=plot, height=alt.Step(step), title=_title(title, room)))
         return alt.concat(*charts, columns=min(abreast, len(charts)), spacing=18)
 
-    order = "Sorted by ratio, the smallest first. " if _many(comparisons) else ""
+    order = "Sorted by ratio, the smallest first. " if many(comparisons) else ""
     caption = (
         f"{order}Ratio and interval on a logarithmic axis. The shaded band is the equivalence margin of "
         f"{percent(margin)}; the sign and the words are the verdict."
@@ -67,8 +67,8 @@ def answer_figure(comparisons: Sequence[JudgedComparison], margin: float) -> Fig
 def details_figure(comparisons: Sequence[JudgedComparison], margin: float) -> Figure:
     """All ratios at a glance: a row of panels for each metric, a column for each pair; of many pairs, for each cell."""
     rows = _rows(comparisons)
-    titles, columns = _distinct(row["metric"] for row in rows), _distinct(row["column"] for row in rows)
-    order = _overall_order(rows) if _many(comparisons) else _distinct(row["name"] for row in rows)
+    titles, columns = distinct(row["metric"] for row in rows), distinct(row["column"] for row in rows)
+    order = _overall_order(rows) if many(comparisons) else distinct(row["name"] for row in rows)
     titles_width = round(CHARACTER * max(len(title) for title in titles))
 
     def table(plot: int, names: RowNames) -> Any:
@@ -82,7 +82,7 @@ def details_figure(comparisons: Sequence[JudgedComparison], margin: float) -> Fi
 
     def column(width: int) -> Any:
         names = row_names(order, int(width * 0.4))
-        panels = _distinct(row["panel"] for row in rows)
+        panels = distinct(row["panel"] for row in rows)
         plot = width - names.width - 20
         facet = alt.Facet("panel:N", sort=panels, header=header(panels, plot))
         return _panel(plot, names, 4 if width > NARROW else 2).facet(
@@ -101,30 +101,14 @@ def details_figure(comparisons: Sequence[JudgedComparison], margin: float) -> Fi
     names = row_names(order, 200)
     plot = (WIDE - names.width - titles_width) // len(columns) - 24
     # Of a table without some panels Vega-Lite puts the empty ones first, and the others at the wrong names.
-    whole = len(_distinct(row["panel"] for row in rows)) == len(titles) * len(columns)
+    whole = len(distinct(row["panel"] for row in rows)) == len(titles) * len(columns)
     wide = table(plot, names) if whole and plot >= _LEAST_PLOT - 20 else column(WIDE)
     return Figure("details", "All comparisons at a glance", caption, wide, column(NARROW))
 
 
-def by_ratio(comparisons: Sequence[JudgedComparison]) -> list[JudgedComparison]:
-    """The comparisons as a table shows them: of many pairs each metric's in each cell sorted by ratio."""
-    if not _many(comparisons):
-        return list(comparisons)
-    places = {key: place for place, key in enumerate(_distinct(map(_asked, comparisons)))}
-    return sorted(comparisons, key=lambda c: (places[_asked(c)], math.inf if c["ratio"] is None else c["ratio"]))
-
-
-def _asked(comparison: JudgedComparison) -> str:
-    return f"{comparison['family']}|{comparison['metric']}|{cell_name(comparison['cell'])}"
-
-
-def _many(comparisons: Iterable[JudgedComparison]) -> bool:
-    return len({(c["a"], c["b"]) for c in comparisons}) > MANY_PAIRS
-
-
 def _rows(comparisons: Sequence[JudgedComparison]) -> list[Mark]:
     """What is drawn of each comparison: `name`, its row's; `column`, what else it is about but the metric; `panel`."""
-    if not _many(comparisons):
+    if not many(comparisons):
         return [_row(c, _cell(c), f"{level(c['a'])} / {level(c['b'])}") for c in comparisons]
     bases = {c["b"] for c in comparisons}
     if len(bases) > 1:
@@ -161,7 +145,7 @@ def _overall_order(rows: Sequence[Mark]) -> list[str]:
         ratios = [row["ratio"] for row in first if row["name"] == name and "ratio" in row]
         return statistics.geometric_mean(ratios) if ratios else math.inf
 
-    return sorted(_distinct(row["name"] for row in rows), key=mean)
+    return sorted(distinct(row["name"] for row in rows), key=mean)
 
 
 def _layers(
@@ -216,14 +200,10 @@ def _names_above(plot: int, step: int, rows: Sequence[Mark]) -> list[Any]:
 
 
 def _y(rows: Sequence[Mark], order: Sequence[str] | None = None) -> alt.Y:
-    return alt.Y("name:N", sort=list(order or _distinct(row["name"] for row in rows)), title=None)
+    return alt.Y("name:N", sort=list(order or distinct(row["name"] for row in rows)), title=None)
 
 
 def _title(text: str, width: int) -> alt.TitleParams:
     return alt.TitleParams(
         lines(text, width), anchor="start", frame="bounds", fontSize=12, color=COLOURS["muted"], offset=8
     )
-
-
-def _distinct(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(names))

@@ -9,8 +9,9 @@ import altair as alt
 from h123.analysis.provenance.values import ValueRow
 from h123.base.units import common_unit, format_seconds
 from h123.report.figures.axes import CHARACTER, RowNames, header, row_names
-from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, FigureRows, Mark
-from h123.report.text.words import cell_name, level, listed
+from h123.report.figures.drawing import Figure, FigureRows
+from h123.report.look import COLOURS, NARROW, WIDE, Mark
+from h123.report.text.words import listed, other_factors, treatment
 from h123.study import METRICS, metric
 from h123.study.metrics.quantity import ProcessorTime
 
@@ -134,20 +135,10 @@ def cpu_figure(values: Sequence[ValueRow], factor: str) -> Figure | None:
     return Figure("cpu", f"CPU per request of {listed(roles, 'and')}", caption, draw(WIDE), draw(NARROW))
 
 
-def treatment(cell: Mapping[str, str], factor: str, twin: bool) -> str:
-    """A treatment's name: the compared factor's level, or that level again where it is the twin."""
-    return level(cell[factor]) + (" again" if twin else "")
-
-
 def treatments(rows: Sequence[ValueRow], factor: str) -> list[str]:
     """The treatments' names, twins behind their like, in the order of the levels."""
     by_treatment = {(row["cell"][factor], row["twin"]): row for row in rows}
     return [treatment(by_treatment[key]["cell"], factor, key[1]) for key in sorted(by_treatment)]
-
-
-def other_factors(cell: Mapping[str, str], factor: str) -> str:
-    """The name of the cell that a trial's comparison belongs to."""
-    return cell_name({name: level_name for name, level_name in cell.items() if name != factor})
 
 
 def _spread(row: Mark, factor: str, scale: float) -> Mark:

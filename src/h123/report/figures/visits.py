@@ -10,8 +10,8 @@ from h123.documents import read_document
 from h123.documents.lab_report import Report
 from h123.measures import stages_of
 from h123.packets.capture import DELIVERED, read_packets
-from h123.report.figures.drawing import SERIES, Mark
-from h123.report.figures.spread import other_factors
+from h123.report.look import SERIES, Mark
+from h123.report.text.words import other_factors
 from h123.store import CampaignFolder, Rows, Sample, connect
 
 WAITING, CONNECTING, AWAITING, RECEIVING, FAILED = (

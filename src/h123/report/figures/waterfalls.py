@@ -9,8 +9,9 @@ import altair as alt
 
 from h123.base.units import format_seconds
 from h123.report.figures.axes import lines
-from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, FigureRows, Mark
+from h123.report.figures.drawing import Figure, FigureRows
 from h123.report.figures.visits import STAGES, began, by_cell, stages, told_of_choice, took
+from h123.report.look import COLOURS, NARROW, WIDE, Mark
 from h123.report.text.words import level
 from h123.store import Sample
 

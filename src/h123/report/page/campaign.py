@@ -2,20 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from h123.analysis import read_verdicts
 from h123.analysis.sections import Verdicts, verdicts_of
+from h123.base.extras import REPORT
 from h123.base.files.durable import write_atomically
 from h123.documents.result_file import PublishedResult
-from h123.report.figures.drawing import Figure, save
 from h123.report.page.facts import PageFacts, facts_of
-from h123.report.page.figures import section_figures
 from h123.report.page.parts import BODY, HEAD, page_parts
 from h123.report.page.sources import PageSources
 from h123.report.page.template import template, with_contents
 from h123.report.text.constant_factors import common, common_line, without
 from h123.report.text.printed_values import PrintedTable, nothing_printed, printed_side, printed_table, side_beside
 from h123.store import CampaignFolder
+
+if TYPE_CHECKING:
+    from h123.report.figures.drawing import Figure
 
 
 def write_report(folder: CampaignFolder, beside: Path | None = None) -> Path:
@@ -26,9 +29,12 @@ def write_report(folder: CampaignFolder, beside: Path | None = None) -> Path:
     """
     verdicts = read_verdicts(folder)
     sources = _sources(PageFacts.of(folder, verdicts), verdicts, _printed(folder, verdicts, beside))
-    figures = section_figures(sources)
-    for figure in (figure_of_section for group in figures.values() for figure_of_section in group):
-        save(figure, folder.path / "figures")
+    figures = _drawn(sources)
+    if figures:
+        from h123.report.figures.drawing import save  # only now: what draws may not be installed
+
+        for figure in (figure_of_section for group in figures.values() for figure_of_section in group):
+            save(figure, folder.path / "figures")
     page = folder.path / "report.html"
     write_atomically(page, _rendered(sources, figures))
     return page
@@ -40,7 +46,7 @@ def result_page(result: PublishedResult) -> str:
     verdicts, facts = verdicts_of(parts, result.path), facts_of(result, page)
     side = printed_side(facts.study, facts.name, verdicts)
     sources = _sources(facts, verdicts, printed_table(side) if side else None)
-    return _rendered(sources, section_figures(sources))
+    return _rendered(sources, _drawn(sources))
 
 
 def _sources(facts: PageFacts, verdicts: Verdicts, printed: PrintedTable | None) -> PageSources:
@@ -48,7 +54,16 @@ def _sources(facts: PageFacts, verdicts: Verdicts, printed: PrintedTable | None)
     return PageSources(facts, whole=verdicts, verdicts=without(verdicts, same), same=same, printed=printed)
 
 
-def _rendered(sources: PageSources, figures: Mapping[type, Sequence[Figure]]) -> str:
+def _drawn(sources: PageSources) -> "Mapping[type, Sequence[Figure]]":
+    """None where what draws is not installed."""
+    if REPORT.lacking("Figures"):
+        return {}
+    from h123.report.page.figures import section_figures
+
+    return section_figures(sources)
+
+
+def _rendered(sources: PageSources, figures: "Mapping[type, Sequence[Figure]]") -> str:
     text = template("h123.report.page", "page.html.j2").render(
         verdicts=sources.verdicts,
         created=sources.facts.created,

@@ -13,11 +13,11 @@ from h123.base.errors import UserError
 from h123.documents import fault_of
 from h123.documents.result_file import PublishedResult, rounded
 from h123.measures import load_attempts
-from h123.report.figures.distribution import latency_quantiles
-from h123.report.figures.drawing import Mark
 from h123.report.figures.visits import median_visits
+from h123.report.look import Mark
 from h123.report.page import provenance
 from h123.report.page.provenance import InvalidAttempt, LinkRow
+from h123.report.quantiles import latency_quantiles
 from h123.report.text.trust.provenance import place_rows
 from h123.store import CampaignFolder
 from h123.study.networks.network import Resolved

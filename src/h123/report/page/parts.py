@@ -4,7 +4,7 @@ A part is a template in parts/, and what it shows beside verdicts.json and the s
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jinja2
 from markupsafe import Markup
@@ -17,8 +17,7 @@ from h123.analysis.explanations import causes, transport, windows
 from h123.analysis.provenance import counts, heading, values
 from h123.analysis.section import Section
 from h123.analysis.verdicts import audits, decomposition, judgement, ladder, outlook, twins
-from h123.report.figures.drawing import Figure, inline
-from h123.report.figures.ratios import by_ratio
+from h123.base.extras import REPORT
 from h123.report.page.sources import PageSources
 from h123.report.page.template import templates
 from h123.report.text import advice, as_published, claims, difference, words
@@ -30,9 +29,13 @@ from h123.report.text.explanations import decomposition as decomposition_words
 from h123.report.text.explanations.reasons import reason_lines
 from h123.report.text.explanations.windows import window_lines
 from h123.report.text.headline import headline_sentences
+from h123.report.text.order import by_ratio
 from h123.report.text.outcomes import gate_lines, outcomes
 from h123.report.text.sections import first_lines, trust
 from h123.report.text.trust import caveats
+
+if TYPE_CHECKING:
+    from h123.report.figures.drawing import Figure
 
 Content = Mapping[str, object]
 ANSWER = "answer"
@@ -47,20 +50,20 @@ class PagePart(NamedTuple):
     section: Section[Any] | None
     """None: it is about the campaign's files, or about all sections."""
     template: str
-    content: Callable[[PageSources, Sequence[Figure]], Content | None]
+    content: "Callable[[PageSources, Sequence[Figure]], Content | None]"
     """What the template shows, of the section's figures too; None: nothing."""
 
 
-def _gate(of: PageSources, _: Sequence[Figure]) -> Content | None:
+def _gate(of: PageSources, _: "Sequence[Figure]") -> Content | None:
     return {"lines": gate_lines(of.verdicts)} if of.verdicts.get("gate") else None
 
 
-def _first(of: PageSources, _: Sequence[Figure]) -> Content | None:
+def _first(of: PageSources, _: "Sequence[Figure]") -> Content | None:
     lines = first_lines(of.verdicts)
     return {"lines": lines} if lines else None
 
 
-def _answer(of: PageSources, _: Sequence[Figure]) -> Content:
+def _answer(of: PageSources, _: "Sequence[Figure]") -> Content:
     comparisons, colder = headline(of.comparisons), findings(cold(of.verdicts))
     return {
         "answer_tables": answers(of.verdicts),
@@ -74,19 +77,19 @@ def _answer(of: PageSources, _: Sequence[Figure]) -> Content:
     }
 
 
-def _windows(of: PageSources, _: Sequence[Figure]) -> Content:
+def _windows(of: PageSources, _: "Sequence[Figure]") -> Content:
     return {"lines": window_lines(of.verdicts)}
 
 
-def _transport(_: PageSources, __: Sequence[Figure]) -> Content:
+def _transport(_: PageSources, __: "Sequence[Figure]") -> Content:
     return {}
 
 
-def _outlook(of: PageSources, _: Sequence[Figure]) -> Content:
+def _outlook(of: PageSources, _: "Sequence[Figure]") -> Content:
     return {"lines": advice.advice(of.verdicts)}
 
 
-def _doubts(of: PageSources, _: Sequence[Figure]) -> Content | None:
+def _doubts(of: PageSources, _: "Sequence[Figure]") -> Content | None:
     """What must stand on the first screen, below the answer: holes in the campaign and audits that failed."""
     trials = of.verdicts["trials"]
     missing = f"{trials['missing']} of {trials['planned']} trials have no valid attempt yet."
@@ -95,63 +98,69 @@ def _doubts(of: PageSources, _: Sequence[Figure]) -> Content | None:
     return {"lines": lines} if lines else None
 
 
-def _answer_figure(_: PageSources, figures: Sequence[Figure]) -> Content:
+def _undrawn(_: PageSources, __: "Sequence[Figure]") -> Content | None:
+    note = REPORT.note("Figures")
+    return {"lines": [note]} if note else None
+
+
+def _answer_figure(_: PageSources, figures: "Sequence[Figure]") -> Content:
     return {"figures": [figure for figure in figures if figure.name == ANSWER]}
 
 
-def _causes(of: PageSources, figures: Sequence[Figure]) -> Content | None:
+def _causes(of: PageSources, figures: "Sequence[Figure]") -> Content | None:
     rows = cause_words.cause_rows(of.verdicts)
     return (
         {"why": rows, "reasons": reason_lines(of.verdicts), "causes": cause_words, "figures": figures} if rows else None
     )
 
 
-def _trust(of: PageSources, _: Sequence[Figure]) -> Content:
+def _trust(of: PageSources, _: "Sequence[Figure]") -> Content:
     return {"lines": trust(of.verdicts)}
 
 
-def _ladder(of: PageSources, _: Sequence[Figure]) -> Content | None:
+def _ladder(of: PageSources, _: "Sequence[Figure]") -> Content | None:
     return {"ladder": ladder_words} if of.verdicts.get("ladder") else None
 
 
-def _capacity(of: PageSources, figures: Sequence[Figure]) -> Content | None:
+def _capacity(of: PageSources, figures: "Sequence[Figure]") -> Content | None:
     return {"capacity": capacity_words, "figures": figures} if of.verdicts.get("capacity") else None
 
 
-def _decomposition(_: PageSources, figures: Sequence[Figure]) -> Content | None:
-    return {"split": decomposition_words, "figure": figures[0]} if figures else None
+def _decomposition(of: PageSources, figures: "Sequence[Figure]") -> Content | None:
+    parts = of.verdicts["parts"]
+    return {"split": decomposition_words, "figures": figures} if parts and parts["rows"] else None
 
 
-def _other_figures(_: PageSources, figures: Sequence[Figure]) -> Content:
+def _other_figures(_: PageSources, figures: "Sequence[Figure]") -> Content:
     return {"figures": [figure for figure in figures if figure.name != ANSWER]}
 
 
-def _left_out(of: PageSources, _: Sequence[Figure]) -> Content | None:
+def _left_out(of: PageSources, _: "Sequence[Figure]") -> Content | None:
     return {"left_out": of.facts.left_out} if of.facts.left_out else None
 
 
-def _claims(_: PageSources, __: Sequence[Figure]) -> Content:
+def _claims(_: PageSources, __: "Sequence[Figure]") -> Content:
     return {"claims": claims}
 
 
-def _comparisons(of: PageSources, _: Sequence[Figure]) -> Content:
+def _comparisons(of: PageSources, _: "Sequence[Figure]") -> Content:
     return {"comparisons": of.comparisons, "by_ratio": by_ratio}
 
 
-def _tails(of: PageSources, _: Sequence[Figure]) -> Content | None:
+def _tails(of: PageSources, _: "Sequence[Figure]") -> Content | None:
     return {"caveats": caveats} if of.verdicts.get("tails") else None
 
 
-def _interactions(of: PageSources, _: Sequence[Figure]) -> Content | None:
+def _interactions(of: PageSources, _: "Sequence[Figure]") -> Content | None:
     return {} if of.verdicts.get("interactions") else None
 
 
-def _as_published(of: PageSources, figures: Sequence[Figure]) -> Content | None:
+def _as_published(of: PageSources, figures: "Sequence[Figure]") -> Content | None:
     others = [figure for figure in figures if figure.name != PRINTED]
     return {"as_published": as_published, "figures": others} if of.verdicts["as_published"] else None
 
 
-def _printed(of: PageSources, figures: Sequence[Figure]) -> Content | None:
+def _printed(of: PageSources, figures: "Sequence[Figure]") -> Content | None:
     return (
         {"printed": of.printed, "figures": [figure for figure in figures if figure.name == PRINTED]}
         if of.printed
@@ -159,12 +168,12 @@ def _printed(of: PageSources, figures: Sequence[Figure]) -> Content | None:
     )
 
 
-def _twins(of: PageSources, _: Sequence[Figure]) -> Content | None:
+def _twins(of: PageSources, _: "Sequence[Figure]") -> Content | None:
     rows = [c for c in of.verdicts["comparisons"] if c["twin"]]
     return {"twins": rows} if rows else None
 
 
-def _links(of: PageSources, _: Sequence[Figure]) -> Content:
+def _links(of: PageSources, _: "Sequence[Figure]") -> Content:
     return {
         "networks": of.facts.networks,
         "links": of.facts.links,
@@ -172,19 +181,19 @@ def _links(of: PageSources, _: Sequence[Figure]) -> Content:
     }
 
 
-def _audits(of: PageSources, _: Sequence[Figure]) -> Content:
+def _audits(of: PageSources, _: "Sequence[Figure]") -> Content:
     return {"failures": [finding for finding in of.verdicts["audits"] if not finding["passed"]]}
 
 
-def _invalid(of: PageSources, _: Sequence[Figure]) -> Content:
+def _invalid(of: PageSources, _: "Sequence[Figure]") -> Content:
     return {"invalid": of.facts.invalid}
 
 
-def _order(of: PageSources, _: Sequence[Figure]) -> Content:
+def _order(of: PageSources, _: "Sequence[Figure]") -> Content:
     return {"order": of.facts.order}
 
 
-def _provenance(of: PageSources, _: Sequence[Figure]) -> Content:
+def _provenance(of: PageSources, _: "Sequence[Figure]") -> Content:
     return {"provenance": of.facts.provenance}
 
 
@@ -197,6 +206,7 @@ HEAD: Sequence[PagePart] = [
     PagePart(outlook.SECTION, "lines", _outlook),
     PagePart(counts.SECTION, "doubts", _doubts),
     PagePart(judgement.SECTION, "figure", _answer_figure),
+    PagePart(None, "lines", _undrawn),
 ]
 """On the first screen."""
 BODY: Sequence[PagePart] = [
@@ -225,7 +235,7 @@ BODY: Sequence[PagePart] = [
 
 
 def page_parts(
-    parts: Sequence[PagePart], of: PageSources, figures: Mapping[type, Sequence[Figure]]
+    parts: Sequence[PagePart], of: PageSources, figures: "Mapping[type, Sequence[Figure]]"
 ) -> Iterator[Markup]:
     """Those parts that have something to show."""
     environment = _environment()
@@ -239,5 +249,11 @@ def page_parts(
 
 def _environment() -> jinja2.Environment:
     environment = templates("h123.report.page")
-    environment.globals |= {"words": words, "inline": inline}
+    environment.globals |= {"words": words, "inline": _inline}
     return environment
+
+
+def _inline(figure: "Figure") -> str:
+    from h123.report.figures.drawing import inline  # only now: what draws may not be installed
+
+    return inline(figure)

@@ -10,9 +10,8 @@ from h123.documents.campaign_file import PRIVILEGES, MachineFacts
 from h123.documents.events import Event, TrialEvent, superseded
 from h123.documents.lab_report import LinkReport, Side
 from h123.measures import Attempt
-from h123.report.figures.spread import treatment
 from h123.report.text.trust.provenance import machine
-from h123.report.text.words import level, percent, reason
+from h123.report.text.words import level, percent, reason, treatment
 from h123.store import CampaignFolder
 from h123.study.networks.network import Direction
 

@@ -39,6 +39,16 @@ def level(name: str) -> str:
     return str(_VOCABULARY["levels"].get(name, name))
 
 
+def treatment(cell: Mapping[str, str], factor: str, twin: bool) -> str:
+    """A treatment's name: the compared factor's level, or that level again where it is the twin."""
+    return level(cell[factor]) + (" again" if twin else "")
+
+
+def other_factors(cell: Mapping[str, str], factor: str) -> str:
+    """The name of the cell that a trial's comparison belongs to."""
+    return cell_name({name: chosen for name, chosen in cell.items() if name != factor})
+
+
 def reason(code: str) -> str:
     """Why a trial does not count."""
     return str(_VOCABULARY["reasons"].get(code, code))

@@ -6,8 +6,10 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from h123.report.figures.distribution import SHARES, panel
-from h123.report.figures.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, Mark
+from h123.report.figures.distribution import panel
+from h123.report.figures.drawing import Figure
+from h123.report.look import COLOURS, NARROW, SERIES, WIDE, Mark
+from h123.report.quantiles import SHARES
 from h123.report.trial_view.arm import Arm
 
 _PHASES = {"cold": "cold requests, each on a new connection", "warm": "warm requests"}

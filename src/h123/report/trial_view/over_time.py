@@ -10,7 +10,8 @@ import numpy as np
 from h123.flow import Bins, Numbers
 from h123.packets.capture import BLOCKED, LOST, QUEUE_FULL
 from h123.report import lines
-from h123.report.figures.drawing import COLOURS, NARROW, SERIES, WIDE, Figure, FigureRows, Mark
+from h123.report.figures.drawing import Figure, FigureRows
+from h123.report.look import COLOURS, NARROW, SERIES, WIDE, Mark
 
 FATES = {LOST: "lost", QUEUE_FULL: "queue full", BLOCKED: "blocked"}
 HELD = max(FATES) + 1

@@ -8,8 +8,9 @@ import altair as alt
 
 from h123.base.units import format_seconds
 from h123.causes import CAUSES, ExplainedTrial
-from h123.report.figures.drawing import COLOURS, NARROW, WIDE, Figure, FigureRows, Mark
+from h123.report.figures.drawing import Figure, FigureRows
 from h123.report.figures.visits import AWAITING, CONNECTING, FAILED, RECEIVING, STAGES, WAITING, stages
+from h123.report.look import COLOURS, NARROW, WIDE, Mark
 from h123.report.trial_view.arm import Arm
 from h123.store import Sample
 

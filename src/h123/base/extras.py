@@ -1,0 +1,44 @@
+"""Extras: packages that one part of h123 needs, and that an installation may lack."""
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from h123.base.errors import UserError
+
+
+@dataclass(frozen=True)
+class Extra:
+    """The packages that `pip install 'h123[name]'` adds."""
+
+    name: str
+    packages: tuple[str, ...]
+
+    @property
+    def command(self) -> str:
+        """What installs it."""
+        return f"pip install 'h123[{self.name}]'"
+
+    def lacking(self, what: str) -> str | None:
+        """A sentence: `what`, in the plural, needs packages that are not installed. None where all are; none of them is
+        loaded."""
+        missing = [package for package in self.packages if find_spec(package) is None]
+        if not missing:
+            return None
+        verb = "is" if len(missing) == 1 else "are"
+        return f"{what} need {' and '.join(missing)}, which {verb} not installed"
+
+    def note(self, what: str) -> str | None:
+        """The same, with what installs them."""
+        lacking = self.lacking(what)
+        return f"{lacking}: `{self.command}`." if lacking else None
+
+    def require(self, what: str) -> None:
+        """Raise a UserError where `what` cannot be."""
+        if lacking := self.lacking(what):
+            raise UserError(lacking, self.command, status=3)
+
+
+PUBLISHED = Extra("published", ("scipy",))
+"""Tests of studies that are also analysed as they were published."""
+REPORT = Extra("report", ("altair", "vl_convert"))
+"""Figures."""

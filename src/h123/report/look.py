@@ -1,0 +1,34 @@
+"""One look for all figures: colours and sizes."""
+
+from typing import Any
+
+COLOURS = {
+    "ink": "#1b1f24",
+    "muted": "#5b636c",
+    "hairline": "#d8dde3",
+    "paper": "#fefefe",
+    "band": "#e9eef2",
+    "better": "#0b6fa8",
+    "worse": "#c2500a",
+    "equivalent": "#0a7d62",
+    "inconclusive": "#6f7781",
+    "dot": "#3f6387",
+    "other-dot": "#96690f",
+    "queue": "#8a4d9e",
+    "waiting": "#c9ced5",
+    "awaiting": "#d9962b",
+    "receiving": "#5fa88f",
+}
+"""Name to colour on paper. Okabe-Ito hues, darkened: apart for colour-blind eyes, and never the only sign of a verdict.
+
+Each is used once, so in the page every one can be replaced by the CSS variable of its name, which follows dark mode.
+"""
+
+SERIES = [COLOURS[name] for name in ("dot", "other-dot", "equivalent", "worse", "better", "queue")]
+"""Colours of the levels of a factor, in their order."""
+
+WIDE, NARROW = 860, 330
+"""Pixels that a figure may use on a desk and on a phone."""
+
+Mark = dict[str, Any]
+"""A row of a figure's data, by the columns that the figure gives it; or a part of its description as Vega has it."""

@@ -1,0 +1,32 @@
+"""The order in which comparisons are shown."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from h123.analysis.comparisons.rows import JudgedComparison
+from h123.report.text.words import cell_name
+
+MANY_PAIRS = 4
+"""More pairs than this are the rows of a picture, sorted, and its cells are the panels."""
+
+
+def by_ratio(comparisons: Sequence[JudgedComparison]) -> list[JudgedComparison]:
+    """The comparisons as a table shows them: of many pairs each metric's in each cell sorted by ratio."""
+    if not many(comparisons):
+        return list(comparisons)
+    places = {asked: place for place, asked in enumerate(distinct(map(_asked, comparisons)))}
+    return sorted(comparisons, key=lambda c: (places[_asked(c)], math.inf if c["ratio"] is None else c["ratio"]))
+
+
+def many(comparisons: Iterable[JudgedComparison]) -> bool:
+    """Whether they are of many pairs."""
+    return len({(c["a"], c["b"]) for c in comparisons}) > MANY_PAIRS
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    """Each once, in the order of their first appearance."""
+    return list(dict.fromkeys(names))
+
+
+def _asked(comparison: JudgedComparison) -> str:
+    return f"{comparison['family']}|{comparison['metric']}|{cell_name(comparison['cell'])}"
