@@ -24,7 +24,8 @@ def install_each(subjects: Sequence[Subject], steps: Steps) -> dict[str, UserErr
             steps.begin(f"  failed: {_brief(error)}" if len(subjects) > 1 else "  failed")
     if len(subjects) > 1:
         count = len(subjects) - len(failures)
-        steps.begin(f"{count} of {len(subjects)} subjects are installed, {_total(subjects)}, {_since(start)}")
+        duration = format_span(time.monotonic() - start)
+        steps.begin(f"{count} of {len(subjects)} subjects are installed, {_total(subjects)}, {duration}")
     return failures
 
 
@@ -55,7 +56,3 @@ def _brief(error: UserError) -> str:
 def _total(subjects: Sequence[Subject]) -> str:
     each = {subject.installed_as: installed.bytes for subject in subjects if (installed := installation(subject))}
     return format_bytes(sum(each.values()))
-
-
-def _since(start: float) -> str:
-    return format_span(time.monotonic() - start)

@@ -210,13 +210,10 @@ def _odd(event: TrialEvent, possible: EventRange) -> str | None:
         return f"`parameters.{min(missing)}` is missing"
     if changed := changed_value(values, read.model_dump(mode="json")):
         return f"parameters.{'.'.join(changed.at)} is {excerpt(changed.value)}"
-    return next((f"there is no network {name!r}" for name in _networks(values) if name not in possible.networks), None)
+    networks = [values[name] for name in NETWORK_PARAMETERS if name in values]
+    return next((f"there is no network {name!r}" for name in networks if name not in possible.networks), None)
 
 
 def _may_be_null(name: str, possible: EventRange) -> bool:
     field = Parameters.model_fields.get(name)
     return field is not None and (field.default is None or name in (possible.unknown or ()))
-
-
-def _networks(values: Mapping[str, str]) -> list[str]:
-    return [values[name] for name in NETWORK_PARAMETERS if name in values]

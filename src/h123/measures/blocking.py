@@ -35,7 +35,7 @@ class Blocking(NamedTuple):
 def blocking_of(lost: Path, delivered: Path, statuses: Sequence[int]) -> Blocking | None:
     """Of two trials in these folders. None where not exactly one packet was lost that said something, where a request
     failed, or where the trials have not the same requests. Raises UserError."""
-    if not _one_lost(lost) or _lost_sizes(delivered):
+    if [size > _LEAST_BYTES for size in _lost_sizes(lost)] != [True] or _lost_sizes(delivered):
         return None
     later, without = later_by(lost, delivered, statuses), _durations(delivered, statuses)
     if later is None or without is None:
@@ -52,10 +52,6 @@ def later_by(trial: Path, beside: Path, statuses: Sequence[int]) -> list[int] | 
         return None
     longer = (own[request] - counterpart[request] for request in counterpart)
     return [ns if ns > _NOISE_NS else 0 for ns in longer]
-
-
-def _one_lost(folder: Path) -> bool:
-    return [size > _LEAST_BYTES for size in _lost_sizes(folder)] == [True]
 
 
 def _lost_sizes(folder: Path) -> list[int]:

@@ -140,7 +140,7 @@ def metric_value(
         case RecoveryTime():
             return _seconds(_median(recoveries))
         case LossCost(what):
-            return _loss_cost(blocking, what) if blocking else None
+            return blocking and _seconds(blocking.others if what == "others" else blocking.own + blocking.others)
         case FallbackShare():
             return None if summary.fell_back is None else 100 * summary.fell_back
         case AbandonedShare():
@@ -171,10 +171,6 @@ def _dialled(summary: Summary, report: Report, dialled: Sequence[int]) -> float 
     cut = any(link.packets_left_out for link in report.links[:1])
     each = zip(summary.visits, dialled, strict=True) if dialled and not cut else ()
     return _median([math.inf if visit.failed else count for visit, count in each])
-
-
-def _loss_cost(blocking: Blocking, what: Literal["all", "others"]) -> float | None:
-    return _seconds(blocking.others if what == "others" else blocking.own + blocking.others)
 
 
 def _quantile(times: RequestTime, s: Summary) -> float | None:

@@ -313,8 +313,5 @@ def complaint(files: Iterable[Path], error: Exception) -> UserError:
             return UserError(f"{file} is not whole", remedy)
         if other:
             return UserError(f"{file} {other}", remedy)
-    return UserError(f"the samples cannot be read: {_line(error)}", remedy)
-
-
-def _line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:200]
+    line = (str(error).splitlines() or [type(error).__name__])[0][:200]
+    return UserError(f"the samples cannot be read: {line}", remedy)

@@ -160,7 +160,7 @@ def _transfers(title: str, rates: Rates) -> _Json:
     rows = []
     for size in sorted({load.size for load in rates}):
         values_by_kind = {(load.users, load.count): values for load, values in rates.items() if load.size == size}
-        rows.append([_value(size, _sized(size)), *(_rate(values_by_kind.get(kind, [])) for kind in kinds)])
+        rows.append([_value(size, _sized(size)), *(_mean(values_by_kind.get(kind, []), _per_second) for kind in kinds)])
     return {
         "meta": {"title": title, "count": count, "max-parallel": max(users for users, _ in kinds)},
         "cols": ["size", *(_kind(users, count) for users, count in kinds)],
@@ -182,10 +182,6 @@ def _table_of_requests(title: str, loads: Sequence[CardLoad], rates: Rates) -> _
         "cols": ["size", "total", *(f"{load.users} max" for load in loads)],
         "rows": [[_value(size, _sized(size)), _value(count, str(count)), *cells]],
     }
-
-
-def _rate(values: Sequence[float]) -> _Json:
-    return _mean(values, _per_second)
 
 
 def _per_second(rate: float) -> str:
