@@ -167,6 +167,17 @@ def test_the_virtual_clock_gives_the_same_bytes_with_and_without_root(tmp_path: 
     assert not list(Path("/tmp").glob("h123-virtual-*"))
 
 
+@needs_kernel
+@as_another
+def test_a_kernel_whose_addresses_cannot_be_fixed_runs_and_says_so() -> None:
+    assert kernel is not None
+    with somebody(filtered=True, traces=False) as user:
+        shutil.copy(kernel.path, user.folder / "linux")
+        report = execute(user, VIRTUAL, "--kernel", "linux")
+        assert report.valid
+        assert codes(report) == {"kernel-at-random"}
+
+
 def offered(chosen: str, *, links: bool) -> MachineOffer:
     closed = OfferedWay("user-namespace", chosen == "user-namespace", links, "a switch is off", "turn it on")
     taken = OfferedWay(chosen, True, links, "the device is closed", "open it")  # type: ignore[arg-type]

@@ -25,8 +25,10 @@ exec "$@"
 class Somebody:
     """Starts commands; `folder` is the user's own, and has a copy of the lab that the user can read."""
 
-    def __init__(self, folder: Path, *, tun: bool = True, filtered: bool = False) -> None:
-        self.folder, self._tun, self._filtered = folder, tun, filtered
+    def __init__(self, folder: Path, *, tun: bool = True, filtered: bool = False, traces: bool = True) -> None:
+        self.folder, self._tun = folder, tun
+        unable = [] if traces else ["no-ptrace"]
+        self._filter = ["/usr/bin/python3", str(folder / _FILTER.name), *unable] if filtered else []
         self.lab = folder / "h123-lab"
         if not self.lab.exists():
             shutil.copy(lab_binary(), self.lab)
@@ -37,9 +39,8 @@ class Somebody:
         with tempfile.TemporaryDirectory() as devices:
             opened = ["unshare", "-m", "sh", "-c", _OPEN_TUN, "sh", mode, devices]
             user = ["setpriv", f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}", "--clear-groups", "--inh-caps=-all"]
-            filtered = ["/usr/bin/python3", str(self.folder / _FILTER.name)] if self._filtered else []
             return subprocess.run(
-                [*opened, *user, "--bounding-set=-all", *filtered, *command],
+                [*opened, *user, "--bounding-set=-all", *self._filter, *command],
                 cwd=self.folder,
                 env={"PATH": os.environ["PATH"], "HOME": str(self.folder)},
                 capture_output=True,
@@ -50,14 +51,14 @@ class Somebody:
 
 
 @contextmanager
-def somebody(*, tun: bool = True, filtered: bool = False) -> Iterator[Somebody]:
+def somebody(*, tun: bool = True, filtered: bool = False, traces: bool = True) -> Iterator[Somebody]:
     """In a folder that others can reach, unlike those of pytest."""
     with tempfile.TemporaryDirectory(prefix="somebody-") as name:
         folder = Path(name)
         shutil.copy(_FILTER, folder)
         os.chown(folder, SOMEBODY, SOMEBODY)
         folder.chmod(0o755)
-        yield Somebody(folder, tun=tun, filtered=filtered)
+        yield Somebody(folder, tun=tun, filtered=filtered, traces=traces)
 
 
 def why_not() -> str | None:
