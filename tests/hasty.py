@@ -15,7 +15,7 @@ from h123.report.page import campaign
 BLANK_PICTURES = mock.patch.multiple(
     vl_convert, vegalite_to_svg=lambda *_, **__: "<svg></svg>", svg_to_png=lambda *_, **__: b""
 )
-NO_PICTURES = mock.patch.object(campaign, "section_figures", return_value={})
+NO_PICTURES = mock.patch.object(campaign, "_drawn", return_value={})
 """For tests of a report's words: the pictures take as long as all the rest of a small campaign, and have tests of their
 own."""
 
