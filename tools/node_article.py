@@ -2,8 +2,9 @@
 
     PYTHONPATH=src .venv/bin/python tools/node_article.py
 
-Verdicts of campaigns are those of the published `claims.txt` (docs/results), which `h123 claims --campaign` printed;
-the others are by arithmetic, or by documents that the claim names. Writes what stands below the page's mark anew.
+Verdicts of campaigns are those of the published results (docs/results/data). Of older campaigns they are those of
+`claims.txt`, which `h123 claims --campaign` printed. The others are by arithmetic, or by documents that the claim
+names. Rewrites what stands below the page's mark.
 """
 
 import re
@@ -17,7 +18,10 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from h123.analysis import decide  # noqa: E402
 from h123.analysis.claims.rows import ClaimRow  # noqa: E402
+from h123.analysis.results.decided import decide_by_results  # noqa: E402
 from h123.base.terminal.markdown import table  # noqa: E402
+from h123.documents.result_file import results  # noqa: E402
+from h123.report.text.claims import measured_lines  # noqa: E402
 from h123.study import list_claims, load_ledger  # noqa: E402
 
 RESULTS = ROOT / "docs/results"
@@ -79,11 +83,31 @@ def sentences() -> Iterator[str]:
 
 def published() -> dict[str, Measured]:
     """By the claim's name."""
-    return {
-        name: one
+    printed = {
+        name: measured
         for path in sorted(RESULTS.glob("*/claims*.txt"))
-        for name, one in verdicts_of(path.parent.name, path.read_text(encoding="utf-8"))
+        for name, measured in verdicts_of(path.parent.name, path.read_text(encoding="utf-8"))
     }
+    return {**printed, **dict(_of_results())}
+
+
+def _of_results() -> Iterator[tuple[str, Measured]]:
+    known = results()
+    for path in list_claims():
+        if not path.match(LEDGERS):
+            continue
+        decided = decide_by_results(load_ledger(path), known)
+        for row in decided.ledger["claims"]:
+            if result := decided.by.get(row["id"]):
+                found = _FIGURE.search(" ".join(measured_lines(row)))
+                figure = _words(**found.groupdict()) if found else ""
+                yield row["id"], Measured(_page_of(result.name), row["verdict"], figure)
+
+
+def _page_of(result: str) -> str:
+    """The page that links to the result's data."""
+    pages = (page for page in sorted(RESULTS.glob("*.md")) if page.name not in ("README.md", PAGE.name))
+    return next(page.stem for page in pages if f"data/{result}.json.xz" in page.read_text(encoding="utf-8"))
 
 
 def verdicts_of(campaign: str, printed: str) -> Iterable[tuple[str, Measured]]:

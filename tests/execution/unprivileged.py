@@ -36,6 +36,8 @@ class Somebody:
 
     def run(self, *command: str) -> "subprocess.CompletedProcess[str]":
         mode = "666" if self._tun else "600"
+        for path in self.folder.iterdir():  # whatever the umask
+            os.chown(path, SOMEBODY, SOMEBODY)
         with tempfile.TemporaryDirectory() as devices:
             opened = ["unshare", "-m", "sh", "-c", _OPEN_TUN, "sh", mode, devices]
             user = ["setpriv", f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}", "--clear-groups", "--inh-caps=-all"]

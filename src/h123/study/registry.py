@@ -91,7 +91,7 @@ def _files(kind: str) -> list[Path]:
         for path in folder.glob("*.yaml"):
             if path.stem not in files and (folder.parent == project_root() or _is_ours(path)):
                 files[path.stem] = path
-    return [files[name] for name in sorted(files)]
+    return sorted(files.values(), key=lambda path: path.name)
 
 
 def _is_ours(path: Path) -> bool:
