@@ -45,7 +45,8 @@ def test_claims_are_listed_with_their_arithmetic(h123: Tool) -> None:
     assert done.returncode == 0, done.stderr
     assert "1120 requests/s x 10 MB x 8 = 89.6 Gbit/s" in done.stdout
     assert "the base is swapped" in done.stdout
-    assert re.search(r"^\d{3,} claims: \d+ confirmed, (\d+ direction only, )?\d+ holds, \d+ impossible, \d+ open", done.stdout, re.MULTILINE)
+    counts = r"^\d{3,} claims: \d+ confirmed, (\d+ direction only, )?\d+ holds, \d+ impossible, \d+ open"
+    assert re.search(counts, done.stdout, re.MULTILINE)
     assert "“Warm handshake latency (ms)” (Performance Comparison Table)" in done.stdout
     one = h123("claims", str(ROOT / "claims/page-loads.yaml"))
     assert "28 claims: 1 confirmed, 3 holds, 1 impossible, 19 open, 4 untestable" in one.stdout
