@@ -1,0 +1,151 @@
+"""What `make wheel` builds, installed as a user does it: on bare Debian systems without compilers."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from h123.base.paths import project_root
+from h123.virtual.source import mirror
+
+pytestmark = pytest.mark.heavy
+
+ROOT = project_root()
+TOOLS = {"debootstrap": "debootstrap", "bwrap": "bubblewrap"}
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+MOST_WHEEL_BYTES = 12_000_000
+MOST_INSTALLED_BYTES = 300_000_000
+PYTHONS = {"bookworm": "3.11", "trixie": "3.13"}
+CERTIFICATE = "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 30 -subj /CN=localhost"
+PYTHON_SERVER = """
+import http.server, ssl
+server = http.server.ThreadingHTTPServer(("0.0.0.0", 8443), http.server.SimpleHTTPRequestHandler)
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain("cert.pem", "key.pem")
+server.socket = context.wrap_socket(server.socket, server_side=True)
+server.serve_forever()
+"""
+GO_SERVER = "./h123-go serve --address 0.0.0.0 --port 8443 --protocol h2 --tls 1.3 --cert cert.pem --key key.pem"
+
+
+def run(command: Sequence[str | Path], **options: object) -> str:
+    """Standard output; fails with both outputs."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
+    assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    return str(done.stdout)
+
+
+def build(checkout: Path, out: Path) -> list[Path]:
+    """The wheels of a checkout: h123 and the kernel."""
+    run(["make", ".cache/packaging/stamp"], cwd=checkout)
+    environment = {**os.environ, "PYTHONPATH": str(checkout / "src"), "H123_ROOT": str(checkout)}
+    command = [sys.executable, checkout / "packaging/build.py", "--kernel", "--out", out]
+    return [Path(line) for line in run(command, env=environment).splitlines()]
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return build(ROOT, tmp_path_factory.mktemp("wheels"))
+
+
+def test_the_same_commit_gives_the_same_bytes_in_another_folder(wheels: list[Path], tmp_path: Path) -> None:
+    clone = tmp_path / "another clone"
+    run(["git", "clone", "--quiet", ROOT, clone])
+    assert run(["git", "status", "--porcelain"], cwd=ROOT) == "", "commit first: wheels are built from the work tree"
+    again = build(clone, tmp_path / "again")
+    assert [path.name for path in again] == [path.name for path in wheels]
+    assert _digests(again) == _digests(wheels)
+
+
+def _digests(files: list[Path]) -> list[str]:
+    return [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
+
+
+def test_the_wheel_is_small_for_old_systems_and_has_its_programs(wheels: list[Path]) -> None:
+    wheel = wheels[0]
+    assert wheel.stat().st_size <= MOST_WHEEL_BYTES
+    shown = " ".join(run([ROOT / ".cache/packaging/bin/auditwheel", "show", wheel]).split())
+    assert 'consistent with the following platform tag: "manylinux_2_28_x86_64"' in shown
+    modes = {info.filename: info.external_attr >> 16 for info in zipfile.ZipFile(wheel).infolist()}
+    for name in ("h123-lab", "subjects/go/h123-go"):
+        assert modes[f"h123/data/prebuilt/{name}"] & 0o111 == 0o111
+
+
+@dataclass(frozen=True)
+class Debian:
+    """A bare Debian system in a folder."""
+
+    root: Path
+    wheels: Path
+
+    def run(self, command: str) -> str:
+        """A shell's standard output, with root's rights and the TUN device."""
+        mounts = ["--bind", self.root, "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/run"]
+        mounts += ["--dev-bind", "/dev/net/tun", "/dev/net/tun", "--ro-bind", self.wheels, "/wheels"]
+        environment = ["--clearenv", "--setenv", "PATH", PATH, "--setenv", "HOME", "/root", "--setenv", "LANG", "C"]
+        return run(["bwrap", *mounts, "--cap-add", "ALL", *environment, "--chdir", "/root", "sh", "-ec", command])
+
+
+@pytest.fixture(scope="module", params=sorted(PYTHONS))
+def debian(request: pytest.FixtureRequest, wheels: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Debian:
+    if missing := [package for program, package in TOOLS.items() if shutil.which(program) is None]:
+        run(["apt-get", "install", "--yes", "--quiet", "--no-install-recommends", *missing])
+    store = tmp_path_factory.mktemp("store")
+    fetch = [sys.executable, "-m", "pip", "download", "--quiet", "--dest", store, "--find-links", wheels[0].parent]
+    versions = ["--python-version", PYTHONS[request.param], "--only-binary", ":all:"]
+    run([*fetch, *versions, "h123[report,virtual]"])
+    root = tmp_path_factory.mktemp("system") / request.param
+    run(["debootstrap", "--variant=minbase", "--include=python3-venv,openssl", request.param, root, mirror()])
+    system = Debian(root, store)
+    for name, extras in (("small", ""), ("v", "[report,virtual]")):
+        install = f"{name}/bin/pip install --quiet --no-index --find-links /wheels 'h123{extras}'"
+        system.run(f"python3 -m venv {name} && {install}")
+    return system
+
+
+def test_an_installation_is_small(debian: Debian) -> None:
+    used = debian.run("cd small/lib/python3*/site-packages && du -sb --exclude='pip*' --exclude='*setuptools*' .")
+    assert int(used.split()[0]) <= MOST_INSTALLED_BYTES
+
+
+def test_doctor_finds_nothing_missing(debian: Debian) -> None:
+    shown = debian.run("v/bin/h123 doctor")
+    assert "missing" not in shown
+    assert "limited" not in shown
+
+
+def test_quick_gives_its_verdicts(debian: Debian) -> None:
+    shown = debian.run("v/bin/h123 run quick --clock virtual --out quick")
+    assert "144 of 144 trials valid" in shown
+    assert "faster" in shown
+    assert (debian.root / "root/quick/report.html").is_file()
+
+
+def test_two_builds_of_a_python_server_are_compared(debian: Debian) -> None:
+    (debian.root / "root/serve.py").write_text(PYTHON_SERVER)
+    (debian.root / "root/file").write_bytes(bytes(10_000))
+    debian.run(CERTIFICATE)
+    servers = "--server a='python3 serve.py' --server b='python3 serve.py' --url https://localhost:8443/file"
+    shown = debian.run(f"v/bin/h123 compare {servers} --networks home --clock virtual --out python")
+    assert "b and a are the same within 5 %" in shown
+
+
+def test_protocols_of_a_go_server_are_compared(debian: Debian) -> None:
+    debian.run("cp v/lib/python3*/site-packages/h123/data/prebuilt/subjects/go/h123-go .")
+    debian.run(CERTIFICATE)
+    server = f"--server '{GO_SERVER}' --url https://localhost:8443/bytes/10000"
+    shown = debian.run(f"v/bin/h123 compare {server} --protocols h1,h2 --networks home --clock virtual --out go")
+    assert "HTTP/2 / HTTP/1.1" in shown
+
+
+def test_an_uninstall_leaves_nothing_but_cache_and_campaigns(debian: Debian) -> None:
+    debian.run("v/bin/pip uninstall --quiet --yes h123 h123-virtual-kernel")
+    assert debian.run("find v -path '*h123*'") == ""
+    assert (debian.root / "root/.cache/h123").is_dir()
