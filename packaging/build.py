@@ -74,10 +74,10 @@ def _build_lab(machine: str, program: Path) -> None:
     """With Zig's linker, which can link for an older glibc than this machine's."""
     target, build = f"{machine}-unknown-linux-gnu", ROOT / ".cache/wheel/lab"
     cargo_home = os.environ.get("CARGO_HOME") or Path.home() / ".cargo"
-    flags = f"-C strip=symbols --remap-path-prefix={ROOT}=/h123 --remap-path-prefix={cargo_home}=/cargo"
+    flags = ["-C", "strip=symbols", f"--remap-path-prefix={ROOT}=/h123", f"--remap-path-prefix={cargo_home}=/cargo"]
     command = ["cargo", "zigbuild", "--release", "--locked", "--quiet"]
     command += ["--target", f"{target}.{GLIBC[machine]}", "--target-dir", str(build)]
-    _run(command, ROOT / "lab", {"RUSTFLAGS": flags})
+    _run(command, ROOT / "lab", {"CARGO_ENCODED_RUSTFLAGS": "\x1f".join(flags)})
     program.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(build / target / "release/h123-lab", program)
 
