@@ -89,6 +89,11 @@ def lab_binary() -> Path:
     return root / "lab/target/release/h123-lab" if root else prebuilt("h123-lab")
 
 
+def lab_remedy() -> str:
+    """What to do about a lab that does not start."""
+    return "run `make setup`" if checkout() else "install the package again: pip install --force-reinstall h123"
+
+
 def typed(path: Path) -> str:
     """As a shell and our command line take it for this path, and nothing else."""
     name = str(path)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from h123.base.errors import UserError
-from h123.base.paths import lab_binary
+from h123.base.paths import lab_binary, lab_remedy
 from h123.base.roots import root_options
 from h123.catalogue import files_folder, installations
 from h123.documents import Reason, read_document, write_document
@@ -108,7 +108,7 @@ class LocalEngine:
         command = [str(lab_binary()), "noise", "--ms", str(_PROBE_MS)]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         if done.returncode:
-            raise UnfitMachine(f"h123-lab noise failed: {done.stderr.strip()}", remedy="run `make setup`")
+            raise UnfitMachine(f"h123-lab noise failed: {done.stderr.strip()}", remedy=lab_remedy())
         shares = json.loads(done.stdout)
         return float(max(shares["stalled"] or 0.0, shares["busy"]))
 

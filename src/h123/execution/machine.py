@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from h123.base.errors import UserError
-from h123.base.paths import lab_binary
+from h123.base.paths import lab_binary, lab_remedy
 from h123.base.processes import usable_processors
 from h123.documents.campaign_file import MachineFacts, Privileges
 from h123.documents.events import PlaceName
@@ -165,7 +165,7 @@ def ways() -> MachineOffer:
         told = json.loads(done.stdout)
         found = MachineOffer(told["chosen"], [OfferedWay(**way) for way in told["ways"]])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UserError(f"cannot ask {lab_binary()}: {error}", remedy="run `make setup`", status=3) from None
+        raise UserError(f"cannot ask {lab_binary()}: {error}", remedy=lab_remedy(), status=3) from None
     return found
 
 

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from h123.base.errors import UserError
-from h123.base.paths import cache_folder, lab_binary
+from h123.base.paths import cache_folder, checkout, lab_binary, lab_remedy
 from h123.base.terminal.console import out_console, write
 
 _TUN = "modprobe tun; in a container: --privileged --device /dev/net/tun"
@@ -68,7 +68,7 @@ def _lab() -> list[MachineCheck]:
     try:
         return [MachineCheck(**check) for check in json.loads(done.stdout)]
     except (ValueError, TypeError):
-        raise UserError(f"h123-lab doctor failed: {done.stderr.strip()}", remedy="run `make setup`", status=3) from None
+        raise UserError(f"h123-lab doctor failed: {done.stderr.strip()}", remedy=lab_remedy(), status=3) from None
 
 
 def _ways() -> Iterator[MachineCheck]:
@@ -134,6 +134,8 @@ def _rust() -> MachineCheck:
 
 def _go() -> MachineCheck:
     path = shutil.which("go")
+    if path is None and checkout() is None:
+        return MachineCheck("Go", True, "not found; h123's own subject came with the package, others in Go need it")
     version = _go_version(path) if path else ()
     version_text = f"{'.'.join(map(str, version))}, {path}" if version else path
     needed = ".".join(map(str, _GO))
