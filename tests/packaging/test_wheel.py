@@ -32,7 +32,9 @@ context.load_cert_chain("cert.pem", "key.pem")
 server.socket = context.wrap_socket(server.socket, server_side=True)
 server.serve_forever()
 """
-GO_SERVER = "./h123-go serve --address 0.0.0.0 --port 8443 --protocol h2 --tls 1.3 --cert cert.pem --key key.pem"
+GO_SERVER = (
+    './h123-go serve --address 0.0.0.0 --port 8443 --protocol h2 --tls 1.3 --cert cert.pem --key key.pem --alt-svc ""'
+)
 
 
 def run(command: Sequence[str | Path], **options: object) -> str:
