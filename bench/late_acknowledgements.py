@@ -1,4 +1,4 @@
-"""How late clients acknowledge: the table of docs/results/page-loads.md, of campaigns with a record of packets.
+"""How late clients acknowledge: the table of docs/results/page-browsers.md, of campaigns with a record of packets.
 
     PYTHONPATH=src .venv/bin/python bench/late_acknowledgements.py CAMPAIGN...
 

@@ -1,4 +1,4 @@
-"""What it does to a page that its client has no time for packets: a table of docs/results/page-loads.md.
+"""What it does to a page that its client has no time for packets: a table of docs/results/page-browsers.md.
 
     PYTHONPATH=src .venv/bin/python bench/late_reader.py [--blocks 6] [--held 15ms] [--of 30ms] [OUT]
 
