@@ -1,8 +1,9 @@
-"""For `make docs`: links of the site's pages.
+"""For `make docs`: links of the site's pages, and figures of published results.
 
 A page names what is in the repository and not in `docs`, where a link would be dead. Beside a link to the data of a
-published result stand links to the pages that `tools/result_pages.py` made of it, which the site has too. A page
-that is kept compressed is unpacked.
+published result stand links to the pages that `tools/result_pages.py` made of it, which the site has too. Where a page
+has the comment `<!-- figure: NAME -->`, the site shows the figure of that result. A page that is kept compressed is
+unpacked.
 
 A hook of MkDocs, which calls `on_files` once and `on_page_markdown` of each page.
 """
@@ -10,10 +11,12 @@ A hook of MkDocs, which calls `on_files` once and `on_page_markdown` of each pag
 import lzma
 import re
 from pathlib import Path, PurePosixPath
-from posixpath import normpath
+from posixpath import normpath, relpath
 from typing import Any
 
 _LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<path>[^)\s#:]+)(?:#[^)\s]*)?\)")
+_FIGURE = re.compile(r"<!-- figure: (?P<name>[\w-]+) -->")
+_ALTERNATIVE = re.compile(r'aria-label="([^"]*)"')
 _DOCS = Path(__file__).resolve().parents[1] / "docs"
 _RENDERED = _DOCS.parent / "target/results"
 _DATA, _DATA_SUFFIX = "results/data", ".json.xz"
@@ -35,9 +38,19 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_other: Any) -> str:
-    """The page's text, with links out of `docs`, and to folders, as words."""
+    """The page's text, with links out of `docs`, and to folders, as words, and with figures."""
     here = PurePosixPath(page.file.src_uri).parent
-    return _LINK.sub(lambda link: _link(link, here), markdown)
+    linked = _LINK.sub(lambda link: _link(link, here), markdown)
+    return _FIGURE.sub(lambda mark: _figure(mark["name"], here), linked)
+
+
+def _figure(name: str, here: PurePosixPath) -> str:
+    """A link to the result's figure; nothing where the result has none."""
+    path = _RENDERED / f"{name}.svg"
+    if not path.is_file():
+        return ""
+    label = _ALTERNATIVE.search(path.read_text(encoding="utf-8"))
+    return f"![{label[1] if label else name}]({relpath(f'{_DATA}/{name}.svg', here)})"
 
 
 def _link(link: re.Match[str], here: PurePosixPath) -> str:

@@ -1,4 +1,4 @@
-"""The pages of the published results, for `make docs`: of each its report, its summary and its claims.
+"""The pages of the published results, for `make docs`: of each its report, its summary, its claims and its figure.
 
     PYTHONPATH=src .venv/bin/python tools/result_pages.py target/results
 
@@ -7,6 +7,7 @@ A result's files are made again where its data, or the code that makes pages, ha
 
 import hashlib
 import io
+import re
 import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -24,6 +25,18 @@ from h123.study import ledgers_of
 CODE = Path(__file__).resolve().parents[1] / "src/h123"
 MAKERS = ("analysis", "report")
 COLUMNS = 80
+_FIGURE = re.compile(
+    r'<svg (?P<start>role[^>]*data-size="wide"[^>]*) width="(?P<width>\d+)" height="(?P<height>\d+)"[^>]*>'
+    r"(?P<body>.*?</svg>)",
+    re.DOTALL,
+)
+"""The page's first figure, "The answer", as wide as a desk's screen lets it be."""
+_TALLEST = 1100
+_MARGIN = 60
+"""On both sides, for a font that is wider than the one that the figure was laid out with."""
+_COLOURS = re.compile(r"<style>(.*?)\n\* \{", re.DOTALL)
+"""The page's colours, which stand first in its style, for light and for dark screens."""
+_FONT = 'text { font-family: Helvetica, Arial, "Liberation Sans", Roboto, sans-serif; }'
 
 
 def main(folder: Path) -> None:
@@ -42,7 +55,10 @@ def main(folder: Path) -> None:
 def _write(job: tuple[PublishedResult, Path]) -> str:
     result, folder = job
     verdicts = verdicts_of(result.parts()[0], result.path)
-    (folder / f"{result.name}.html").write_text(result_page(result), encoding="utf-8")
+    page = result_page(result)
+    (folder / f"{result.name}.html").write_text(page, encoding="utf-8")
+    if figure := _figure(page):
+        (folder / f"{result.name}.svg").write_text(figure, encoding="utf-8")
     summary = _printed(lambda console: print_summary(verdicts, console))
     (folder / f"{result.name}.txt").write_text(summary, encoding="utf-8")
     if ledgers := ledgers_of(verdicts["study"]):
@@ -51,6 +67,17 @@ def _write(job: tuple[PublishedResult, Path]) -> str:
         (folder / f"{result.name}.claims.txt").write_text(text, encoding="utf-8")
     _stamp(result, folder).write_text(_made_of(result), encoding="utf-8")
     return result.name
+
+
+def _figure(page: str) -> str | None:
+    """The page's answer as a picture of its own; None where it has none, or one too tall for a text."""
+    figure, colours = _FIGURE.search(page), _COLOURS.search(page)
+    if not figure or not colours or int(figure["height"]) > _TALLEST:
+        return None
+    width, height = int(figure["width"]) + 2 * _MARGIN, figure["height"]
+    box = f'width="{width}" height="{height}" viewBox="-{_MARGIN} 0 {width} {height}"'
+    style = f"<style>{colours[1]}\n{_FONT}</style>"
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {figure["start"]} {box}>{style}{figure["body"]}\n'
 
 
 def _printed(show: Callable[[Console], None]) -> str:
@@ -76,7 +103,7 @@ def _made_of(result: PublishedResult) -> str:
 @cache
 def _code() -> bytes:
     files = sorted(path for maker in MAKERS for path in (CODE / maker).rglob("*") if path.suffix != ".pyc")
-    return hashlib.sha256(b"".join(path.read_bytes() for path in files if path.is_file())).digest()
+    return hashlib.sha256(b"".join(path.read_bytes() for path in [Path(__file__), *files] if path.is_file())).digest()
 
 
 if __name__ == "__main__":
