@@ -20,7 +20,7 @@ from campaign.scripted import HERE, ScriptedEngine, run_scripted
 from campaign.test_jobs import IDLE, events
 from campaign.test_runner import STUDY, Silent, start
 from campaign.worker import Wanted
-from campaign.workers import Workers, forge
+from campaign.workers import GrowingWorkers, Workers, forge
 from documents import check_documents
 from h123.analysis import analyse
 from h123.base.errors import UserError
@@ -231,6 +231,38 @@ def test_what_did_not_arrive_as_it_was_sealed_is_refused(
     monkeypatch.undo()
     assert run(making, again(tmp_path), two[:1]).valid == TRIALS
     assert nothing_is_left_over(campaign)
+
+
+def test_a_machine_that_joins_later_gets_blocks(tmp_path: Path, making: str, two: list[Wanted]) -> None:
+    campaign, (fast, slow) = start(tmp_path, SMALL), two
+    pool = GrowingWorkers(making, campaign.folder.arrivals, [slow], {EACH: fast})
+    assert run_campaign(campaign, pool, Silent(), 1).valid == TRIALS == len(events(campaign))
+    assert whole_on_one_machine(campaign.folder)
+    assert {machine for found in counted(campaign.folder).values() for machine in found} == {"fast", "slow"}
+    assert moves(campaign.folder) == []
+    (joined,) = [event for event in campaign.folder.events() if event["event"] == "joined"]
+    assert joined["places"]["fast"]["cpu"] == FAST["cpu"]
+
+
+def test_a_campaign_that_lost_its_last_machine_goes_on_with_the_next(
+    tmp_path: Path, making: str, two: list[Wanted]
+) -> None:
+    """The same machine goes on with its block; another one does the block again."""
+    campaign, (fast, slow) = start(tmp_path, SMALL), two
+    later = {4: replace(fast, dies=4), 8: slow}
+    pool = GrowingWorkers(making, campaign.folder.arrivals, [replace(fast, dies=4)], later)
+    assert run_campaign(campaign, pool, Silent(), 1).valid == TRIALS
+    assert whole_on_one_machine(campaign.folder)
+    assert nothing_is_left_over(campaign)
+    assert moves(campaign.folder) == [(3, "fast", "slow", "its power failed")]
+
+
+def test_a_campaign_without_any_machine_left_says_why(tmp_path: Path, making: str, two: list[Wanted]) -> None:
+    campaign = start(tmp_path, SMALL)
+    pool = GrowingWorkers(making, campaign.folder.arrivals, [replace(two[0], dies=4)], {})
+    with pytest.raises(UserError, match="its power failed"):
+        run_campaign(campaign, pool, Silent(), 1)
+    assert len(events(campaign)) == 4
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,17 @@ from pathlib import Path
 from campaign.worker import WANTED, Wanted
 from h123.base.files.durable import sync_tree
 from h123.base.paths import project_root
-from h123.execution import AttemptDone, BlockOrder, Machine, MachineLost, PoolEvent, pack, read_event, unpack
+from h123.execution import (
+    AttemptDone,
+    BlockOrder,
+    Machine,
+    MachineJoined,
+    MachineLost,
+    PoolEvent,
+    pack,
+    read_event,
+    unpack,
+)
 
 ROOT = project_root()
 
@@ -47,19 +57,26 @@ class _Worker:
 class Workers:
     """Machines that share nothing with this process."""
 
+    grows = False
+
     def __init__(self, forge: str, arrivals: Path, wanted: Sequence[Wanted]) -> None:
         """`arrivals`: where attempts come to be fetched, on the disk of their campaign."""
-        self._arrivals = arrivals
+        self._forge, self._arrivals = forge, arrivals
         self._workers = dict[str, _Worker]()
         self.orders, self.happened = list[str](), list[str]()
         """All that was sent and all that was heard, but for archives."""
-        links = [Client(forge) for _ in wanted]
+        self._machines = self._make(wanted)
+
+    def _make(self, wanted: Sequence[Wanted]) -> list[Machine]:
+        links = [Client(self._forge) for _ in wanted]
         for link, one in zip(links, wanted, strict=True):
             link.send_bytes(WANTED.dump_json(one))
+        made = list[Machine]()
         for link in links:
             pid, machine = json.loads(link.recv_bytes()), Machine.model_validate_json(link.recv_bytes())
             self._workers[machine.name] = _Worker(machine, link, pid)
-        self._machines = [worker.machine for worker in self._workers.values()]
+            made.append(machine)
+        return made
 
     def machines(self) -> Sequence[Machine]:
         return self._machines
@@ -74,6 +91,8 @@ class Workers:
 
     def events(self, timeout_s: float | None = None, /) -> Sequence[PoolEvent]:
         by_link = {worker.link: worker for worker in self._workers.values()}
+        if not by_link:
+            return []
         happened = [self._event(by_link[link]) for link in connection.wait(list(by_link), timeout_s)]  # type: ignore[index]
         for event in happened:
             if isinstance(event, MachineLost):
@@ -115,6 +134,25 @@ class Workers:
     def _end(self, name: str) -> None:
         self.kill(name)
         self._workers.pop(name).link.close()
+
+
+class GrowingWorkers(Workers):
+    """Machines of which some come later."""
+
+    grows = True
+
+    def __init__(self, forge: str, arrivals: Path, wanted: Sequence[Wanted], later: Mapping[int, Wanted]) -> None:
+        """`later`: those that come, by the number of attempts that have ended before. One that is there already has to
+        be lost first."""
+        super().__init__(forge, arrivals, wanted)
+        self._later = dict(later)
+
+    def events(self, timeout_s: float | None = None, /) -> Sequence[PoolEvent]:
+        ended = sum('"attempt-done"' in text for text in self.happened)
+        if due := [n for n, one in self._later.items() if n <= ended and one.name not in self._workers]:
+            (machine,) = self._make([self._later.pop(due[0])])
+            return [MachineJoined(machine=machine.name, joined=machine)]
+        return super().events(timeout_s)
 
 
 def _packed(folder: Path) -> bytes:

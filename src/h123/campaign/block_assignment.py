@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from h123.base.errors import UserError
 from h123.documents.events import BlockMove, superseded
 from h123.execution import Jobs, Machine, MachineLost
 from h123.execution.retry_policy import LiveAttempt, disturbed, given_up, settled, usable
@@ -48,7 +47,11 @@ class BlockAssignment:
         blocks: Sequence[Sequence[PlannedTrial]],
         assignees: Sequence[Assignee],
         attempts: Mapping[str, Sequence[LiveAttempt]],
+        *,
+        grows: bool = False,
     ) -> None:
+        """`grows`: machines may join later, so that each gets one block at a time."""
+        self._grows = grows
         self._blocks = {block[0].block: block for block in blocks}
         self._attempts = attempts
         self.assignees = list(assignees)
@@ -63,25 +66,34 @@ class BlockAssignment:
         """What waits for a machine."""
         return [t for n in self._unassigned for t in self._blocks[n] if not settled(self._attempts[t.id])]
 
+    @property
+    def waiting(self) -> bool:
+        """Whether a block waits for a machine."""
+        return bool(self._unassigned)
+
     def home(self, block: int) -> Assignee | None:
         """Where the block is done; None where that machine has gone. Earlier versions named none: they had one."""
-        name = self._homes.get(block, self.assignees[0].machine.name)
+        if block not in self._homes:
+            return self.assignees[0] if self.assignees else None
+        name = self._homes[block]
         return next((assignee for assignee in self.assignees if assignee.machine.name == name), None)
 
     def assign(self, assignee: Assignee) -> tuple[list[int], list[BlockMove]]:
         """The blocks that a machine at rest does next, and which of them have moved there: their trials are all done
-        again. A block at a time, so that a fast machine gets more of them; the only one gets all."""
+        again. A block at a time, so that a fast machine gets more of them; the only one that will ever be gets all."""
         free = [n for n in self._unassigned if n not in self._homes or self.home(n) in (assignee, None)]
-        assigned = free if len(self.assignees) == 1 else free[:1]
+        assigned = free if len(self.assignees) == 1 and not self._grows else free[:1]
         self._unassigned = [number for number in self._unassigned if number not in assigned]
         moved = [self._moved(number, assignee) for number in assigned if not self.home(number)]
         self._homes |= dict.fromkeys(assigned, assignee.machine.name)
         return assigned, moved
 
+    def join(self, assignee: Assignee) -> None:
+        """A machine has come. What it lost before and nobody does yet is waiting for it."""
+        self.assignees.append(assignee)
+
     def lose(self, lost: MachineLost) -> None:
-        """The machine goes out. Raises UserError, with what it said, where it is the last one."""
-        if [assignee.machine.name for assignee in self.assignees] == [lost.machine]:
-            raise UserError(lost.why, lost.remedy, status=3)
+        """The machine goes out. Its unfinished blocks wait for a machine."""
         self.assignees = [assignee for assignee in self.assignees if assignee.machine.name != lost.machine]
         self._lost[lost.machine] = lost.why
         homeless = [n for n, home in self._homes.items() if home == lost.machine and self._needs_machine(n)]

@@ -140,16 +140,8 @@ def run_campaign(
 
 
 def _run_unfinished(campaign: Campaign, pool: Pool, display: Display, jobs: int | None, retry: bool) -> Outcome:
-    machines = _fit_machines(campaign, pool)
-    attempts = _take_up(campaign, machines, retry)
-    _check_uploads(campaign)
-    _check_disk(campaign, untried(campaign.plan.trials(), attempts))
-    assignees = [Assignee(machine, Jobs.at(campaign.plan, jobs, machine)) for machine in machines]
-    for assignee, event in itertools.product(assignees, itertools.chain.from_iterable(attempts.values())):
-        if event.get("place") in (assignee.machine.name, None) and not campaign.folder.damage(event):
-            assignee.jobs.learn(event, read_document(campaign.folder.attempt(event) / "report.json", Report))
     try:
-        Scheduler(campaign, pool, display, assignees, attempts).run()
+        attempts = _run_on(pool, campaign, display, jobs, retry)
     finally:
         pool.close()
     outcome = Outcome(planned=len(attempts))
@@ -161,13 +153,31 @@ def _run_unfinished(campaign: Campaign, pool: Pool, display: Display, jobs: int 
     return outcome
 
 
-def _fit_machines(campaign: Campaign, pool: Pool) -> list[Machine]:
-    """Those that have what the campaign's clocks need."""
-    virtual = any(trial.parameters.clock == "virtual" for trial in campaign.plan.blocks[0])
-    fit = [machine for machine in pool.machines() if not virtual or machine.facts.get("virtual_kernel")]
-    if not fit:
+def _run_on(pool: Pool, campaign: Campaign, display: Display, jobs: int | None, retry: bool) -> Attempts:
+    machines = [machine for machine in pool.machines() if _fits(campaign, machine)]
+    if not machines:
         raise UserError(f"no machine has {NAME}", remedy="run `h123 install` there", status=3)
-    return fit
+    attempts = _take_up(campaign, machines, retry)
+    _check_uploads(campaign)
+    _check_disk(campaign, untried(campaign.plan.trials(), attempts))
+
+    def assignee_of(machine: Machine) -> Assignee | None:
+        if not _fits(campaign, machine):
+            return None
+        assignee = Assignee(machine, Jobs.at(campaign.plan, jobs, machine))
+        for event in itertools.chain.from_iterable(attempts.values()):
+            if event.get("place") in (machine.name, None) and not campaign.folder.damage(event):
+                assignee.jobs.learn(event, read_document(campaign.folder.attempt(event) / "report.json", Report))
+        return assignee
+
+    Scheduler(campaign, pool, display, machines, attempts, assignee_of).run()
+    return attempts
+
+
+def _fits(campaign: Campaign, machine: Machine) -> bool:
+    """Whether it has what the campaign's clocks need."""
+    virtual = any(trial.parameters.clock == "virtual" for trial in campaign.plan.blocks[0])
+    return not virtual or bool(machine.facts.get("virtual_kernel"))
 
 
 def _take_up(campaign: Campaign, machines: Sequence[Machine], retry: bool) -> Attempts:

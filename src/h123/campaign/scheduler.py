@@ -1,7 +1,7 @@
 """The course of a campaign: which machine gets which blocks, and what becomes of the attempts that come back."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from h123.base.errors import UserError
@@ -17,6 +17,8 @@ from h123.execution import (
     AttemptDone,
     BlockDone,
     BlockOrder,
+    Machine,
+    MachineJoined,
     MachineLost,
     Notice,
     OrderRefused,
@@ -53,15 +55,26 @@ class Scheduler:
     """Has all blocks run, each whole on one machine; appends to `attempts` as trials end."""
 
     def __init__(
-        self, campaign: Campaign, pool: Pool, display: Display, assignees: Sequence[Assignee], attempts: Attempts
+        self,
+        campaign: Campaign,
+        pool: Pool,
+        display: Display,
+        machines: Sequence[Machine],
+        attempts: Attempts,
+        assignee_of: Callable[[Machine], Assignee | None],
     ) -> None:
+        """`assignee_of`: makes a machine one of this campaign; None: it lacks what the campaign needs."""
+        self._assignee_of = assignee_of
         self._campaign, self._pool, self._display = campaign, pool, display
         self._attempts = attempts
         self._planned = {trial.id: trial for trial in campaign.plan.trials()}
         self._forecast = Forecast({trial: cost.seconds for trial, cost in campaign.plan.estimates().items()})
         self._interim = Interim(campaign)
         self._late_s: float | None = None
-        self._assignment = BlockAssignment(campaign.plan.blocks, assignees, attempts)
+        assignees = [assignee for machine in machines if (assignee := assignee_of(machine))]
+        self._assignment = BlockAssignment(campaign.plan.blocks, assignees, attempts, grows=pool.grows)
+        self._last_loss: MachineLost | None = None
+        """Why no machine is left; None: there is one."""
         self._orders = 0
         self._given_up_in_a_row = 0
         self._began = time.monotonic()
@@ -71,11 +84,20 @@ class Scheduler:
     def run(self) -> None:
         """Run what is not settled, then what was disturbed; nothing runs any more when this returns."""
         self._assign_all()
-        while any(assignee.order is not None for assignee in self._assignment.assignees):
-            for event in self._pool.events():
+        while self._busy() or (self._last_loss and self._assignment.waiting):
+            events = self._pool.events()
+            if self._last_loss and not events:
+                raise UserError(self._last_loss.why, self._last_loss.remedy, status=3)
+            for event in events:
                 self._take(event)
 
+    def _busy(self) -> bool:
+        return any(assignee.order is not None for assignee in self._assignment.assignees)
+
     def _take(self, event: PoolEvent) -> None:
+        if isinstance(event, MachineJoined):
+            self._join(event.joined)
+            return
         assignee = next(a for a in self._assignment.assignees if a.machine.name == event.machine)
         match event:
             case Started():
@@ -91,10 +113,23 @@ class Scheduler:
                 self._assign(assignee)
             case MachineLost():
                 self._assignment.lose(event)
+                if not self._assignment.assignees:
+                    self._last_loss = event
+                    return
                 self._display.say(f"{event.machine} has failed: {event.why}", self._standing())
                 self._assign_all()
             case OrderRefused():
                 raise event.error()
+
+    def _join(self, machine: Machine) -> None:
+        """A machine has come: it is journalled, and gets blocks."""
+        if (assignee := self._assignee_of(machine)) is None:
+            return
+        self._last_loss = None
+        self._campaign.folder.append({"event": "joined", "places": {machine.name: machine.facts}})
+        self._assignment.join(assignee)
+        self._display.say(f"{machine.name} has joined", self._standing())
+        self._assign_all()
 
     def _assign_all(self) -> None:
         for assignee in self._assignment.assignees:

@@ -104,9 +104,10 @@ class BlockMove(TypedDict):
 
 @with_config(STRICT)
 class CampaignStep(TypedDict):
-    """Of a campaign's course: it began, went on, was interrupted, ended, or was asked to try again."""
+    """A step of a campaign: it began, resumed, got another machine, was interrupted, ended, or tries failed trials
+    again."""
 
-    event: Literal["campaign", "resume", "retry", "interrupted", "finished"]
+    event: Literal["campaign", "resume", "joined", "retry", "interrupted", "finished"]
     version: NotRequired[str]
     trials: NotRequired[int]
     places: NotRequired[dict[PlaceName, MachineFacts]]

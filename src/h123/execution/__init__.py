@@ -29,6 +29,7 @@ from h123.execution.order import BlockOrder
 from h123.execution.pool import (
     AttemptDone,
     BlockDone,
+    MachineJoined,
     MachineLost,
     Notice,
     OrderRefused,
@@ -53,6 +54,7 @@ __all__ = [
     "Jobs",
     "LocalPool",
     "Machine",
+    "MachineJoined",
     "MachineLost",
     "MachineOffer",
     "Notice",

@@ -21,6 +21,8 @@ class LocalPool:
     Orders run while their events are asked for, in the same thread.
     """
 
+    grows = False
+
     def __init__(
         self,
         folder: Path | None = None,

@@ -69,8 +69,15 @@ class BlockDone(_Event):
     number: Count
 
 
+class MachineJoined(_Event):
+    """A machine has come, or a lost one is there again. It has no order yet."""
+
+    event: Literal["machine-joined"] = "machine-joined"
+    joined: Machine
+
+
 class MachineLost(_Event):
-    """A machine has failed: nothing more is heard of it, and what ran there is lost."""
+    """A machine has failed: it sends nothing more unless it joins again, and what ran there is lost."""
 
     event: Literal["machine-lost"] = "machine-lost"
     why: str
@@ -90,7 +97,7 @@ class OrderRefused(_Event):
         return UserError(self.why, self.remedy, status=self.status)
 
 
-PoolEvent = Started | AttemptDone | Notice | BlockDone | MachineLost | OrderRefused
+PoolEvent = Started | AttemptDone | Notice | BlockDone | MachineJoined | MachineLost | OrderRefused
 _READS: TypeAdapter[PoolEvent] = TypeAdapter(Annotated[PoolEvent, Field(discriminator="event")])
 
 
@@ -101,6 +108,10 @@ def read_event(text: str | bytes) -> PoolEvent:
 
 class Pool(Protocol):
     """Runs block orders on its machines. Used by one thread."""
+
+    @property
+    def grows(self) -> bool:
+        """Whether machines may join while a campaign runs."""
 
     def machines(self) -> Sequence[Machine]:
         """All that there are, lost ones included; at least one. Names are unique."""
@@ -113,7 +124,8 @@ class Pool(Protocol):
 
     def events(self, timeout_s: float | None = None, /) -> Sequence[PoolEvent]:
         """What has happened since, of one machine in its order; waits until there is something, or for so long. A pool
-        that runs trials itself may take longer.
+        that runs trials itself may take longer. Without a timeout, no events mean that no machine is left and none
+        will join.
 
         Raises OSError where the disk of who asks is full.
         """
