@@ -1,7 +1,9 @@
-"""The site shows figures of published results where a page asks for one."""
+"""The pages of docs/results are an atlas: short, led by their answers, and with figures of published results."""
 
 import importlib.util
 import re
+from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 from xml.dom.minidom import parseString
 
@@ -9,6 +11,9 @@ from h123.base.paths import project_root
 from h123.documents.result_file import results
 from h123.report import result_page
 
+ATLAS = project_root() / "docs/results"
+MOST_WORDS, MOST_WORDS_A_PAGE = 25_000, 2_000
+GENERATED = "<!-- Below: written by"
 MARK = re.compile(r"<!-- figure: ([\w-]+) -->")
 
 
@@ -22,9 +27,29 @@ def tool(name: str) -> ModuleType:
     return module
 
 
+def pages() -> Iterator[tuple[Path, str]]:
+    """Each page with its text, without what a tool has written."""
+    for path in sorted(ATLAS.rglob("*.md")):
+        yield path, path.read_text("utf-8").partition(GENERATED)[0]
+
+
+def test_pages_are_short() -> None:
+    words = {path.name: len(text.split()) for path, text in pages()}
+    assert len(words) >= 20
+    assert {name: count for name, count in words.items() if count > MOST_WORDS_A_PAGE} == {}
+    assert sum(words.values()) <= MOST_WORDS
+
+
+def test_each_page_begins_with_its_answer_and_is_in_the_index() -> None:
+    index = (ATLAS / "README.md").read_text("utf-8")
+    for path, text in pages():
+        if path.name != "README.md":
+            assert text.split("\n\n")[1].startswith("**"), path
+            assert f"({path.relative_to(ATLAS)})" in index, path
+
+
 def test_each_mark_names_a_published_result() -> None:
-    pages = (project_root() / "docs").rglob("*.md")
-    marked = {name for page in pages for name in MARK.findall(page.read_text("utf-8"))}
+    marked = {name for _, text in pages() for name in MARK.findall(text)}
     assert len(marked) >= 8
     assert marked <= {result.name for result in results()}
 
