@@ -49,7 +49,7 @@ def test_claims_are_listed_with_their_arithmetic(h123: Tool) -> None:
     assert re.search(counts, done.stdout, re.MULTILINE)
     assert "“Warm handshake latency (ms)” (Performance Comparison Table)" in done.stdout
     one = h123("claims", str(ROOT / "claims/page-loads.yaml"))
-    assert "28 claims: 1 confirmed, 3 holds, 1 impossible, 19 open, 4 untestable" in one.stdout
+    assert "28 claims: 8 confirmed, 3 holds, 1 impossible, 7 open, 5 refuted, 4 untestable" in one.stdout
 
 
 def test_claims_of_a_study_and_of_several_files(h123: Tool) -> None:
