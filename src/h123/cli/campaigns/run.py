@@ -8,7 +8,7 @@ import datetime as dt
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -34,6 +34,7 @@ from h123.cli.signals import load_undisturbed
 if TYPE_CHECKING:
     from h123.campaign import Campaign, Outcome
     from h123.documents.campaign_file import Precision
+    from h123.execution import Pool
     from h123.progress import Display
     from h123.progress.exposition import Exposition
     from h123.store import CampaignFolder
@@ -113,6 +114,20 @@ def command(
             "asks.",
         ),
     ] = False,
+    engine: Annotated[
+        Literal["local", "ray"],
+        typer.Option(
+            help="Where blocks run: on this machine, or on the nodes of a Ray cluster (docs/cluster.md).",
+        ),
+    ] = "local",
+    address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="With --engine ray: the cluster's address, or `auto`. [default: RAY_ADDRESS, or this machine alone]",
+            show_default=False,
+        ),
+    ] = None,
     metrics_listen: Annotated[
         str | None,
         typer.Option(
@@ -154,6 +169,8 @@ def command(
         allow_unverified=allow_unverified,
         metrics_listen=metrics_listen,
         trust=trust,
+        engine=engine,
+        address=address,
     )
     raise typer.Exit(run(arguments))
 
@@ -305,10 +322,9 @@ def _run_to_its_end(
     """Run what is planned, and go on as long as the campaign's rule says so; what is to be said of trials that have no
     valid result."""
     from h123.campaign import Hopeless, extend_campaign, run_campaign
-    from h123.execution import LocalPool
 
     while True:
-        pool = LocalPool(campaign.folder.arrivals, campaign.folder.tls)
+        pool = _pool(campaign, arguments)
         try:
             outcome = run_campaign(campaign, pool, display(), arguments.jobs, retry=arguments.retry)
         except Hopeless as stopped:
@@ -317,6 +333,19 @@ def _run_to_its_end(
         if outcome.failed or arguments.blocks is not None or (blocks := _more(campaign.folder)) is None:
             return _holes(outcome, campaign.folder)
         campaign = extend_campaign(campaign.folder.path, blocks=blocks, report=say)
+
+
+def _pool(campaign: "Campaign", arguments: RunArguments) -> "Pool":
+    """The machines that run the campaign."""
+    folder = campaign.folder
+    if arguments.engine == "ray":
+        from h123.execution.ray_cluster import RayPool
+
+        wall = any(trial.parameters.clock == "wall" for trial in campaign.plan.blocks[0])
+        return RayPool(folder.arrivals, arguments.address, blocks=len(campaign.plan.blocks), wall=wall)
+    from h123.execution import LocalPool
+
+    return LocalPool(folder.arrivals, folder.tls)
 
 
 def _more(folder: "CampaignFolder") -> int | None:

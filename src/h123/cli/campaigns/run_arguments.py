@@ -31,6 +31,8 @@ class RunArguments:
     allow_unverified: bool = False
     metrics_listen: str | None = None
     trust: bool = False
+    engine: str = "local"
+    address: str | None = None
 
 
 def check(arguments: RunArguments) -> "CampaignFolder | None":
@@ -46,6 +48,8 @@ def check(arguments: RunArguments) -> "CampaignFolder | None":
 
 def _check(arguments: RunArguments, there: "CampaignFolder | None") -> None:
     """Refuse what contradicts itself, or the campaign that is there."""
+    if arguments.address is not None and arguments.engine != "ray":
+        raise UserError("--address goes with --engine ray", remedy="add --engine ray, or leave --address out")
     if arguments.retry and there is None:
         raise UserError("--retry tries trials of a campaign again", remedy="name the campaign's folder with --out")
     rules = ["--until-decided"] * arguments.until_decided + ["--precision"] * (arguments.precision is not None)

@@ -1,0 +1,153 @@
+"""Campaigns on a Ray cluster whose nodes share nothing, neither with one another nor with the campaign."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from campaign.ray_nodes import ADDRESS, Cluster, ray_library, signal_driver
+from campaign.test_machines import SMALL, again, counted, moves, nothing_is_left_over, whole_on_one_machine
+from campaign.test_runner import Silent, start
+from h123.analysis import analyse
+from h123.campaign import run_campaign
+from h123.execution import LocalPool
+from h123.store import CampaignFolder
+from h123.virtual import installed_kernel
+
+pytestmark = pytest.mark.heavy
+
+BLOCKS, EACH = 6, 3
+ROUNDS = int(os.environ.get("H123_RAY_KILLS", "12"))
+"""`H123_RAY_KILLS=60` is what docs/cluster.md reports."""
+PATIENCE_S = 600.0
+MACHINE_KEYS = {"campaign", "projection", "places", "machine"}
+"""What of verdicts.json names machines, or times on the wall."""
+
+
+@pytest.fixture(scope="module")
+def library() -> Path:
+    return ray_library()
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    if installed_kernel() is None:
+        pytest.skip("the virtual kernel is not installed")
+    file = tmp_path / "study.yaml"
+    file.write_text(SMALL.replace("blocks: 5", f"blocks: {BLOCKS}"))
+    return file
+
+
+def command(study: Path, out: Path) -> list[str | Path]:
+    return ["run", study, "--clock", "virtual", "--engine", "ray", "--address", ADDRESS, "--out", out]
+
+
+def finish(process: subprocess.Popen[str]) -> str:
+    output, _ = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0, output
+    return output
+
+
+@pytest.fixture
+def expected(tmp_path: Path, study: Path) -> dict[str, Any]:
+    """The verdicts of the same campaign on this machine alone."""
+    local = start(tmp_path / "local", study.read_text(), tmp_path / "local/out", clock="virtual")
+    assert run_campaign(local, LocalPool(local.folder.arrivals, local.folder.tls), Silent(), 2).valid == EACH * BLOCKS
+    return verdicts(CampaignFolder.open(local.folder.path))
+
+
+def verdicts(folder: CampaignFolder) -> dict[str, Any]:
+    """Those of a campaign, without what names machines or has times on the wall. Audits of trials come in the order in
+    which these ended, which depends on the machines."""
+    found = {key: value for key, value in analyse(folder).items() if key not in MACHINE_KEYS}
+    return {**found, "audits": sorted(found["audits"], key=json.dumps)}
+
+
+def check(out: Path, expected: dict[str, Any]) -> None:
+    """The campaign is whole, and its verdicts are those of one machine."""
+    folder = CampaignFolder.open(out)
+    assert whole_on_one_machine(folder, BLOCKS)
+    assert json.dumps(verdicts(folder), sort_keys=True) == json.dumps(expected, sort_keys=True)
+
+
+def test_two_nodes_that_share_nothing_do_a_campaign_between_them(
+    tmp_path: Path, study: Path, expected: dict[str, Any], library: Path
+) -> None:
+    out = tmp_path / "out"
+    with Cluster(library, tmp_path, 2) as cluster:
+        finish(cluster.h123(command(study, out)))
+    check(out, expected)
+    assert len({machine for found in counted(CampaignFolder.open(out)).values() for machine in found}) == 2
+    assert moves(CampaignFolder.open(out)) == []
+
+
+def test_interrupted_and_resumed_with_another_number_of_nodes(
+    tmp_path: Path, study: Path, expected: dict[str, Any], library: Path
+) -> None:
+    out = tmp_path / "out"
+    with Cluster(library, tmp_path, 2) as cluster:
+        driver = cluster.h123(command(study, out))
+        _wait_for_trials(out, EACH + 1)
+        signal_driver(driver, signal.SIGINT)
+        driver.communicate(timeout=PATIENCE_S)
+        assert driver.returncode == 130
+    with Cluster(library, tmp_path, 4) as cluster:
+        finish(cluster.h123(command(study, out)))
+    check(out, expected)
+
+
+def test_killed_at_any_moment_nothing_is_lost_or_doubled(
+    tmp_path: Path, study: Path, expected: dict[str, Any], library: Path
+) -> None:
+    """Actors, nodes, the head and the campaign's process are killed in turn, at random moments."""
+    chance, out = random.Random(ROUNDS), tmp_path / "out"
+    for number in range(ROUNDS):
+        with Cluster(library, tmp_path, 2) as cluster:
+            driver = cluster.h123(command(study, out))
+            victim = ("actor", "node", "head", "driver")[number % 4]
+            timer = threading.Timer(chance.uniform(5, 40), _kill, [victim, cluster, driver])
+            timer.start()
+            driver.communicate(timeout=PATIENCE_S)
+            timer.cancel()
+            timer.join()
+        before = _seals(out)
+        if before:
+            again(tmp_path)
+        assert before.items() <= _seals(out).items()
+    with Cluster(library, tmp_path, 2) as cluster:
+        finish(cluster.h123(command(study, out)))
+    check(out, expected)
+    assert nothing_is_left_over(again(tmp_path))
+
+
+def _kill(victim: str, cluster: Cluster, driver: "subprocess.Popen[str]") -> None:
+    match victim:
+        case "actor":
+            subprocess.run(["pkill", "-9", "-f", "ray::Node"], check=False)
+        case "node":
+            cluster.kill(cluster.nodes[0])
+        case "head":
+            cluster.kill(cluster.head)
+        case "driver":
+            signal_driver(driver, signal.SIGKILL)
+
+
+def _wait_for_trials(out: Path, count: int) -> None:
+    until = time.monotonic() + PATIENCE_S
+    while len(_seals(out)) < count:
+        assert time.monotonic() < until, "the campaign does not get on"
+        time.sleep(0.2)
+
+
+def _seals(out: Path) -> dict[tuple[str, int], str]:
+    journal = out / "journal.jsonl"
+    lines = journal.read_text().splitlines() if journal.exists() else []
+    events = [json.loads(line) for line in lines if line.endswith("}")]
+    return {(e["trial"], e["attempt"]): e["seal"] for e in events if e["event"] == "trial"}
