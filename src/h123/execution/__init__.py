@@ -39,6 +39,7 @@ from h123.execution.pool import (
     read_event,
 )
 from h123.execution.preparation import check_trials, prepare, require_kernel
+from h123.execution.ray_cluster import RayPool
 from h123.execution.single_trials import PreparedTrial, SingleTrials
 from h123.execution.wire import folder_digest, pack, unpack
 
@@ -63,6 +64,7 @@ __all__ = [
     "Pool",
     "PoolEvent",
     "PreparedTrial",
+    "RayPool",
     "SingleTrials",
     "Started",
     "UnfitMachine",

@@ -339,7 +339,7 @@ def _pool(campaign: "Campaign", arguments: RunArguments) -> "Pool":
     """The machines that run the campaign."""
     folder = campaign.folder
     if arguments.engine == "ray":
-        from h123.execution.ray_cluster import RayPool
+        from h123.execution import RayPool
 
         wall = any(trial.parameters.clock == "wall" for trial in campaign.plan.blocks[0])
         return RayPool(folder.arrivals, arguments.address, blocks=len(campaign.plan.blocks), wall=wall)
