@@ -16,7 +16,7 @@ from typing import Any
 
 _LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<path>[^)\s#:]+)(?:#[^)\s]*)?\)")
 _FIGURE = re.compile(r"<!-- figure: (?P<name>[\w-]+) -->")
-_ALTERNATIVE = re.compile(r'aria-label="([^"]*)"')
+_TEXT = re.compile(r'<text text-anchor="(?P<anchor>\w+)"(?P<rest>[^>]*)>(?P<text>[^<]*)')
 _DOCS = Path(__file__).resolve().parents[1] / "docs"
 _RENDERED = _DOCS.parent / "target/results"
 _DATA, _DATA_SUFFIX = "results/data", ".json.xz"
@@ -49,8 +49,24 @@ def _figure(name: str, here: PurePosixPath) -> str:
     path = _RENDERED / f"{name}.svg"
     if not path.is_file():
         return ""
-    label = _ALTERNATIVE.search(path.read_text(encoding="utf-8"))
-    return f"![{label[1] if label else name}]({relpath(f'{_DATA}/{name}.svg', here)})"
+    alternative = _alternative(path.read_text(encoding="utf-8"))
+    return f"![{alternative}]({relpath(f'{_DATA}/{name}.svg', here)})"
+
+
+def _alternative(figure: str) -> str:
+    """The figure's numbers in words: of each panel its title, then the name and the value of each row."""
+    panels, names, values = list[str](), list[str](), list[str]()
+    for found in _TEXT.finditer(figure):
+        text = " ".join(found["text"].split())
+        if "bold" in found["rest"]:
+            rows = "; ".join(f"{name} {value}" for name, value in zip(names, values, strict=False))
+            panels.append(f"{text}: {rows}.")
+            names, values = [], []
+        elif found["anchor"] == "end":
+            names.append(text)
+        elif found["anchor"] == "start":
+            values.append(text)
+    return " ".join(panels)
 
 
 def _link(link: re.Match[str], here: PurePosixPath) -> str:

@@ -57,6 +57,8 @@ def test_each_mark_names_a_published_result() -> None:
 def test_the_figure_of_a_page_stands_alone() -> None:
     [result] = [one for one in results() if one.name == "fast-open"]
     figure = tool("result_pages")._figure(result_page(result))
+    words = tool("docs_links")._alternative(figure)
+    assert re.search(r"h2-fast-open / h2-resumed: home 0\.\d+ faster; cellular 0\.\d+ faster\.", words)
     document = parseString(figure).documentElement
     assert document.tagName == "svg"
     assert document.getAttribute("aria-label").startswith("The answer.")
