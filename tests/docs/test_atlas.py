@@ -14,7 +14,7 @@ from h123.report import result_page
 ATLAS = project_root() / "docs/results"
 MOST_WORDS, MOST_WORDS_A_PAGE = 25_000, 2_000
 GENERATED = "<!-- Below: written by"
-MARK = re.compile(r"<!-- figure: ([\w-]+) -->")
+MARK = re.compile(r"^<!-- figure: ([\w-]+) -->$", re.MULTILINE)
 
 
 def tool(name: str) -> ModuleType:
