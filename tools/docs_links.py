@@ -2,8 +2,8 @@
 
 A page names what is in the repository and not in `docs`, where a link would be dead. Beside a link to the data of a
 published result stand links to the pages that `tools/result_pages.py` made of it, which the site has too. Where a page
-has the comment `<!-- figure: NAME -->`, the site shows the figure of that result. A page that is kept compressed is
-unpacked.
+has the comment `<!-- figure: NAME -->`, the site shows the figure of that result. A page or a text that is kept
+compressed is unpacked.
 
 A hook of MkDocs, which calls `on_files` once and `on_page_markdown` of each page.
 """
@@ -20,7 +20,7 @@ _TEXT = re.compile(r'<text text-anchor="(?P<anchor>\w+)"(?P<rest>[^>]*)>(?P<text
 _DOCS = Path(__file__).resolve().parents[1] / "docs"
 _RENDERED = _DOCS.parent / "target/results"
 _DATA, _DATA_SUFFIX = "results/data", ".json.xz"
-_PACKED = ".html.xz"
+_PACKED = (".html.xz", ".txt.xz")
 _PAGES = {"report": ".html", "summary": ".txt", "claims": ".claims.txt"}
 
 
@@ -31,7 +31,7 @@ def on_files(files: Any, config: Any) -> Any:
     for path in sorted(_RENDERED.glob("*.*")):
         if path.suffix != ".stamp":
             files.append(File.generated(config, f"{_DATA}/{path.name}", abs_src_path=str(path)))
-    for path in sorted(_DOCS.rglob(f"*{_PACKED}")):
+    for path in sorted(path for ending in _PACKED for path in _DOCS.rglob(f"*{ending}")):
         name = path.relative_to(_DOCS).as_posix().removesuffix(".xz")
         files.append(File.generated(config, name, content=lzma.decompress(path.read_bytes())))
     return files
