@@ -15,6 +15,7 @@ from h123.analysis.trials import TrialSet, load_trials, treated
 from h123.base.transport import SETTINGS
 from h123.documents.campaign_file import ImportFacts, Precision, SubjectFacts
 from h123.documents.events import Event, superseded
+from h123.documents.shard import Shard
 from h123.measures import Attempt
 from h123.measures.quantiles import intervals
 from h123.store import CampaignFolder, connect
@@ -35,6 +36,8 @@ class Facts(NamedTuple):
     """That its intervals must have."""
     subjects: Mapping[str, SubjectFacts]
     """As they were when it began."""
+    shard: Shard | None = None
+    """The blocks that the folder is for; None: all."""
 
 
 class Evidence:
@@ -115,7 +118,7 @@ def gather(folder: CampaignFolder) -> Case:
     plan = make_plan(study, blocks=folder.blocks, seed=folder.seed, level_filter=folder.level_filter)
     folder.examine()
     standing = [e for e in events if e["event"] != "trial" or not (superseded(e) or folder.damage(e))]
-    cure = remedy(plan, standing, imported=folder.imported is not None)
+    cure = remedy(plan, standing, imported=folder.imported is not None, shard=folder.shard is not None)
     trials = load_trials(folder, plan)
     # A campaign that still has trials to run is looked at as far as it has come.
     now = complete_blocks(trials.attempts, plan) if cure.waiting else len(plan.blocks)
@@ -123,6 +126,7 @@ def gather(folder: CampaignFolder) -> Case:
     rule = Rule(study.compare.margin, study.compare.alpha, taken, cure)
     networks = {name: Network.from_resolved(profile) for name, profile in folder.networks.items()}
     facts = Facts(folder.name, folder.created, folder.seed, events, folder.imported, folder.precision, folder.subjects)
+    facts = facts._replace(shard=folder.shard)
     return Case(plan, trials, rule, networks, facts, Evidence(folder))
 
 

@@ -27,6 +27,7 @@ from h123.analysis.provenance import (
     places,
     remote_server,
     seals,
+    shard,
     unverified_subjects,
     values,
 )
@@ -57,6 +58,7 @@ SECTIONS: Sequence[Section[Any]] = [
     failed_attempts.SECTION,
     answers.SECTION,
     places.SECTION,
+    shard.SECTION,
     unverified_subjects.SECTION,
     discarded_files.SECTION,
     judgement.SECTION,
@@ -94,6 +96,7 @@ class Verdicts(
     failed_attempts.FailedAttemptsPart,
     answers.AnswersPart,
     places.PlacesPart,
+    shard.ShardPart,
     unverified_subjects.UnprovedPart,
     discarded_files.DiscardedPart,
     gate.GatePart,

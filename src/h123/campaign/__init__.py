@@ -2,7 +2,8 @@
 
 from h123.campaign.campaign import Campaign
 from h123.campaign.determinism import find_trial, verify_trial
-from h123.campaign.preparation import Cast, cast_of, check_campaign, lacking, likeness
+from h123.campaign.joining import Joined, join_shards
+from h123.campaign.preparation import Cast, cast_of, check_campaign, lacking, likeness, require_travelling
 from h123.campaign.runner import Outcome, extend_campaign, run_campaign, start_campaign
 from h123.campaign.scheduler import Hopeless
 
@@ -10,13 +11,16 @@ __all__ = [
     "Campaign",
     "Cast",
     "Hopeless",
+    "Joined",
     "Outcome",
     "cast_of",
     "check_campaign",
     "extend_campaign",
     "find_trial",
+    "join_shards",
     "lacking",
     "likeness",
+    "require_travelling",
     "run_campaign",
     "start_campaign",
     "verify_trial",

@@ -93,6 +93,15 @@ def prepare_campaign(plan: Plan, report: Callable[[str], None]) -> dict[str, Sub
     return prepare(_treatments(plan), report, own_subjects(plan.study.servers))
 
 
+def require_travelling(plan: Plan) -> None:
+    """Raises UserError where other machines could not run parts of the plan."""
+    for name in plan.study.servers:
+        raise UserError(
+            f"server {name} of the study is your own: h123 cannot check that all machines run the same one",
+            remedy="run the study on one machine, or make the server a subject (docs/contracts/subject.md)",
+        )
+
+
 def lacking(plan: Plan) -> UserError | None:
     """What has to be installed by hand before the plan can run."""
     try:

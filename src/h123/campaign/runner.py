@@ -11,18 +11,19 @@ from h123 import __version__
 from h123.base.errors import UserError
 from h123.campaign.block_assignment import Assignee
 from h123.campaign.campaign import Campaign
-from h123.campaign.preparation import Cast, cast_of, prepare_campaign
+from h123.campaign.preparation import Cast, cast_of, prepare_campaign, require_travelling
 from h123.campaign.scheduler import Attempts, Scheduler, untried
-from h123.catalogue import Subject, settable
+from h123.catalogue import OwnSubject, Subject, fingerprint, settable
 from h123.documents import read_document
 from h123.documents.campaign_file import Precision, Proof, SubjectFacts, VerifiedRole
 from h123.documents.events import superseded
 from h123.documents.lab_report import Report
-from h123.execution import TRIAL_BYTES, Jobs, Machine, Pool, evidence_bytes, this_machine
+from h123.documents.shard import Shard
+from h123.execution import Jobs, Machine, Pool, kept_bytes, this_machine
 from h123.execution.retry_policy import LiveAttempt, forgive, lose, usable
 from h123.progress import Display
 from h123.store import CampaignFolder, check_new
-from h123.study import Network, PlannedTrial, Study, load_study, make_plan
+from h123.study import Network, Plan, PlannedTrial, Study, load_study, make_plan
 from h123.virtual import NAME
 
 Vouch = Callable[[Cast], Mapping[str, Mapping[VerifiedRole, Proof]]]
@@ -53,16 +54,19 @@ def start_campaign(
     transport: str | None = None,
     looks: Sequence[int] = (),
     precision: Precision | None = None,
+    shard: Shard | None = None,
 ) -> Campaign:
     """A new campaign of `study_file` in the folder `out`; what the study needs is installed first.
 
     `vouch` tells what is known of the subjects' verification, or raises UserError where one is not to be measured.
     `looks`: the numbers of blocks at which it is to be looked at; it begins with the first of them. `precision`: how
-    narrow its intervals are to be (see `CampaignFolder.precision`).
+    narrow its intervals are to be (see `CampaignFolder.precision`). `shard`: the blocks that run here.
     """
     study = load_study(study_file).scaled(scale).settled(clock=clock, transport=transport)
     plan = make_plan(study, blocks=looks[0] if looks else blocks, seed=seed, level_filter=level_filter)
     check_new(out)  # before anything is built
+    if shard:
+        plan = _part(plan, shard)
     proofs = vouch(cast_of(plan))
     subjects = prepare_campaign(plan, report)
     folder = CampaignFolder.create(
@@ -71,10 +75,11 @@ def start_campaign(
         study_text=study_file.read_text(encoding="utf-8"),
         networks={name: network.resolved() for name, network in study.networks.items()},
         seed=plan.seed,
-        blocks=len(plan.blocks),
+        blocks=plan.planned,
         level_filter=level_filter,
         looks=looks,
         precision=precision,
+        shard=shard,
         uploads={upload.name: study_file.parent / upload.file for upload in plan.uploads()},
         machine=this_machine().facts,
         subjects={name: _facts(subject, proofs.get(name, {})) for name, subject in subjects.items()},
@@ -82,9 +87,15 @@ def start_campaign(
     return Campaign(plan, subjects, folder)
 
 
+def _part(plan: Plan, shard: Shard) -> Plan:
+    """The shard's blocks. Raises UserError where other machines could not run the rest."""
+    require_travelling(plan)
+    return plan.part(shard.blocks(plan.planned))
+
+
 def _facts(subject: Subject, proofs: Mapping[VerifiedRole, Proof]) -> SubjectFacts:
     takes = settable(subject)
-    return {
+    facts: SubjectFacts = {
         "version": subject.version,
         "stack": subject.stack,
         "language": subject.language,
@@ -95,6 +106,9 @@ def _facts(subject: Subject, proofs: Mapping[VerifiedRole, Proof]) -> SubjectFac
         "false_start": bool(subject.client and subject.client.false_start),
         "proofs": proofs,
     }
+    if not isinstance(subject, OwnSubject):
+        facts["fingerprint"] = fingerprint(subject)
+    return facts
 
 
 def extend_campaign(
@@ -111,6 +125,8 @@ def extend_campaign(
     if blocks is not None and blocks < folder.blocks:
         raise UserError(f"{out} was planned with {folder.blocks} blocks; --blocks {blocks} would be fewer")
     plan = make_plan(study, blocks=blocks or folder.blocks, seed=folder.seed, level_filter=folder.level_filter)
+    if folder.shard:
+        plan = plan.part(folder.shard.blocks(plan.planned))
     subjects = prepare_campaign(plan, report)
     if lacking := folder.unjournalled():
         report(f"{len(lacking)} finished trials are not in the journal: they are put into it again")
@@ -202,8 +218,8 @@ def _take_up(campaign: Campaign, machines: Sequence[Machine], retry: bool) -> At
             lose(attempt)
     folder.discard_partials()
     _take_up_networks(campaign, attempts)
-    if len(campaign.plan.blocks) > folder.blocks:
-        folder.set_blocks(len(campaign.plan.blocks))
+    if campaign.plan.planned > folder.blocks:
+        folder.set_blocks(campaign.plan.planned)
     folder.append(
         {
             "event": "resume" if events else "campaign",
@@ -251,10 +267,7 @@ def _check_uploads(campaign: Campaign) -> None:
 
 def _check_disk(campaign: Campaign, trials: list[PlannedTrial]) -> None:
     """Samples, logs and evidence need little; a campaign that would fill the disk is refused before it starts."""
-    per_sample = 100
-    requests = sum(t.parameters.workload.all_requests() for t in trials)
-    evidence = sum(evidence_bytes(trial, campaign.plan.study.networks) for trial in trials)
-    needed = per_sample * requests + TRIAL_BYTES * len(trials) + evidence
+    needed = kept_bytes(trials, campaign.plan.study.networks)
     free = shutil.disk_usage(campaign.folder.path).free
     if free < needed:
         raise UserError(

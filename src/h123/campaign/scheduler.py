@@ -68,6 +68,7 @@ class Scheduler:
         self._campaign, self._pool, self._display = campaign, pool, display
         self._attempts = attempts
         self._planned = {trial.id: trial for trial in campaign.plan.trials()}
+        self._blocks = {block[0].block: block for block in campaign.plan.blocks}
         self._forecast = Forecast({trial: cost.seconds for trial, cost in campaign.plan.estimates().items()})
         self._interim = Interim(campaign)
         self._late_s: float | None = None
@@ -139,7 +140,7 @@ class Scheduler:
     def _assign(self, assignee: Assignee) -> None:
         """The next blocks, if there are any for this machine."""
         numbers, moved = self._assignment.assign(assignee)
-        blocks = [self._campaign.plan.blocks[number - 1] for number in numbers]
+        blocks = [self._blocks[number] for number in numbers]
         for event in moved:
             self._campaign.folder.append(event)
             again = [past for t in blocks[numbers.index(event["block"])] for past in self._attempts[t.id]]

@@ -2,11 +2,14 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from h123.cli import completion
+
+if TYPE_CHECKING:
+    from h123.documents.shard import Shard
 
 NETWORKS = "lan,home,cellular,poor"
 """What `compare` compares over, if nobody says."""
@@ -37,6 +40,15 @@ def share(text: str) -> float:
     if share == 0:
         raise typer.BadParameter("must be above 0")
     return share
+
+
+def read_shard(text: str | None) -> "Shard | None":
+    """The value of `ShardOption`. Raises UserError."""
+    if text is None:
+        return None
+    from h123.documents.shard import Shard
+
+    return Shard.read(text)
 
 
 StudyArgument = Annotated[
@@ -102,6 +114,15 @@ JobsOption = Annotated[
         help="Run up to N trials over emulated links at the same time; 1 runs them strictly one by one. By default "
         "h123 chooses from the link rates and the processor time that trials take. Under the virtual clock the default "
         "is one per processor.",
+        show_default=False,
+    ),
+]
+ShardOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="K/N",
+        help="Run only the blocks of shard K of N, on this machine; `h123 join` puts shards together "
+        "(docs/cluster.md). Or name the blocks: blocks:5,9-12.",
         show_default=False,
     ),
 ]

@@ -21,6 +21,7 @@ __all__ = [
     "reading",
     "result_file",
     "shapes",
+    "shard",
     "trial_files",
     "write_document",
 ]

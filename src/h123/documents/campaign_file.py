@@ -7,6 +7,7 @@ from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from h123.documents.shapes import STRICT, Count, Digest, Document
+from h123.documents.shard import PATTERN
 from h123.documents.trial_files import NetworkPath
 from h123.study.networks.network import Resolved
 
@@ -80,6 +81,8 @@ class SubjectFacts(TypedDict):
     """As in subject.toml, of a client."""
     proofs: NotRequired[Mapping[VerifiedRole, Proof]]
     """In each role that it has in the campaign."""
+    fingerprint: NotRequired[Digest]
+    """Of its files. Earlier versions recorded none, and a server of your own has none."""
 
 
 Privileges = Literal["root", "user-namespace", "virtual-clock"]
@@ -114,6 +117,10 @@ class MachineFacts(TypedDict, total=False):
     """Whether the virtual clock's kernel is installed."""
     privileges: Privileges | None
     """Those that trials ran with; earlier versions were always root."""
+    lab_build: str | None
+    """The first digits of the SHA-256 of the lab's program. Earlier versions did not record it."""
+    virtual_kernel_build: str | None
+    """The same of the virtual clock's kernel; null where there is none."""
 
 
 @with_config(STRICT)
@@ -136,6 +143,8 @@ class CampaignFile(Document):
     filter: dict[str, list[str]]
     looks: list[Blocks] = Field(default=[])
     precision: Precision | None = None
+    shard: Annotated[str, Field(pattern=PATTERN)] | None = None
+    """The blocks that this folder is for, of all that are planned; null: all."""
     version: str
     created: str
     machine: MachineFacts

@@ -116,12 +116,27 @@ class CampaignStep(TypedDict):
     failed: NotRequired[int]
 
 
-Happening = AttemptFacts | InterimLook | SampleImport | BlockMove | CampaignStep
+@with_config(STRICT)
+class ShardJoined(TypedDict):
+    """Blocks that were run as a shard are the campaign's now. Their attempts follow."""
+
+    event: Literal["shard"]
+    shard: str
+    """Its blocks, as `--shard` names them."""
+    folder: str
+    """The name of the folder that they came from."""
+    blocks: list[int]
+    """Those that came now."""
+    places: dict[PlaceName, MachineFacts]
+    """The machines that ran them, as they were then."""
+
+
+Happening = AttemptFacts | InterimLook | SampleImport | BlockMove | CampaignStep | ShardJoined
 """What is journalled."""
-Event = TrialEvent | InterimLook | SampleImport | BlockMove | CampaignStep
+Event = TrialEvent | InterimLook | SampleImport | BlockMove | CampaignStep | ShardJoined
 """What the journal tells: with the time."""
 _HELD: dict[str, TypeAdapter[Any]] = {"trial": TypeAdapter(TrialEvent), "moved": TypeAdapter(BlockMove)}
-_HELD |= {"look": TypeAdapter(InterimLook), "import": TypeAdapter(SampleImport)}
+_HELD |= {"look": TypeAdapter(InterimLook), "import": TypeAdapter(SampleImport), "shard": TypeAdapter(ShardJoined)}
 _HELD |= dict.fromkeys(get_args(CampaignStep.__annotations__["event"]), TypeAdapter(CampaignStep))
 """The shape of each event. What a later version adds has none, and is passed over."""
 

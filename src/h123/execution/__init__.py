@@ -2,7 +2,7 @@
 
 from h123.execution.block_run import execute
 from h123.execution.certificate import Certificate, campaign_certificate
-from h123.execution.disk import TRIAL_BYTES, evidence_bytes, require_room
+from h123.execution.disk import kept_bytes, require_room
 from h123.execution.engine import installed_roots
 from h123.execution.files import (
     CLIENT_ADDRESS,
@@ -47,7 +47,6 @@ __all__ = [
     "CLIENT_ADDRESS",
     "ORIGIN",
     "SERVER_ADDRESS",
-    "TRIAL_BYTES",
     "AttemptDone",
     "BlockDone",
     "BlockOrder",
@@ -70,11 +69,11 @@ __all__ = [
     "UnfitMachine",
     "campaign_certificate",
     "check_trials",
-    "evidence_bytes",
     "execute",
     "folder_digest",
     "installed_roots",
     "jobs",
+    "kept_bytes",
     "machine_facts",
     "order",
     "own_role",

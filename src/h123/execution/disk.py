@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from h123.packets.capture import MOST_IN_CAMPAIGN
@@ -10,6 +10,8 @@ from h123.study import Network, PlannedTrial, estimate
 
 TRIAL_BYTES = 200_000
 """That the files of a trial take, its samples and the record of its packets apart."""
+_SAMPLE_BYTES = 100
+"""Of a sample."""
 _PACKET_BYTES = 10
 """Of the record, for each packet; measured with bench/evidence.py."""
 _BYTES_A_PACKET = 1000
@@ -21,6 +23,15 @@ def evidence_bytes(trial: PlannedTrial, networks: Mapping[str, Network]) -> floa
     emulated = sum(networks[name].shaped for name in trial.parameters.networks())
     packets = min(estimate(trial, networks).bytes / _BYTES_A_PACKET, MOST_IN_CAMPAIGN * emulated)
     return packets * (_PACKET_BYTES + trial.parameters.capture * _BYTES_A_PACKET)
+
+
+def kept_bytes(trials: Iterable[PlannedTrial], networks: Mapping[str, Network]) -> float:
+    """What trials are expected to leave on the disk: samples, logs, and records of packets."""
+    each = (
+        _SAMPLE_BYTES * trial.parameters.workload.all_requests() + TRIAL_BYTES + evidence_bytes(trial, networks)
+        for trial in trials
+    )
+    return sum(each)
 
 
 def require_room(folder: Path) -> None:

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,9 @@ _CONGESTION = Path("/proc/sys/net/ipv4/tcp_congestion_control")
 _CONTAINER_MARKS = (Path("/.dockerenv"), Path("/run/.containerenv"))
 _MACHINE_ID = Path("/etc/machine-id")
 _DIGITS = 6
+_BUILD_DIGITS = 12
+_LONGEST_NAME = 40
+_NAME_VARIABLE = "H123_MACHINE"
 _STILL_WORKS = "plan, analyse, report, import and claims need no privilege"
 
 
@@ -79,18 +83,28 @@ def this_machine() -> Machine:
     """The machine that is always there."""
     return Machine(
         name=_name(),
-        facts={**machine_facts(), "virtual_kernel": _has_kernel(), "privileges": _privileges()},
+        facts={**machine_facts(), **_builds(), "privileges": _privileges()},
         cpus=len(usable_processors()),
         memory_bytes=os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
     )
 
 
-def _has_kernel() -> bool:
+def _builds() -> MachineFacts:
+    """Which lab and which virtual kernel it has: under the virtual clock nothing else may change what a trial does."""
     try:
-        virtual_kernel()
+        kernel = _build(virtual_kernel())
     except UserError:
-        return False
-    return True
+        kernel = None
+    return {"virtual_kernel": kernel is not None, "lab_build": _build(lab_binary()), "virtual_kernel_build": kernel}
+
+
+def _build(program: Path) -> str | None:
+    """The first digits of its digest; None where it cannot be read."""
+    try:
+        with program.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()[:_BUILD_DIGITS]
+    except OSError:
+        return None
 
 
 def _privileges() -> Privileges | None:
@@ -99,7 +113,16 @@ def _privileges() -> Privileges | None:
 
 
 def _name() -> str:
-    """The same after a pause, another one on another machine; it tells strangers nothing (machine-id(5))."""
+    """The same after a pause, another one on another machine; it tells strangers nothing (machine-id(5)).
+
+    The variable H123_MACHINE names it where the machine-id does not tell machines apart: containers of one image.
+    """
+    if given := os.environ.get(_NAME_VARIABLE):
+        fit = re.sub(r"[^A-Za-z0-9._-]+", "-", given).lstrip("._-")
+        if fit == given and len(fit) <= _LONGEST_NAME:
+            return given
+        digest = hashlib.sha256(given.encode(errors="surrogateescape")).hexdigest()[:_DIGITS]
+        return f"{fit[: _LONGEST_NAME - _DIGITS - 1]}-{digest}".lstrip("-")
     try:
         identity = _MACHINE_ID.read_text(encoding="ascii").strip()
     except (OSError, ValueError):

@@ -12,7 +12,7 @@ from typing import Self
 
 from h123 import __version__
 from h123.base.errors import UserError
-from h123.base.files.durable import sync, sync_tree, write_atomically
+from h123.base.files.durable import sync, write_atomically
 from h123.base.files.journal import append_event, read_events
 from h123.base.files.lock import sole_user
 from h123.base.files.tree import check_tree
@@ -22,8 +22,9 @@ from h123.base.terminal.redaction import PRIVATE, holds_secrets
 from h123.documents.campaign_file import CampaignFile, ImportFacts, MachineFacts, Precision, SubjectFacts
 from h123.documents.events import AttemptFacts, Event, EventFile, EventRange, Happening, TrialEvent, check_trials
 from h123.documents.reading import read_content, read_document, validated
+from h123.documents.shard import Shard
 from h123.store import seal
-from h123.store.new_folder import check_name, check_new, refuse_occupied
+from h123.store.new_folder import check_name, check_new, copy_uploads, make_folder, refuse_occupied
 from h123.store.seal import ENTRY, PARTIAL
 from h123.study import Study, networks_from_resolved, respelled_campaign
 from h123.study.networks.network import Resolved
@@ -52,18 +53,21 @@ class CampaignFolder:
         level_filter: dict[str, list[str]],
         looks: Sequence[int] = (),
         precision: Precision | None = None,
+        shard: Shard | None = None,
         machine: MachineFacts,
         subjects: dict[str, SubjectFacts],
         uploads: Mapping[str, Path] | None = None,
         imported: ImportFacts | None = None,
+        created: str | None = None,
     ) -> Self:
         """A new, empty campaign in `path`, with copies of the files that its requests upload, by their names there.
+        `created`: when it began (None: now).
 
         Raises UserError as `check_new` does, or where another process is faster.
         """
         check_new(path)
         private = holds_secrets(study)
-        _make(path, private=private)
+        make_folder(path, private=private)
         content = {
             "h123": CampaignFile.form(),
             "study": study,
@@ -73,8 +77,9 @@ class CampaignFolder:
             "filter": level_filter,
             "looks": list(looks),
             "precision": precision,
+            **({"shard": shard.text} if shard else {}),
             "version": __version__,
-            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "created": created or datetime.now(UTC).isoformat(timespec="seconds"),
             "machine": machine,
             "subjects": subjects,
             **({"origin": imported} if imported else {}),
@@ -82,13 +87,13 @@ class CampaignFolder:
         folder = cls(path, content)
         with sole_user(path, f"a campaign in {path}"):
             refuse_occupied(path)  # by who was faster
-            _make(folder.trials, private=private)
+            make_folder(folder.trials, private=private)
             if private:
                 (path / "journal.jsonl").touch(PRIVATE)
             if imported is None:
                 folder.tls.mkdir(exist_ok=True)
             if uploads:
-                folder._keep(uploads)
+                copy_uploads(uploads, folder.uploads)
             write_atomically(path / "study.yaml", study_text, folder._mode)
             # Last: a folder without this file is no campaign, so a crash before here leaves nothing half begun.
             folder._save()
@@ -176,6 +181,12 @@ class CampaignFolder:
     def precision(self) -> Precision | None:
         """How narrow its intervals are to be (`wanted`), and the blocks `at_most`; None without `--precision`."""
         return self._content.get("precision")
+
+    @property
+    def shard(self) -> Shard | None:
+        """The blocks that it is for; None: all."""
+        named: str | None = self._content.get("shard")
+        return Shard(named) if named else None
 
     @property
     def version(self) -> str:
@@ -360,12 +371,6 @@ class CampaignFolder:
             shutil.rmtree(partial)
         sync(self.trials)
 
-    def _keep(self, uploads: Mapping[str, Path]) -> None:
-        self.uploads.mkdir(exist_ok=True)
-        for name, file in uploads.items():
-            shutil.copyfile(file, self.uploads / name)
-        sync_tree(self.uploads)
-
     def _save(self) -> None:
         content = {**self._content, "digest": _digest(self._content)}
         text = json.dumps(content, indent=1, allow_nan=False) + "\n"
@@ -375,11 +380,6 @@ class CampaignFolder:
     def _mode(self) -> int:
         """Of files that have the study in them."""
         return PRIVATE if holds_secrets(self._content["study"]) else 0o666
-
-
-def _make(folder: Path, *, private: bool) -> None:
-    """A folder, if there is none; a private one is its owner's alone."""
-    folder.mkdir(0o700 if private else 0o777, parents=True, exist_ok=True)
 
 
 def _stamp(path: Path) -> tuple[int, int]:

@@ -1,10 +1,13 @@
 """Where a new folder for results can be: what its path may have in it, and what must not be there yet."""
 
 import os
+import shutil
 import unicodedata
+from collections.abc import Mapping
 from pathlib import Path
 
 from h123.base.errors import UserError
+from h123.base.files.durable import sync_tree
 from h123.base.files.output import check_place
 from h123.base.files.tree import check_tree
 
@@ -52,3 +55,16 @@ def refuse_occupied(path: Path) -> None:
     foreign = sorted(p.name for p in path.iterdir() if p.name not in _OWN_NAMES) if path.exists() else []
     if foreign:
         raise UserError(f"{path} is not empty ({foreign[0]} is in it)", remedy="name a new folder with --out")
+
+
+def make_folder(folder: Path, *, private: bool) -> None:
+    """A folder, if there is none; a private one is its owner's alone."""
+    folder.mkdir(0o700 if private else 0o777, parents=True, exist_ok=True)
+
+
+def copy_uploads(uploads: Mapping[str, Path], folder: Path) -> None:
+    """Copy the files that requests upload into a campaign, by their names there."""
+    folder.mkdir(exist_ok=True)
+    for name, file in uploads.items():
+        shutil.copyfile(file, folder / name)
+    sync_tree(folder)

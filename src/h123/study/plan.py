@@ -17,8 +17,8 @@ import hashlib
 import itertools
 import math
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from h123.base.complaints import choose
 from h123.base.errors import UserError
@@ -40,7 +40,7 @@ MOST_TREATMENTS = 3_000
 
 @dataclass(frozen=True)
 class Plan:
-    """All trials of a campaign, each block in the order of execution."""
+    """All trials of a campaign, or of a part of its blocks, each block in the order of execution."""
 
     study: Study
     seed: int
@@ -48,8 +48,14 @@ class Plan:
     blocks: list[list[PlannedTrial]]
     pairs: list[str]
     """The pairs of the study that the filter leaves."""
+    planned: int
+    """The campaign's blocks; `part` has some of them."""
     notes: list[str] = field(default_factory=list)
     """What the person should know: what the filter dropped, what cannot be measured or told apart."""
+
+    def part(self, numbers: Container[int]) -> "Plan":
+        """These blocks alone."""
+        return replace(self, blocks=[block for block in self.blocks if block[0].block in numbers])
 
     def trials(self) -> list[PlannedTrial]:
         """In the order of execution."""
@@ -117,7 +123,7 @@ def make_plan(
     if note := timeless_note((trial.parameters for trial in planned[0]), study.networks):
         notes.append(note)
     notes += [confounded_note(factor, names) for factor, names in confounded_parameters(study, levels)]
-    return Plan(study=study, seed=chosen_seed, level_filter=level_filter, blocks=planned, pairs=pairs, notes=notes)
+    return Plan(study, chosen_seed, level_filter, planned, pairs, count, notes)
 
 
 def _refuse_too_many(study: Study, level_filter: LevelFilter, blocks: int) -> None:

@@ -11,7 +11,10 @@ def files_changed(case: Case) -> CampaignAudit:
     events = [event for event in case.facts.events if event["event"] == "trial" and event["valid"]]
     damaged = case.evidence.lost()
     sealed = {event["trial"]: event for event in events if event.get("seal")}
-    findings = [Finding(True, None, None, f"{trial}: as it was sealed") for trial in sealed if trial not in damaged]
+    # In the planned order: trials end in another one wherever several run at once.
+    places = {trial.id: place for place, trial in enumerate(case.plan.trials())}
+    ordered = sorted(sealed, key=lambda trial: places.get(trial, len(places)))
+    findings = [Finding(True, None, None, f"{trial}: as it was sealed") for trial in ordered if trial not in damaged]
     findings += [Finding(False, None, None, damage) for damage in damaged.values()]
     which = f"{len(damaged)} of {len({event['trial'] for event in events})} trials"
     cure = "import the samples again" if case.facts.imported else "`h123 run --out DIR` repeats just these trials"

@@ -10,6 +10,7 @@ __all__ = [
     "places",
     "remote_server",
     "seals",
+    "shard",
     "unverified_subjects",
     "values",
 ]

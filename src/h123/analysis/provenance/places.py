@@ -32,7 +32,7 @@ def _facts(events: Iterable[Event]) -> dict[str, MachineFacts]:
     """Of each place, as it was last."""
     facts = dict[str, MachineFacts]()
     for event in events:
-        if event["event"] in ("campaign", "resume"):
+        if event["event"] in ("campaign", "resume", "joined", "shard"):
             facts |= event.get("places", {})
     return facts
 

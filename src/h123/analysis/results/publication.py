@@ -65,6 +65,7 @@ def repeat_command(folder: CampaignFolder, study: str) -> str:
     asked += ["--clock virtual"] if settings.get("clock") == "virtual" else []
     asked += ["--transport matched"] if settings.get("transport") == "matched" else []
     asked += [f"--filter {factor}={','.join(levels)}" for factor, levels in folder.level_filter.items()]
+    asked += [f"--shard {folder.shard.text}"] if folder.shard else []
     return " ".join(["h123 run", study, *asked])
 
 

@@ -18,6 +18,8 @@ class Remedy:
     waiting: int = 0
     """Trials that have not been tried."""
     imported: bool = False
+    shard: bool = False
+    """Whether other folders have the rest of it."""
 
     def enough(self, needed: int, have: int) -> str | None:
         """What makes `needed` blocks with values of the `have` that there are; None if nothing is known to help.
@@ -39,10 +41,12 @@ class Remedy:
             return None
         if self.failed:
             return f"{_have(self.failed)} no valid attempt: `h123 run --out DIR --retry` tries them again"
+        if self.shard:
+            return f"{_have(self.waiting)} not been run in this shard: `h123 join` adds those of the others"
         return f"{_have(self.waiting)} not been run: `h123 run --out DIR` goes on with them"
 
 
-def remedy(plan: Plan, events: Iterable[Event], *, imported: bool) -> Remedy:
+def remedy(plan: Plan, events: Iterable[Event], *, imported: bool, shard: bool = False) -> Remedy:
     """The remedy of a campaign with this plan and journal."""
     if imported:
         return Remedy(len(plan.blocks), imported=True)
@@ -52,7 +56,7 @@ def remedy(plan: Plan, events: Iterable[Event], *, imported: bool) -> Remedy:
             by_trial[event["trial"]].append(event)
     failed = [attempts for attempts in by_trial.values() if attempts and not any(event["valid"] for event in attempts)]
     hopeful = sum(not _unsupported(attempts[-1]) for attempts in failed)
-    return Remedy(len(plan.blocks), hopeful, sum(not attempts for attempts in by_trial.values()))
+    return Remedy(len(plan.blocks), hopeful, sum(not attempts for attempts in by_trial.values()), shard=shard)
 
 
 def _unsupported(attempt: TrialEvent) -> bool:

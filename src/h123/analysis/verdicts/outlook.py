@@ -11,7 +11,7 @@ from h123.analysis.section import Section
 from h123.analysis.verdicts.judgement import comparisons
 from h123.documents.events import Event, TrialEvent
 
-_BEGINNINGS = ("campaign", "resume")
+_BEGINNINGS = ("campaign", "resume", "shard")
 
 
 class OutlookPart(TypedDict):

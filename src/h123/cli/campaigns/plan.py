@@ -60,6 +60,17 @@ def command(
             show_default=False,
         ),
     ] = None,
+    machines: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=100_000,
+            metavar="N",
+            help="Also say what N machines would take (`run --shard`): time, machine hours, bytes, and where more of "
+            "them stop helping.",
+            show_default=False,
+        ),
+    ] = None,
     precision: Annotated[
         float | None,
         typer.Option(
@@ -78,6 +89,7 @@ def command(
     from h123.campaign import cast_of, lacking, likeness
     from h123.cli.campaigns.power_preview import print_power_preview
     from h123.cli.campaigns.verification_gate import proof_lines, proofs_of
+    from h123.cli.shards.machines import print_machines
     from h123.execution import Jobs, this_machine
     from h123.study import find_study, load_study, make_plan, parse_filter
 
@@ -85,7 +97,10 @@ def command(
     study_asked = study_asked.settled(clock=clock, transport=transport)
     planned = make_plan(study_asked, blocks=blocks, seed=seed, level_filter=parse_filter(levels or []))
     cast = cast_of(planned)  # refuses what `run` would refuse
-    _print_plan(planned, Jobs.at(planned, jobs, this_machine()), out_console)
+    rule = Jobs.at(planned, jobs, this_machine())
+    _print_plan(planned, rule, out_console)
+    if machines is not None:
+        print_machines(planned, rule, machines, out_console)
     for line in proof_lines(proofs_of(cast)):
         write(out_console, line)
     for sentence in likeness(planned):

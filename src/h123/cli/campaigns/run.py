@@ -26,7 +26,9 @@ from h123.cli.options import (
     JobsOption,
     ScaleOption,
     SeedOption,
+    ShardOption,
     TransportOption,
+    read_shard,
     share,
 )
 from h123.cli.signals import load_undisturbed
@@ -128,6 +130,7 @@ def command(
             show_default=False,
         ),
     ] = None,
+    shard: ShardOption = None,
     metrics_listen: Annotated[
         str | None,
         typer.Option(
@@ -171,6 +174,7 @@ def command(
         trust=trust,
         engine=engine,
         address=address,
+        shard=read_shard(shard),
     )
     raise typer.Exit(run(arguments))
 
@@ -180,6 +184,7 @@ def run(arguments: RunArguments) -> int:
     What has been measured is kept, whatever happens. Raises Interrupted, UserError."""
     load_undisturbed("h123.campaign", "h123.execution", "h123.progress", "h123.study")
     from h123.cli.campaigns.report import conclude
+    from h123.cli.shards.conclusion import conclude_shard
     from h123.store import CampaignFolder
 
     there = check(arguments)
@@ -189,7 +194,8 @@ def run(arguments: RunArguments) -> int:
     try:
         with folder.alone(), interruptible(), _watched(campaign, exposition) as display:
             complaint = _run_to_its_end(campaign, arguments, display)
-            status = conclude(CampaignFolder.open(folder.path))
+            finished = CampaignFolder.open(folder.path)
+            status = conclude_shard(finished) if finished.shard else conclude(finished)
     except KeyboardInterrupt:
         say(f"\nInterrupted. Finished trials are kept. Resume with:\n  {resume}")
         raise Interrupted from None
@@ -234,6 +240,7 @@ def _resume(arguments: RunArguments, folder: "CampaignFolder") -> "Campaign":
         ("--scale", arguments.scale, begun),
         ("--clock", arguments.clock, settled["clock"] or "wall"),
         ("--transport", arguments.transport, settled["transport"] or "deployed"),
+        ("--shard", arguments.shard, folder.shard),
     )
     for option, value, had in fixed:
         if value is not None and value != had:
@@ -272,6 +279,7 @@ def _begin(arguments: RunArguments) -> "Campaign":
         vouch=verification_gate(allow_unverified=arguments.allow_unverified),
         looks=looks,
         precision=width,
+        shard=arguments.shard,
         report=say,
     )
 

@@ -8,6 +8,7 @@ from h123.base.errors import UserError
 from h123.base.paths import typed
 
 if TYPE_CHECKING:
+    from h123.documents.shard import Shard
     from h123.store import CampaignFolder
 
 
@@ -30,6 +31,7 @@ class RunArguments:
     max_blocks: int | None = None
     allow_unverified: bool = False
     metrics_listen: str | None = None
+    shard: "Shard | None" = None
     trust: bool = False
     engine: str = "local"
     address: str | None = None
@@ -53,6 +55,11 @@ def _check(arguments: RunArguments, there: "CampaignFolder | None") -> None:
     if arguments.retry and there is None:
         raise UserError("--retry tries trials of a campaign again", remedy="name the campaign's folder with --out")
     rules = ["--until-decided"] * arguments.until_decided + ["--precision"] * (arguments.precision is not None)
+    if rules and (arguments.shard or (there and there.shard)):
+        raise UserError(
+            f"{rules[0]} stops by what all blocks say, and a shard has only some of them",
+            remedy="run a fixed number of blocks (--blocks), join the shards, and add blocks to all of them if need be",
+        )
     if len(rules) > 1:
         raise UserError("--until-decided and --precision exclude each other: each says when the campaign ends")
     if not rules:

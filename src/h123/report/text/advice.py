@@ -26,7 +26,7 @@ def advice(verdicts: Verdicts) -> list[str]:
             f"{_named(beyond)} would need more than {outlook['limit']} blocks: the machine or the link varies more "
             "than the levels differ."
         )
-    missing = Remedy(failed=outlook["failed"], waiting=outlook["waiting"]).trials()
+    missing = Remedy(failed=outlook["failed"], waiting=outlook["waiting"], shard="shard" in verdicts).trials()
     return [*lines, f"{_unbroken(missing)}."] if missing else lines
 
 

@@ -17,6 +17,7 @@ from h123.analysis.provenance import (
     places,
     remote_server,
     seals,
+    shard,
     unverified_subjects,
 )
 from h123.analysis.section import Section
@@ -45,6 +46,7 @@ from h123.report.text.trust.failures import failure_lines
 from h123.report.text.trust.looks import look_lines, width_lines
 from h123.report.text.trust.other_answers import other_answers_lines
 from h123.report.text.trust.provenance import elsewhere_lines, place_lines
+from h123.report.text.trust.shard import shard_lines
 from h123.report.text.trust.unverified_subjects import failed_lines, unproved_lines
 
 
@@ -112,6 +114,7 @@ def _claims(verdicts: ledgers.ClaimsPart) -> Sequence[str]:
 
 
 SAID: Sequence[SectionWords] = [
+    SectionWords(shard.SECTION, first=shard_lines),
     SectionWords(answers.SECTION, first=other_answers_lines),
     SectionWords(counts.SECTION, trust=completeness.count_lines),
     SectionWords(twins.SECTION, trust=completeness.twin_lines),

@@ -1,0 +1,30 @@
+"""That the folder is a shard: some blocks of a campaign, which no answer should rest on."""
+
+from collections.abc import Sequence
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from h123.analysis.case import Case
+from h123.analysis.section import Section
+
+
+class ShardRow(TypedDict):
+    """Its name, and its blocks of all that are planned."""
+
+    name: str
+    blocks: Sequence[int]
+    planned: int
+
+
+class ShardPart(TypedDict):
+    shard: NotRequired[ShardRow]
+    """Absent where the folder is for all blocks."""
+
+
+def _compute(case: Case) -> ShardPart:
+    shard, planned = case.facts.shard, len(case.plan.blocks)
+    return {"shard": {"name": shard.text, "blocks": shard.blocks(planned), "planned": planned}} if shard else {}
+
+
+SECTION = Section(ShardPart, _compute)

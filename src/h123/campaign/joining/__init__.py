@@ -1,0 +1,5 @@
+"""Shards that different machines ran become one campaign (docs/cluster.md)."""
+
+from h123.campaign.joining.join import Joined, join_shards
+
+__all__ = ["Joined", "join_shards"]

@@ -1,0 +1,100 @@
+"""The blocks that a folder has: each with its history, and whether anything is left to do of it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from h123.base.errors import UserError
+from h123.base.paths import typed
+from h123.documents.campaign_file import MachineFacts
+from h123.documents.events import BlockMove, Event, TrialEvent, superseded
+from h123.execution.retry_policy import LiveAttempt, given_up, usable
+from h123.store import CampaignFolder
+from h123.study import Plan, PlannedTrial
+
+History = Sequence[TrialEvent | BlockMove]
+"""What the journal has of a block, oldest first."""
+
+
+@dataclass(frozen=True)
+class RunBlock:
+    """A block that a folder has at least a part of."""
+
+    number: int
+    folder: CampaignFolder
+    history: History
+    trials: Sequence[PlannedTrial]
+
+    @property
+    def attempts(self) -> list[TrialEvent]:
+        """All of them."""
+        return [event for event in self.history if event["event"] == "trial"]
+
+    def standing(self, trial: PlannedTrial) -> list[LiveAttempt]:
+        """The attempts at a trial, but for those that were made where the block is not done any more."""
+        mine = [event for event in self.attempts if event["trial"] == trial.id and not superseded(event)]
+        return cast(list[LiveAttempt], mine)
+
+    @property
+    def done(self) -> int:
+        """Trials of which nothing is left to do."""
+        return sum(usable(past) or given_up(past) for past in map(self.standing, self.trials))
+
+    @property
+    def finished(self) -> bool:
+        """Whether all are."""
+        return self.done == len(self.trials)
+
+    @property
+    def virtual(self) -> bool:
+        """Whether no trial of it depends on the machine."""
+        return all(trial.parameters.clock == "virtual" for trial in self.trials)
+
+    def marks(self) -> list[tuple[object, ...]]:
+        """What tells the events of its history from others."""
+        return [_mark(event) for event in self.history]
+
+
+def _mark(event: TrialEvent | BlockMove) -> tuple[object, ...]:
+    if event["event"] == "trial":
+        return event["trial"], event["attempt"], event.get("seal")
+    return event["event"], event["place"], event["before"]
+
+
+def run_blocks(folder: CampaignFolder, plan: Plan) -> dict[int, RunBlock]:
+    """Those that the folder has begun, by number. Raises UserError where the journal has a trial of no plan."""
+    trials = {block[0].block: block for block in plan.blocks}
+    names = {trial.id for trial in plan.trials()}
+    histories = dict[int, list[TrialEvent | BlockMove]]()
+    for event in folder.events():
+        if event["event"] == "trial" and event["trial"] not in names:
+            raise UserError(f"the journal of {folder.path} has a trial that is not in its plan: {event['trial']}")
+        if event["event"] in ("trial", "moved"):
+            histories.setdefault(event["block"], []).append(event)
+    return {number: RunBlock(number, folder, history, trials[number]) for number, history in sorted(histories.items())}
+
+
+def require_seals(folder: CampaignFolder) -> None:
+    """Raises UserError where an attempt is not as it was sealed, or has no seal."""
+    folder.require_journal()
+    folder.examine()
+    for event in folder.events():
+        if event["event"] != "trial":
+            continue
+        fault = folder.damage(event) or (None if event.get("seal") else "it has no seal")
+        if fault:
+            raise UserError(
+                f"{folder.attempt(event)} is not as it was measured: {fault}",
+                remedy="copy the folder again from where it ran, or repeat just that trial and join again:\n"
+                f"  h123 run --out {typed(folder.path)}",
+                status=1,
+            )
+
+
+def machines(events: Iterable[Event]) -> dict[str, MachineFacts]:
+    """What the journal tells of each place, as it was last."""
+    facts = dict[str, MachineFacts]()
+    for event in events:
+        if event["event"] in ("campaign", "resume", "joined", "shard"):
+            facts |= event.get("places", {})
+    return facts

@@ -1,0 +1,213 @@
+"""Joins shards into a campaign: everything is looked at first, and nothing is written where anything is refused.
+
+The campaign is a folder like any other. Its journal has the shards' own events, block by block, each after the line
+that says which folder and which machines they came from. A joined campaign that gets more shards goes on where it was.
+"""
+
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from h123.base.errors import UserError
+from h123.base.files.durable import sync_tree
+from h123.base.paths import real, typed
+from h123.campaign.joining.blocks import History, RunBlock, machines, require_seals, run_blocks
+from h123.campaign.joining.doubles import require_same
+from h123.campaign.joining.kinship import require_kin
+from h123.documents.events import TrialEvent
+from h123.documents.shard import Shard
+from h123.store import CampaignFolder, check_new, seal
+from h123.study import Plan, Study, make_plan
+
+
+@dataclass(frozen=True)
+class Joined:
+    """What became of the shards."""
+
+    folder: CampaignFolder
+    planned: int
+    added: Sequence[int]
+    """Blocks that came now."""
+    missing: Sequence[int]
+    """Blocks that the campaign does not have."""
+    unfinished: Mapping[Path, Sequence[int]] = field(default_factory=dict)
+    """Of these, what a shard has begun and not finished."""
+    empty: Sequence[Path] = ()
+    """Folders in which nothing has begun."""
+
+
+def join_shards(shards: Sequence[Path], out: Path, report: Callable[[str], None]) -> Joined:
+    """Add the finished blocks of `shards` to the campaign in `out`, which is made where there is none.
+
+    Raises UserError, and changes nothing, where a shard is of another campaign, is not as it was sealed, or has a block
+    that another one has otherwise.
+    """
+    begun, empty = _begun(shards, out)
+    campaign = CampaignFolder.open(out) if (out / "campaign.json").exists() else None
+    if campaign and campaign.shard:
+        raise UserError(f"{out} is a shard itself", remedy="name another folder with --out")
+    folders = [*([campaign] if campaign else []), *begun]
+    if not folders:
+        raise UserError(f"none of the folders has a shard that has begun: {', '.join(map(str, shards))}")
+    for folder in folders:
+        require_kin(folder, folders[0])
+    plan = _plan(folders)
+    for number, folder in enumerate(folders, 1):
+        report(f"Verifying the seals of {folder.path} ({number} of {len(folders)})")
+        require_seals(folder)
+    mine = run_blocks(campaign, plan) if campaign else {}
+    theirs = [run_blocks(folder, plan) for folder in begun]
+    chosen = _choose(mine, [block for blocks in theirs for block in blocks.values()])
+    if campaign is None:
+        check_new(out)
+        campaign = _create(out, min(begun, key=lambda folder: folder.created), plan)
+    with campaign.alone():
+        if plan.planned > campaign.blocks:
+            campaign.set_blocks(plan.planned)
+        added = _add(campaign, mine, chosen, report)
+        _carry_looks(campaign, begun)
+    final = run_blocks(campaign, plan)
+    missing = [n for n in range(1, plan.planned + 1) if n not in final or not final[n].finished]
+    unfinished = {
+        folder.path: begun_blocks
+        for folder, blocks in zip(begun, theirs, strict=True)
+        if (begun_blocks := [n for n, block in blocks.items() if n in missing and not block.finished])
+    }
+    return Joined(campaign, plan.planned, added, missing, unfinished, empty)
+
+
+def _begun(shards: Iterable[Path], out: Path) -> tuple[list[CampaignFolder], list[Path]]:
+    """The shards, each once, and the folders in which nothing has begun: a machine was stopped before its first trial.
+
+    Raises UserError where one is no campaign, or is the campaign itself.
+    """
+    folders, empty = dict[Path, CampaignFolder](), list[Path]()
+    for path in shards:
+        if real(path) == real(out):
+            raise UserError(f"{path} is the campaign that the shards are joined into", remedy="name only shards")
+        if path.is_dir() and not (path / "campaign.json").exists() and not any(path.glob("trials/*")):
+            empty.append(path)
+        else:
+            folders.setdefault(real(path), CampaignFolder.open(path))
+    return list(folders.values()), empty
+
+
+def _plan(folders: Sequence[CampaignFolder]) -> Plan:
+    """The campaign's, with as many blocks as the largest has."""
+    first = folders[0]
+    study = Study.from_resolved(first.study, first.networks)
+    blocks = max(folder.blocks for folder in folders)
+    return make_plan(study, blocks=blocks, seed=first.seed, level_filter=first.level_filter)
+
+
+def _choose(mine: dict[int, RunBlock], theirs: Sequence[RunBlock]) -> dict[int, RunBlock]:
+    """Whose run of each block the campaign gets, or has, where it gets one. Raises UserError where two differ."""
+    chosen = dict[int, RunBlock]()
+    for block in theirs:
+        if not block.finished:
+            continue
+        known = chosen.get(block.number) or mine.get(block.number)
+        if known is None or _continues(block, known):
+            chosen[block.number] = block
+        elif not _continues(known, block):
+            _require_finished(known)
+            require_same(known, block)
+    return chosen
+
+
+def _continues(longer: RunBlock, shorter: RunBlock) -> bool:
+    """Whether one history is the beginning of the other: a copy of the same folder, of an earlier day or the same."""
+    return longer.marks()[: len(shorter.history)] == shorter.marks()
+
+
+def _require_finished(block: RunBlock) -> None:
+    """What has been begun in the campaign itself, and not finished, has the names that the shard's attempts have."""
+    if not block.finished:
+        path = typed(block.folder.path)
+        raise UserError(
+            f"{block.folder.path} has begun block {block.number} itself ({block.done} of {len(block.trials)} trials)",
+            remedy=f"finish it, and join again: h123 run --out {path}\nor join the shards into a new folder (--out)",
+        )
+
+
+def _create(out: Path, first: CampaignFolder, plan: Plan) -> CampaignFolder:
+    return CampaignFolder.create(
+        out,
+        study=first.study,
+        study_text=(first.path / "study.yaml").read_text(encoding="utf-8"),
+        networks=first.networks,
+        seed=first.seed,
+        blocks=plan.planned,
+        level_filter=first.level_filter,
+        looks=first.looks,
+        precision=first.precision,
+        machine=first.machine,
+        subjects=first.subjects,
+        uploads={file.name: file for file in sorted(first.uploads.iterdir())} if first.uploads.is_dir() else None,
+        created=first.created,
+    )
+
+
+def _add(
+    campaign: CampaignFolder, mine: dict[int, RunBlock], chosen: dict[int, RunBlock], report: Callable[[str], None]
+) -> list[int]:
+    """Copy and journal what the campaign lacks; the blocks that got something."""
+    added = list[int]()
+    for folder in dict.fromkeys(block.folder for block in chosen.values()):
+        blocks = {n: block for n, block in sorted(chosen.items()) if block.folder is folder}
+        known = {n: len(mine[n].history) if n in mine else 0 for n in blocks}
+        news: dict[int, History] = {n: block.history[known[n] :] for n, block in blocks.items()}
+        numbers = [n for n, history in news.items() if history]
+        if not numbers:
+            continue
+        report(f"Adding {len(numbers)} block{'s' * (len(numbers) != 1)} of {folder.path}")
+        events = [event for n in numbers for event in news[n]]
+        for event in events:
+            if event["event"] == "trial":
+                _copy(folder, campaign, event)
+        places = {event["place"] for event in events if "place" in event}
+        campaign.append(
+            {
+                "event": "shard",
+                "shard": (folder.shard or Shard.of(range(1, folder.blocks + 1))).text,
+                "folder": folder.name,
+                "blocks": numbers,
+                "places": {name: facts for name, facts in machines(folder.events()).items() if name in places},
+            }
+        )
+        for event in events:
+            campaign.append(event)
+        added += numbers
+    shutil.rmtree(campaign.arrivals, ignore_errors=True)
+    return sorted(added)
+
+
+def _copy(folder: CampaignFolder, campaign: CampaignFolder, event: TrialEvent) -> None:
+    """Copy an attempt and believe the copy only as its seal says. One that is there already came from a join that was
+    interrupted."""
+    source, target = folder.attempt(event), campaign.attempt(event)
+    sealed = event.get("seal")
+    assert sealed  # `require_seals`
+    if target.exists():
+        if fault := seal.broken(target, sealed):
+            raise UserError(
+                f"{target} is there already, and is not {source}: {fault}",
+                remedy="join the shards into a new folder (--out)",
+                status=1,
+            )
+        return
+    arrived = campaign.arrivals / source.name
+    shutil.rmtree(arrived, ignore_errors=True)
+    shutil.copytree(source, arrived, symlinks=True)
+    sync_tree(arrived)
+    campaign.take_in(arrived, event, sealed)
+
+
+def _carry_looks(campaign: CampaignFolder, shards: Iterable[CampaignFolder]) -> None:
+    """Looks at a shard were looks at the campaign's data: later verdicts are as strict as they make them."""
+    known = {event.get("blocks") for event in campaign.events() if event["event"] == "look"}
+    for event in (event for folder in shards for event in folder.events() if event["event"] == "look"):
+        if event.get("blocks") not in known:
+            known.add(event.get("blocks"))
+            campaign.append(event)
