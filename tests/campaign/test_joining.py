@@ -4,6 +4,7 @@ time. The property test cuts shards out of a campaign of real trials under the v
 import dataclasses
 import itertools
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from campaign.shard_copies import content, cut, plan_of
 from campaign.test_runner import STUDY, Silent, start
 from h123.analysis import analyse
 from h123.base.errors import UserError
+from h123.base.paths import project_root
 from h123.campaign import Joined, extend_campaign, join_shards
 from h123.documents.shard import Shard, ranges
 from h123.store import CampaignFolder
@@ -297,8 +299,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> CampaignFolder:
     """Real trials under the virtual clock."""
     folder = tmp_path_factory.mktemp("real")
     (folder / "s.yaml").write_text(VIRTUAL.replace("size: 1kB", "size: 20kB").replace("requests: 1", "requests: 4"))
-    command = [sys.executable, "-m", "h123", "run", "s.yaml", "--out", "c"]
-    subprocess.run(command, cwd=folder, check=True, timeout=1800)
+    _h123("run", "s.yaml", "--out", "c", folder=folder)
     return CampaignFolder.open(folder / "c")
 
 
@@ -310,7 +311,13 @@ def test_commands_look_into_the_trials_of_a_joined_campaign(
     joined(tmp_path / "c", *thirds(real, tmp_path))
     verb, *more = command
     trial = [plan_of(real).blocks[1][0].id] * bool(more)
-    subprocess.run([sys.executable, "-m", "h123", verb, "c", *trial], cwd=tmp_path, check=True, timeout=600)
+    _h123(verb, "c", *trial, folder=tmp_path)
+
+
+def _h123(*arguments: str, folder: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(project_root() / "src")}
+    command = [sys.executable, "-m", "h123", *arguments]
+    subprocess.run(command, cwd=folder, env=environment, check=True, timeout=1800)
 
 
 @pytest.mark.heavy

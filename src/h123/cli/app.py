@@ -14,7 +14,7 @@ from h123.base.terminal.console import err_console, out_console, write
 from h123.cli.campaigns import analyse, claims, export, import_samples, plan, report, run, show, why
 from h123.cli.comparisons import compare, diff, gate
 from h123.cli.machine import doctor, lab
-from h123.cli.shards import join
+from h123.cli.shards import join, shards
 from h123.cli.signals import heed_no_more, heed_signals
 from h123.cli.sites import import_page
 from h123.cli.sites import show as show_site
@@ -36,6 +36,7 @@ Start with `h123 run quick`: it measures, analyses and writes a report. `h123 do
 COMMANDS: dict[str, Callable[..., None]] = {
     "run": run.command,
     "plan": plan.command,
+    "shards": shards.command,
     "join": join.command,
     "analyse": analyse.command,
     "report": report.command,
