@@ -83,19 +83,12 @@ def _build_lab(machine: str, program: Path) -> None:
 
 
 def _build_go(machine: str, folder: Path) -> None:
-    """The embedded subject, without glibc. Its build makes a temporary folder, whose name Go writes into the program;
-    for the build that name is always the same."""
+    """The embedded subject, without glibc."""
     subject = read_subject(ROOT / "subjects/go")
     folder.mkdir(parents=True)
-    with tempfile.TemporaryDirectory(prefix="h123-wheel-") as name:
-        shim, work = Path(name, "mktemp"), Path(tempfile.gettempdir(), "h123-quic-go")
-        shim.write_text(f'#!/bin/sh\nmkdir "{work}" && echo "{work}"\n')
-        shim.chmod(0o755)
-        shutil.rmtree(work, ignore_errors=True)
-        path = f"{name}:{os.environ['PATH']}"
-        environment = {"PATH": path, "CGO_ENABLED": "0", "GOARCH": GO_NAMES[machine], "GOTOOLCHAIN": "local"}
-        flags = {"GOFLAGS": "-trimpath -buildvcs=false -ldflags=-s"}
-        _run([subject.install.build[0], str(folder), subject.install.build[2]], subject.folder, environment | flags)
+    environment = {"CGO_ENABLED": "0", "GOARCH": GO_NAMES[machine], "GOTOOLCHAIN": "local"}
+    flags = {"GOFLAGS": "-trimpath -buildvcs=false -ldflags=-s"}
+    _run([subject.install.build[0], str(folder), subject.install.build[2]], subject.folder, environment | flags)
     size = sum(path.stat().st_size for path in folder.iterdir())
     (folder / STAMP).write_text(json.dumps(dataclasses.asdict(Installation(recipe(subject), 0, size))) + "\n")
 
@@ -126,7 +119,7 @@ def _wheel(project: Path, content: Path, platform: str, out: Path) -> Path:
 
 
 def _run(command: list[str], folder: Path, environment: Mapping[str, str]) -> None:
-    tools = {"PATH": f"{ROOT / '.cache/packaging/bin'}:{environment.get('PATH', os.environ['PATH'])}"}
+    tools = {"PATH": f"{ROOT / '.cache/packaging/bin'}:{os.environ['PATH']}"}
     done = subprocess.run(
         command, cwd=folder, env={**os.environ, **environment, **tools}, stdout=sys.stderr, check=False
     )

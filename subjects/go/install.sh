@@ -2,9 +2,12 @@
 # Builds the Go subject in the current folder: install.sh PREFIX PROGRAM.
 #
 # quic-go begins with a window of 32 packets, a constant that nothing outside it reaches, and always paces. For a study
-# to choose, it is compiled from a copy in which two lines are replaced: the constant becomes a variable, with the same
-# value, and whether the pacer allows a packet is not asked where another variable says so. peer/sending.go sets both. A
-# source other than the one known is refused.
+# to choose, two lines of it are replaced: the constant becomes a variable, with the same value, and the pacer is not
+# asked whether it allows a packet where another variable says so. peer/sending.go sets both. A source other than the
+# known one is refused.
+#
+# The build takes quic-go from a folder ./quic-go that is in Go's overlay alone, not on the disk. So the program contains
+# no path of this machine, and two builds are equal to the byte.
 set -eu
 prefix=$1 program=$2
 module=github.com/quic-go/quic-go
@@ -18,15 +21,21 @@ if [ "$(sha256sum <"$source/$changed")" != "$known  -" ]; then
 fi
 folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
-cp -r "$source" "$folder/quic-go"
-chmod -R u+w "$folder/quic-go"
-sed -i '/^\tinitialCongestionWindow    = 32$/d' "$folder/quic-go/$changed"
-sed -i 's/return c.pacer.Budget(now, c.pacingRate()) >= c.maxDatagramSize$/return unpaced || c.pacer.Budget(now, c.pacingRate()) >= c.maxDatagramSize/' \
-    "$folder/quic-go/$changed"
-cat >>"$folder/quic-go/$changed" <<END
+sed -e '/^\tinitialCongestionWindow    = 32$/d' \
+    -e 's/return c.pacer.Budget(now, c.pacingRate()) >= c.maxDatagramSize$/return unpaced || c.pacer.Budget(now, c.pacingRate()) >= c.maxDatagramSize/' \
+    "$source/$changed" >"$folder/sender.go"
+cat >>"$folder/sender.go" <<END
 var initialCongestionWindow protocol.ByteCount = 32
 var unpaced bool
 END
+files=$(cd "$source" && find . -name '*.go' -o -name go.mod | sort)
+{
+    echo '{"Replace": {'
+    for file in $files; do
+        [ "$file" = "./$changed" ] || printf '"quic-go/%s": "%s",\n' "${file#./}" "$source/$file"
+    done
+    printf '"quic-go/%s": "%s"}}\n' "$changed" "$folder/sender.go"
+} >"$folder/overlay.json"
 cp go.mod go.sum "$folder"
-go mod edit -replace "$module=$folder/quic-go" "$folder/go.mod"
-go build -trimpath -modfile "$folder/go.mod" -o "$prefix/$program" .
+go mod edit -replace "$module=./quic-go" "$folder/go.mod"
+go build -trimpath -modfile "$folder/go.mod" -overlay "$folder/overlay.json" -o "$prefix/$program" .

@@ -1,7 +1,9 @@
 """Installation: whole or not at all, once, and again when sources change."""
 
+import hashlib
 import io
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -310,6 +312,20 @@ def test_the_go_subject_installs() -> None:
     subject = catalogue()["go"]
     install(subject, _quiet)
     assert os.access(prefix(subject) / "h123-go", os.X_OK)
+
+
+def test_two_builds_of_the_go_subject_are_equal(tmp_path: Path) -> None:
+    """Neither the folder of the sources nor a temporary folder leaves a trace in the program."""
+    programs = set()
+    for name in ("first", "the second – elsewhere"):
+        sources, temporary = tmp_path / name / "go", tmp_path / name / "temporary files"
+        shutil.copytree(catalogue()["go"].folder, sources)
+        temporary.mkdir()
+        environment = {**os.environ, "GOTOOLCHAIN": "local", "TMPDIR": str(temporary)}
+        subprocess.run(["./install.sh", tmp_path / name, "server"], cwd=sources, env=environment, check=True)
+        programs.add(hashlib.sha256((tmp_path / name / "server").read_bytes()).hexdigest())
+        assert list(temporary.iterdir()) == []
+    assert len(programs) == 1
 
 
 def test_a_build_that_changes_its_own_sources_is_refused(tmp_path: Path, cache: Path) -> None:
