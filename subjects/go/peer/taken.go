@@ -40,7 +40,7 @@ func isLeft(err error) bool {
 type ending struct {
 	net.Conn
 	socket  *net.TCPConn
-	written atomic.Int64 // bytes so far
+	written atomic.Int64 // bytes so far, with those of a write that is under way
 	heard   atomic.Int64 // of them, those that had all been read when it ended; 0: not all had
 }
 
@@ -67,19 +67,20 @@ func (e *ending) Read(into []byte) (int, error) {
 // afterwards is how long a reset may follow TLS's farewell.
 const afterwards = 10 * time.Millisecond
 
-// isReset says whether the other host resets the connection: it does where its program closes it with bytes unread.
+// isReset says whether the other host resets the connection: it does where its program closes it with bytes unread. Bytes
+// of a write that was under way have left by the end of this, and are not acknowledged if that program has closed before.
 func (e *ending) isReset() bool {
 	_ = e.socket.SetReadDeadline(time.Now().Add(afterwards))
 	_, err := e.socket.Read(make([]byte, 1))
-	return errors.Is(err, syscall.ECONNRESET)
+	return errors.Is(err, syscall.ECONNRESET) || unacknowledged(e.socket) > 0
 }
 
 func (e *ending) Write(bytes []byte) (int, error) {
+	e.written.Add(int64(len(bytes))) // before: a server may read them and end the connection before the write returns
 	n, err := e.Conn.Write(bytes)
 	if err != nil {
 		e.heard.CompareAndSwap(open, 0)
 	}
-	e.written.Add(int64(n))
 	return n, err
 }
 
