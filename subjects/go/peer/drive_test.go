@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,8 +16,6 @@ import (
 	"testing"
 	"time"
 )
-
-const header = "phase,user,start_ns,connected_ns,sent_ns,first_byte_ns,end_ns,status,bytes_up,bytes_down,protocol,connection,reused,error,group,resource"
 
 func TestRows(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, p protocol) {
@@ -183,44 +180,13 @@ func TestMix(t *testing.T) {
 	})
 }
 
-func TestConnectionsAreAsMany(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, p protocol) {
-		server := serveProcess(t, p)
-		shared := map[bool]int{true: 4, false: 1}[p == h1]
-		for _, c := range []struct {
-			connections any
-			count       int
-		}{{"shared", shared}, {"per-user", 4}, {2, 2}} {
-			for _, loop := range []any{nil, 400} {
-				for _, cold := range []bool{true, false} {
-					wire := tap(t, server)
-					d := wire.drive(t, fields{"users": 4, "connections": c.connections, "rate": loop, "cold": cold})
-					rows := 16
-					if cold {
-						rows += c.count
-					}
-					d.mustSucceed(t, rows)
-					dialled := wire.connections()
-					// An open loop over HTTP/1.1 takes a connection that is free: it need not use them all.
-					if dialled > c.count || (dialled < c.count && !(p == h1 && loop != nil && !cold)) {
-						t.Errorf("%v, rate %v, cold %v: %d connections, want %d", c.connections, loop, cold, dialled, c.count)
-					}
-					if first := d.count("reused", "0"); first != dialled {
-						t.Errorf("%d rows are the first of a connection, of %d connections", first, dialled)
-					}
-				}
-			}
-		}
-	})
-}
-
 func TestOpenLoopKeepsItsSchedule(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, p protocol) {
 		const users, requests, rate = 5, 8, 200.0
 		connections := map[bool]int{true: users, false: 1}[p == h1]
 		count := users * (requests + 1)
 		// With HTTP/2 and HTTP/3 nothing waits for the slow requests before it: all are sent when due, so no answer
-		// need begin before the last of them is there. Whoever waited for an answer would wait until the time is over.
+		// need begin before the last of them is there. A client that waits for an answer waits until the time is over.
 		var asked atomic.Int64
 		all := make(chan struct{})
 		server := serveHandler(t, p, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -257,271 +223,6 @@ func TestOpenLoopKeepsItsSchedule(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestTimeoutsAreRows(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, p protocol) {
-		var asked atomic.Int64
-		server := serveHandler(t, p, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if asked.Add(1)%2 == 0 {
-				<-r.Context().Done()
-			}
-		}))
-		d := server.drive(t, fields{"users": 1, "requests": 4, "timeout_ns": 200e6})
-		if d.status != 0 || len(d.rows) != 4 || d.count("error", "timeout") != 2 || d.count("error", "") != 2 {
-			t.Errorf("exit %d, %v", d.status, d.rows)
-		}
-		for _, row := range d.rows {
-			took := row.number(t, "end_ns") - row.number(t, "start_ns")
-			if row["error"] == "timeout" && (took < 200e6 || took > 600e6) {
-				t.Errorf("timed out after %d ns", took)
-			}
-		}
-	})
-}
-
-// A silent server, and for HTTP/3 an absent one.
-func TestDialTimeoutsAreRows(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, p protocol) {
-		wire := tap(t, serveProcess(t, p))
-		wire.silence()
-		d := wire.drive(t, fields{"users": 2, "requests": 1, "timeout_ns": 200e6, "cold": true})
-		connections := map[bool]int{true: 2, false: 1}[p == h1]
-		if d.status != 0 || len(d.rows) != 2+connections || d.count("error", "timeout") != len(d.rows) ||
-			d.count("connection", "") != len(d.rows) || d.count("protocol", "") != len(d.rows) || len(d.facts.TLS) != 0 {
-			t.Errorf("exit %d, %v, %+v", d.status, d.rows, d.facts)
-		}
-	})
-}
-
-// Every request that reached the server is a row, and no other: nothing is repeated in silence.
-func TestBrokenRequestsAreNotRepeated(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, p protocol) {
-		var asked atomic.Int64
-		server := serveHandler(t, p, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			switch asked.Add(1) % 5 {
-			case 3:
-				panic(http.ErrAbortHandler) // before an answer
-			case 4:
-				w.Header().Set("Content-Length", "100000") // and inside one
-				_, _ = w.Write(block[:50_000])
-				panic(http.ErrAbortHandler)
-			}
-		}))
-		d := server.drive(t, fields{"users": 4, "requests": 25})
-		if d.status != 0 || len(d.rows) != 100 || asked.Load() != 100 || d.count("error", "reset") != 40 || d.count("error", "") != 60 {
-			t.Errorf("exit %d, %d rows, %d requests at the server, %s", d.status, len(d.rows), asked.Load(), d.said)
-		}
-	})
-}
-
-// A request that has no answer in time is made again, whole, and is one row.
-func TestRequestsAreMadeAgain(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, p protocol) {
-		const size = 200_000
-		var asked, sent atomic.Int64
-		server := serveHandler(t, p, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			n, _ := io.Copy(io.Discard, r.Body)
-			sent.Add(n)
-			if asked.Add(1)%3 == 1 {
-				<-r.Context().Done()
-			}
-		}))
-		d := server.drive(t, fields{"users": 1, "requests": 4, "method": "POST", "path": "/upload", "upload_bytes": size, "retry_ns": 300e6, "retries": 3})
-		d.mustSucceed(t, 4)
-		if d.header != header+",tries" || asked.Load() != 6 || sent.Load() != 6*size || d.count("bytes_up", strconv.Itoa(size)) != 4 {
-			t.Errorf("header %s, %d requests and %d bytes at the server", d.header, asked.Load(), sent.Load())
-		}
-		for n, row := range d.rows { // the first and the fourth reach the server as its first and fourth
-			took := row.number(t, "end_ns") - row.number(t, "start_ns")
-			again := n%2 == 0
-			if row["tries"] != map[bool]string{true: "2", false: "1"}[again] || (took >= 300e6) != again || took > 600e6 {
-				t.Errorf("took %d ns, %v", took, row)
-			}
-			// On a busy machine the hook for what was sent may run after the answer: then nobody knows when it was.
-			if row["sent_ns"] != "" && row.number(t, "sent_ns")-row.number(t, "start_ns") < map[bool]int64{true: 300e6}[again] {
-				t.Errorf("the last try is not the one told of: %v", row)
-			}
-		}
-		if connections := map[bool]string{true: "2", false: "0"}[p == h1]; d.rows[3]["connection"] != connections {
-			t.Errorf("connection %s instead of %s", d.rows[3]["connection"], connections)
-		}
-	})
-}
-
-// A try that fails waits until the next one is due, so that nobody is stormed.
-func TestFailedTriesWait(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, p protocol) {
-		var asked atomic.Int64
-		server := serveHandler(t, p, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			asked.Add(1)
-			_, _ = w.Write(block[:50_000])
-			panic(http.ErrAbortHandler)
-		}))
-		d := server.drive(t, fields{"users": 2, "requests": 2, "retry_ns": 150e6, "retries": 2})
-		if d.status != 0 || len(d.rows) != 4 || asked.Load() != 12 || d.count("tries", "3") != 4 || d.count("error", "reset") != 4 {
-			t.Errorf("exit %d, %d requests at the server, %v", d.status, asked.Load(), d.rows)
-		}
-		for _, row := range d.rows {
-			if took := row.number(t, "end_ns") - row.number(t, "start_ns"); took < 300e6 || took > 600e6 {
-				t.Errorf("took %d ns", took)
-			}
-		}
-	})
-}
-
-// What has been answered, or is forbidden, another try would not change.
-func TestAnswersAreNotAskedForAgain(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, p protocol) {
-		server := serveProcess(t, p)
-		stranger, _ := identity(t)
-		for want, changes := range map[string]fields{"other: status 404": {"path": "/nothing"}, "tls": {"ca": stranger}} {
-			maps.Copy(changes, fields{"users": 1, "requests": 2, "retry_ns": int64(2e9), "retries": 2})
-			if d := server.drive(t, changes); d.status != 0 || d.count("error", want) != 2 || d.count("tries", "1") != 2 {
-				t.Errorf("%s: exit %d, %v", want, d.status, d.rows)
-			}
-		}
-	})
-}
-
-// A try ends with its handshake, and the last one with the request's time. A cold request is made once.
-func TestUnheardRequestsAreMadeAgain(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, p protocol) {
-		wire := tap(t, serveProcess(t, p))
-		wire.silence()
-		d := wire.drive(t, fields{"users": 1, "requests": 1, "cold": true, "timeout_ns": 400e6, "retry_ns": 100e6, "retries": 2})
-		if d.status != 0 || d.count("error", "timeout") != 2 || d.rows[0]["tries"] != "1" || d.rows[1]["tries"] != "3" {
-			t.Errorf("exit %d, %v", d.status, d.rows)
-		}
-		for _, row := range d.rows {
-			if took := row.number(t, "end_ns") - row.number(t, "start_ns"); took < 400e6 || took > 800e6 {
-				t.Errorf("took %d ns", took)
-			}
-		}
-		if dialled := wire.connections(); p != h3 && dialled != 4 {
-			t.Errorf("%d connections instead of one for each try", dialled)
-		}
-	})
-}
-
-func TestCutConnectionsAreDialledAgain(t *testing.T) {
-	t.Parallel()
-	for _, p := range []protocol{h1, h2} {
-		var asked atomic.Int64
-		wire := tap(t, serveHandler(t, p, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) })))
-		d := wire.drive(t, fields{"users": 2, "rate": 200, "requests": 100}, func(*os.Process) {
-			reaches(&asked, 30)
-			wire.cut()
-		})
-		dialled := wire.connections()
-		if d.status != 0 || len(d.rows) != 200 || dialled < 2 || d.count("reused", "0")-d.count("connection", "") != dialled {
-			t.Errorf("%s: exit %d, %d rows, %d connections, %s", p, d.status, len(d.rows), dialled, d.said)
-		}
-		if good := d.count("error", ""); good < 100 || d.count("connection", strconv.Itoa(dialled-1)) < 2 {
-			t.Errorf("%s: no recovery: %d good rows, %d connections", p, good, dialled)
-		}
-	}
-}
-
-// reaches waits until a counter has reached a value, 10 s at most.
-func reaches(counter *atomic.Int64, value int64) {
-	for deadline := time.Now().Add(10 * time.Second); counter.Load() < value && time.Now().Before(deadline); {
-		time.Sleep(5 * time.Millisecond)
-	}
-}
-
-func TestKilledServer(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, p protocol) {
-		server := serveProcess(t, p)
-		// 300 requests last 3 s at this rate; the server lives for the first part of them.
-		d := server.drive(t, fields{"users": 3, "rate": 100, "requests": 100, "timeout_ns": 300e6}, func(*os.Process) {
-			time.Sleep(700 * time.Millisecond)
-			_ = server.process.Process.Kill()
-		})
-		good := d.count("error", "")
-		named := good + d.count("error", "refused") + d.count("error", "reset") + d.count("error", "timeout")
-		if d.status != 0 || len(d.rows) != 300 || good == 0 || good == 300 || named != 300 {
-			t.Errorf("exit %d, %d rows, %d good, %d with an error that has a name, %s", d.status, len(d.rows), good, named, d.said)
-		}
-	})
-}
-
-// A server may limit the requests of a connection: that is an end in good order, and costs a dial, not an error.
-func TestDrainedConnections(t *testing.T) {
-	t.Parallel()
-	for _, p := range []protocol{h1, h2} {
-		var asked atomic.Int64
-		server := serveHandler(t, p, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			if asked.Add(1)%10 == 0 {
-				w.Header().Set("Connection", "close") // with HTTP/2, net/http sends GOAWAY
-			}
-		}))
-		d := server.drive(t, fields{"users": 1, "requests": 40})
-		d.mustSucceed(t, 40)
-		if asked.Load() != 40 || d.count("reused", "0") != 4 || d.count("connection", "3") != 10 {
-			t.Errorf("%s: %d requests at the server, %v", p, asked.Load(), d.rows)
-		}
-	}
-}
-
-func TestErrorsHaveNames(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, p protocol) {
-		server := serveProcess(t, p)
-		stranger, _ := identity(t)
-		check := func(what, want string, changes fields) {
-			changes["users"], changes["requests"], changes["timeout_ns"] = 2, 2, 10e9
-			if want == "timeout" { // only where it is waited for: a busy machine takes its time
-				changes["timeout_ns"] = 300e6
-			}
-			if d := server.drive(t, changes); d.status != 0 || len(d.rows) != 4 || d.count("error", want) != 4 {
-				t.Errorf("%s: exit %d, want %q, %v", what, d.status, want, d.rows)
-			}
-		}
-		check("unknown authority", "tls", fields{"ca": stranger})
-		check("wrong name", "tls", fields{"host": "other.test"})
-		check("missing", "other: status 404", fields{"path": "/nothing"})
-		refusal := map[bool]string{true: "timeout", false: "refused"}[p == h3] // QUIC sockets are told of no refusal
-		check("closed port", refusal, fields{"port": closedPort(t)})
-		switch p {
-		case h1:
-			check("HTTP/2 with an HTTP/1.1 server", "protocol", fields{"protocol": h2})
-		case h2: // Go's server can refuse this one only with an "internal error"
-			check("HTTP/1.1 with an HTTP/2 server", "tls", fields{"protocol": h1})
-		}
-	})
-}
-
-// What never ends is given up as soon as it cannot be an answer any more, long before its time is over.
-func TestEndlessAnswers(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, p protocol) {
-		server := serveHandler(t, p, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			for {
-				if _, err := w.Write(block); err != nil {
-					return
-				}
-			}
-		}))
-		d := server.drive(t, fields{"users": 1, "requests": 2, "timeout_ns": 100 * int64(time.Second)})
-		if d.status != 0 || len(d.rows) != 2 || d.count("error", "protocol") != 2 {
-			t.Errorf("exit %d, %v, %s", d.status, d.rows, d.said)
-		}
-	})
-}
-
-func TestSwitchingProtocols(t *testing.T) {
-	t.Parallel()
-	server := serveHandler(t, h1, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		connection, _, err := w.(http.Hijacker).Hijack()
-		if err != nil {
-			panic(err)
-		}
-		fmt.Fprint(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: other\r\n\r\n")
-		_, _ = io.Copy(io.Discard, connection) // silence
-	}))
-	d := server.drive(t, fields{"users": 1, "requests": 2, "timeout_ns": int64(time.Second)})
-	if d.status != 0 || len(d.rows) != 2 || d.count("error", "protocol") != 2 || d.count("status", "101") != 2 {
-		t.Errorf("exit %d, %v, %s", d.status, d.rows, d.said)
-	}
 }
 
 // Nothing that a server has the libraries log grows without end.
@@ -571,35 +272,6 @@ func TestCannotWrite(t *testing.T) {
 		status, said := execute(t, "drive", "--workload", workload, "--samples", c[0], "--facts", c[1], "--initial-window", "", "--pacing", "", "--max-datagram", "")
 		if status != 1 || !strings.Contains(said, c[2]) {
 			t.Errorf("%v: exit %d, %s", c, status, said)
-		}
-	}
-}
-
-func TestRowsOfOddErrors(t *testing.T) {
-	t.Parallel()
-	var text strings.Builder
-	j := journal{}
-	j.add(&sample{phase: warm, connection: noConnection, start: 5, failure: `other: "a", b`})
-	if err := j.write(&text); err != nil {
-		t.Fatal(err)
-	}
-	want := header + "\n" + `warm,0,5,,,,,0,0,0,,,0,"other: ""a"", b",,0` + "\n"
-	if text.String() != want {
-		t.Errorf("%s", text.String())
-	}
-}
-
-func TestAlarmIsNeverEarly(t *testing.T) {
-	t.Parallel()
-	a, err := newAlarm()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.close()
-	for i := range 20 {
-		due := now() + int64(i)*200_000
-		if err := a.wait(t.Context(), due); err != nil || now() < due {
-			t.Fatal(err, now()-due)
 		}
 	}
 }
