@@ -70,6 +70,12 @@ struct job {
 /* Reads a workload. Ends the program where the file is wrong, or asks for what this client cannot do. */
 struct job job_read(const char *path);
 
+/* The index of a name of the server, which becomes one of the job's hosts if it is new. */
+int job_host(struct job *job, char *host);
+
+/* The whole file, ended by a zero byte. Ends the program if it cannot be read. */
+char *job_file(const char *path, size_t *length);
+
 /* How many requests, or visits of a page, each user makes once the users have started. */
 static inline int job_per_user(const struct job *job) { return job->warmup + job->requests; }
 

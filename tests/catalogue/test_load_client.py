@@ -13,7 +13,7 @@ import pytest
 from h123.base.paths import project_root
 
 LOAD, SHARED = project_root() / "subjects/load", project_root() / "subjects/c"
-PURE = [*(LOAD / f"{name}.c" for name in ("job", "exchange", "answer")), SHARED / "timers.c"]
+PURE = [*(LOAD / f"{name}.c" for name in ("job", "entries", "exchange", "answer")), SHARED / "timers.c"]
 PROGRAM = Path(__file__).parent / "load_client.c"
 WORKLOAD = {
     "h123": "workload/2",
