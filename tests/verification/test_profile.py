@@ -9,10 +9,10 @@ from h123.catalogue import DEFAULT_CONGESTION, catalogue, install
 from h123.documents.campaign_file import VerifiedRole
 from h123.execution import Pool
 from h123.packets.capture import UDP
-from h123.verification import measurable
+from h123.verification import measurable, public_records
 from h123.verification.constants.experiment import SenderCase
 from h123.verification.constants.transfer import download
-from h123.verification.profile import SITUATIONS, SituationResult, holding_words, measure, profile, slowness
+from h123.verification.profile import SITUATIONS, SituationResult, holding_words, measure, profile, slowness, summary
 from h123.verification.profile.measure import spread
 from h123.verification.profile.situation import PACING
 from verification.packet_tables import TRIP, Table, doubling
@@ -52,6 +52,17 @@ def test_what_is_not_told_says_why() -> None:
     untold = ONE.model_copy(update={"untold": "the client makes no cold requests"})
     assert slowness(untold) == "-"
     assert holding_words(untold) == "not told: the client makes no cold requests"
+
+
+def test_a_profile_of_the_version_before_is_read() -> None:
+    content = ONE.model_dump() | {"seconds": 2.0, "parts": {"untold": 1.0, "rate": 1.0}}
+    assert holding_words(SituationResult.model_validate(content)) == "50% what packets do not tell"
+
+
+def test_the_public_profiles_are_put_into_words() -> None:
+    results = [result for public in public_records().values() for result in public.record.profile or []]
+    assert results
+    assert all(summary(result) for result in results)
 
 
 def test_the_least_is_a_round_trip_and_the_body_at_the_links_rate() -> None:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+from h123.causes import FORMER_NAMES
 from h123.study import metric
 
-_CAUSES = {"untold": "unattributed"}
-_SUMS = {f"{side}_{old}": f"{side}_{new}" for side in "ab" for old, new in _CAUSES.items()}
+_SUMS = {f"{side}_{old}": f"{side}_{new}" for side in "ab" for old, new in FORMER_NAMES.items()}
 _BETTER, _WORSE = "faster", "slower"
 """What it said of amounts too."""
 _VERDICTS = ("verdict", "small", "all")
@@ -19,7 +19,9 @@ def respelled_verdicts(content: dict[str, Any]) -> dict[str, Any]:
         if isinstance(sums := row.get("sums"), dict):
             row["sums"] = {_SUMS.get(name, name): share for name, share in sums.items()}
         for part in _rows(row, "parts"):
-            part |= {name: _CAUSES.get(part[name], part[name]) for name in ("cause", "group") if _is_word(part, name)}
+            part |= {
+                name: FORMER_NAMES.get(part[name], part[name]) for name in ("cause", "group") if _is_word(part, name)
+            }
     for row in _judged(content):
         better, worse = metric(row["metric"]).verdicts
         words = {_BETTER: better, _WORSE: worse}

@@ -3,7 +3,7 @@
 The parts of a request sum up to its latency. Nothing of a protocol is decoded beyond what anybody on the path can read.
 """
 
-from h123.causes.cause import CAUSES, NUMBER, UNATTRIBUTED, Cause
+from h123.causes.cause import CAUSES, FORMER_NAMES, NUMBER, UNATTRIBUTED, Cause
 from h123.causes.connections.bottleneck import wire
 from h123.causes.connections.connection import NEVER, Connection, Sending, connections
 from h123.causes.connections.log_matching import match_logs
@@ -14,6 +14,7 @@ from h123.causes.trial import ExplainedTrial, explain
 
 __all__ = [
     "CAUSES",
+    "FORMER_NAMES",
     "NEVER",
     "NUMBER",
     "SUMS_UP",

@@ -62,6 +62,8 @@ GONE = Cause("gone", "moved", "finding out that the path had gone")
 VALIDATING = Cause("validating", "moved", "validating the new path")
 ANEW = Cause("anew", "moved", "making a connection anew")
 UNATTRIBUTED = Cause("unattributed", "unattributed", "what packets do not tell")
+FORMER_NAMES = {"untold": UNATTRIBUTED.name}
+"""What files of the version before call a cause, and its name now."""
 
 CAUSES = (
     *(TRIES, PLACE, CONNECTING, AMPLIFICATION, RETRY, BLOCKED, TRIP, SERVER, SLOW_START, WINDOW, CUT, MENDING),

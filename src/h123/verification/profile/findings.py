@@ -1,8 +1,9 @@
 """What a request of a subject spent its time on in one of the standard situations."""
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from h123.base.strict import Strict
+from h123.causes import FORMER_NAMES
 from h123.documents.campaign_file import VerifiedRole
 
 
@@ -19,10 +20,15 @@ class SituationResult(Strict):
     least: float
     """Seconds that a request takes at least: a round trip, and the body at the link's rate."""
     parts: dict[str, float] = Field(default={})
-    """Seconds by cause (docs/why.md); they sum up to `seconds`."""
+    """Seconds by cause (docs/why.md); they sum up to `seconds`. Former names of causes are read, too."""
     in_flight: int | None = None
     """Most payload bytes in a round trip."""
     spread: float | None = None
     """Share of a round trip over which a flight of slow start was sent; of a subject that sends far and fast over QUIC,
     where nothing but its own pacer could hold back so few packets."""
     untold: str = ""
+
+    @field_validator("parts")
+    @classmethod
+    def _rename(cls, parts: dict[str, float]) -> dict[str, float]:
+        return {FORMER_NAMES.get(name, name): seconds for name, seconds in parts.items()}
