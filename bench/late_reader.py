@@ -25,7 +25,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import pyarrow.parquet as pq
+import duckdb
 
 from h123.base.units import format_seconds, parse_duration
 from h123.report import level
@@ -117,9 +117,9 @@ def limited(campaign: Path) -> float:
     server waited for the client's receive window, on the connection that carried most."""
     told = []
     for trial in sorted(campaign.glob("trials/*-cubic-h2*")):
-        rows = [row for row in pq.read_table(trial / "tcp.parquet").to_pylist() if row["host"] == "server"]
-        last = max(rows, key=lambda row: row["bytes_acked"] or 0)
-        told.append(last["rwnd_limited_ns"] / last["busy_ns"])
+        looks = duckdb.read_parquet(str(trial / "tcp.parquet")).filter("host = 'server'")
+        [(share,)] = looks.aggregate("arg_max(rwnd_limited_ns / busy_ns, bytes_acked)").fetchall()
+        told.append(share)
     return median(told)
 
 

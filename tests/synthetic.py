@@ -7,6 +7,7 @@ effect, a share common to the block and one of the trial's own: requests inside 
 """
 
 import argparse
+import csv
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,8 +16,6 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.csv as pacsv
 
 from documents import put
 from h123.documents.campaign_file import Proof, SubjectFacts
@@ -25,7 +24,7 @@ from h123.documents.lab_report import Report
 from h123.documents.trial_files import ClientFile, TrialFile
 from h123.execution import machine_facts
 from h123.store import CampaignFolder, ingest
-from h123.store.samples import RETRIED_COLUMNS, RETRIED_SCHEMA
+from h123.store.columns import RETRIED_COLUMNS
 from h123.study import Network, PlannedTrial, Study, make_plan
 from synthetic_report import SECOND, lab_report
 
@@ -285,7 +284,7 @@ def _samples(scenario: Scenario, trial: PlannedTrial) -> dict[str, Any]:
         "phase": np.where(cold, "cold", np.where(warmup, "warmup", "warm")),
         "user": users,
         "start_ns": start,
-        "connected_ns": pa.array(start + handshake, mask=~cold),
+        "connected_ns": np.ma.masked_array(start + handshake, ~cold),
         "sent_ns": sent,
         "first_byte_ns": sent + ((start + duration - sent) * 0.6).astype(np.int64).clip(int(1.01 * round_trip)),
         "end_ns": start + duration,
@@ -296,8 +295,8 @@ def _samples(scenario: Scenario, trial: PlannedTrial) -> dict[str, Any]:
         "connection": users % max(1, cold_count),
         "reused": (~cold).astype(np.int64),
         "error": np.full(count, ""),
-        "group": pa.nulls(count, pa.int64()),
-        "resource": pa.nulls(count, pa.int64()),
+        "group": np.ma.masked_all(count, np.int64),
+        "resource": np.ma.masked_all(count, np.int64),
         **({"tries": np.where(~cold & (users == 0), 2, 1)} if p.retry else {}),
     }
 
@@ -305,10 +304,10 @@ def _samples(scenario: Scenario, trial: PlannedTrial) -> dict[str, Any]:
 def write_samples(samples: dict[str, Any], path: Path) -> None:
     """As a client writes them; `samples`: all columns."""
     columns = [name for name in RETRIED_COLUMNS if name in samples]
-    table = pa.table({name: pa.array(samples[name], RETRIED_SCHEMA.field(name).type) for name in columns})
-    with path.open("wb") as file:
-        file.write((",".join(columns) + "\n").encode())
-        pacsv.write_csv(table, file, pacsv.WriteOptions(include_header=False, quoting_style="none"))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(columns)
+        lines.writerows(zip(*(samples[name].tolist() for name in columns), strict=True))
 
 
 def _trial_file(scenario: Scenario, trial: PlannedTrial) -> dict[str, Any]:

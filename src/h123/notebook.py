@@ -5,17 +5,21 @@ from contextlib import contextmanager
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 from warnings import warn
 
 import duckdb
-import pyarrow as pa
 
 from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.sections import Verdicts, read_verdicts
 from h123.base.errors import UserError
+from h123.base.extras import NOTEBOOK
 from h123.measures import connect_with_metrics
 from h123.store import CampaignFolder, damage_warning
 from h123.study import METRICS, Network, Study
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["METRICS", "CampaignData", "open"]
 
@@ -71,14 +75,14 @@ class CampaignData:
         return self.study.networks
 
     @cached_property
-    def trials(self) -> pa.Table:
+    def trials(self) -> "pa.Table":
         """The trials that count, each once, with the levels of their factors and their metrics: what verdicts rest on.
 
         The columns are those of `h123 export`.
         """
         return self._table("FROM whole.attempts WHERE analysed ORDER BY block, position, trial")
 
-    def samples(self, where: str = "true", columns: Sequence[str] = ()) -> pa.Table:
+    def samples(self, where: str = "true", columns: Sequence[str] = ()) -> "pa.Table":
         """The requests of these trials: a row each, with the trial's block and levels.
 
         `where` is a condition in DuckDB's SQL, such as `phase = 'warm' AND cell_network = 'poor'`; `columns` are those
@@ -104,8 +108,9 @@ class CampaignData:
     def _tables(self) -> duckdb.DuckDBPyConnection:
         return connect_with_metrics(self._folder)
 
-    def _table(self, query: str) -> pa.Table:
+    def _table(self, query: str) -> "pa.Table":
         with _advised():
+            NOTEBOOK.require("Arrow tables")
             try:
                 return self._tables.sql(query).to_arrow_table()
             except duckdb.Error as error:

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from adversary.zoo import Fault, write_faulty
 from h123.catalogue import catalogue, make_bodies
 from h123.execution import Pool
@@ -15,6 +13,7 @@ from h123.study import Parameters
 from h123.study.workload import OK
 from h123.verification.client_networks import PLAIN
 from h123.verification.trial import Trials
+from stored import stored_rows
 
 USUAL: Mapping[str, Any] = {
     "client": "go",
@@ -133,7 +132,7 @@ def told(fault: Fault, folder: Path, certificate: Certificate, pool: Pool) -> se
     trials = Trials({**catalogue(), server.name: server}, certificate, pool)
     trial = trials.carry_out(folder / "trial", parameters, PLAIN)
     path = trial.folder / "samples.parquet"
-    rows = pq.read_table(path).to_pylist() if path.is_file() and not trial.reasons else []
+    rows = stored_rows(path) if path.is_file() and not trial.reasons else []
     failed = {_failure(row) for row in rows} - {""}
     return failed | {reason["code"] for reason in [*trial.faults, *trial.report.warnings]}
 

@@ -14,8 +14,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Literal
 
-import pyarrow.parquet as pq
-
 from h123.base.paths import cache_folder
 from h123.catalogue import Subject, catalogue, make_bodies, read_subject
 from h123.documents import Reason
@@ -24,6 +22,7 @@ from h123.execution.certificate import Certificate
 from h123.study import Parameters
 from h123.verification.client_networks import PLAIN
 from h123.verification.trial import Trials
+from stored import stored_rows
 
 HOSTILE = "hostile"
 USERS, REQUESTS = 2, 2
@@ -223,7 +222,7 @@ def _carried_out(
     trials = Trials({**catalogue(), **subjects, hostile.name: hostile}, certificate, LocalPool())
     trial = trials.carry_out(folder / "trial", parameters, PLAIN)
     reasons, path = trial.faults, trial.folder / "samples.parquet"
-    rows = pq.read_table(path).to_pylist() if path.is_file() and not trial.reasons else []
+    rows = stored_rows(path) if path.is_file() and not trial.reasons else []
     roles = {role.name: role for role in trial.report.roles}
     memory = roles[victim].max_rss_bytes or 0
     faults = _late(reasons, rows, parameters.timeout / 1e9)

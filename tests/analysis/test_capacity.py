@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -84,7 +83,7 @@ def served_in_turn(trial: PlannedTrial, partial: Path) -> None:
     else:
         ends = SECOND + served * (1 + np.arange(count))
         due = np.maximum(SECOND, ends - served * p.users)
-    nothing, users = pa.nulls(count, pa.int64()), np.arange(count) % p.users
+    nothing, users = np.ma.masked_all(count, np.int64), np.arange(count) % p.users
     columns = {
         "phase": np.full(count, "warm"),
         "user": users,

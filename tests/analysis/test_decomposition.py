@@ -15,7 +15,7 @@ from h123.analysis.statistics.looks import SHARE
 from h123.analysis.statistics.signedrank import SignedRank
 from h123.analysis.verdicts.decomposition import PARTS
 from h123.store import CampaignFolder
-from h123.store.samples import TIME_COLUMNS
+from h123.store.columns import TIME_COLUMNS
 from h123.study import PlannedTrial
 from synthetic import NETWORKS, Scenario, _network, make_campaign
 

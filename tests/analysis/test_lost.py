@@ -9,7 +9,7 @@ import pytest
 from h123.analysis import analyse
 from h123.measures import load_attempts
 from h123.packets.capture import DELIVERED, LOST, PACKET, write_packets
-from h123.store.samples import COLUMNS
+from h123.store.columns import COLUMNS
 from h123.study import PlannedTrial, Study
 from synthetic import NETWORKS, Scenario, make_campaign
 

@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
@@ -31,6 +30,7 @@ from h123.report import print_summary, write_report
 from h123.store import CampaignFolder, connect, seal
 from h123.virtual import installed_kernel
 from hasty import NO_PICTURES
+from stored import stored_rows
 
 BLOCKS, EACH = 5, 3
 """Trials of a block."""
@@ -321,7 +321,7 @@ def test_a_block_of_another_machine_is_sealed_and_analysed_like_a_local_one(tmp_
     for trial in local.plan.trials():
         here, there_too = (campaign.folder.trial(trial.id, 1) for campaign in (local, remote))
         assert sorted(file.name for file in here.rglob("*")) == sorted(file.name for file in there_too.rglob("*"))
-        assert pq.read_table(here / "samples.parquet").equals(pq.read_table(there_too / "samples.parquet"))
+        assert stored_rows(here / "samples.parquet") == stored_rows(there_too / "samples.parquet")
     here, there_too = (analyse(CampaignFolder.open(campaign.folder.path)) for campaign in (local, remote))
     # Its name, and what further blocks would take by the wall clock.
     assert {key for key, value in here.items() if value != there_too[key]} <= {"campaign", "projection"}

@@ -5,7 +5,6 @@ from dataclasses import replace
 from shutil import which
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
 from causes.judged import judged, shares, verdict
@@ -17,6 +16,7 @@ from h123.causes.cause import LIMIT
 from h123.execution import SERVER_ADDRESS, LocalPool, campaign_certificate
 from h123.study.workload import OK
 from h123.virtual import installed_kernel
+from stored import stored_rows
 
 SEED = 20261128
 SAMPLE = {
@@ -137,7 +137,7 @@ def test_what_the_record_of_packets_does_not_cover_is_left_out(bench: Bench) -> 
     full_link = Scene(network(ms=20, mbit=5), "h2", parameters={"size": "500kB"})
     folder = bench.carry_out(full_link, "short-record", seed=1, packets=1000)  # of some 600 a request
     explained = explain(folder, [OK])
-    asked = len(pq.read_table(folder / "samples.parquet"))
+    asked = len(stored_rows(folder / "samples.parquet"))
     assert 0 < len(explained.phases) < asked
     assert explained.seconds[:, NUMBER[UNATTRIBUTED]].max() == 0
     assert not explain(folder, [201]).rows  # which no answer has

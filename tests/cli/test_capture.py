@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
 from cli.conftest import ROOT, Tool
@@ -13,6 +12,7 @@ from h123.documents import read_document
 from h123.documents.campaign_file import Seal
 from h123.packets.capture import DELIVERED, DOWN, UP, read_packets
 from h123.store import CampaignFolder
+from stored import stored_rows
 
 SECTION, INTERFACE, PACKET, SECRETS = 0x0A0D0D0A, 1, 6, 10
 RAW_IP = 101
@@ -74,5 +74,5 @@ def test_the_keys_of_every_connection_are_in_it(measured: CampaignFolder) -> Non
         assert kinds[:3] == [SECTION, INTERFACE, SECRETS], "keys come before what they open"
         keys = (folder / "keys.txt").read_bytes()
         assert keys in (folder / "capture-access.pcapng").read_bytes()
-        opened = pq.read_table(folder / "samples.parquet")["reused"].to_pylist().count(0)
+        opened = [row["reused"] for row in stored_rows(folder / "samples.parquet")].count(0)
         assert keys.count(b"CLIENT_TRAFFIC_SECRET_0 ") == opened > 0

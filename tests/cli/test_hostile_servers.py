@@ -2,13 +2,13 @@
 
 import json
 
-import pyarrow.parquet as pq
 import pytest
 
 from adversary.trial import write_hostile
 from catalogue.own_cache import own_cache
 from cli.conftest import Tool
 from h123.catalogue import subjects_folder
+from stored import stored_rows
 
 STUDY = """\
 h123: study/1
@@ -30,7 +30,7 @@ seed: 1
 def _errors(h123: Tool, trial: str) -> tuple[str, ...]:
     """Of the trial's requests."""
     [samples] = (h123.folder / "out/trials").glob(f"{trial}*/samples.parquet")
-    return tuple(pq.read_table(samples)["error"].to_pylist())
+    return tuple(row["error"] for row in stored_rows(samples))
 
 
 @pytest.mark.usefixtures("leaves_nothing_behind")

@@ -3,11 +3,11 @@
 import json
 from collections import Counter
 
-import pyarrow.parquet as pq
 import pytest
 
 from cli.conftest import Tool
 from h123.analysis.sections import Verdicts
+from stored import stored_rows
 
 STUDY = """\
 h123: study/1
@@ -48,7 +48,7 @@ def test_a_mix_arrives_as_asked(h123: Tool) -> None:
     assert done.returncode == 0, done.stderr
     out = h123.folder / "out"
     for folder in (out / "trials").iterdir():
-        rows = pq.read_table(folder / "samples.parquet").to_pylist()
+        rows = stored_rows(folder / "samples.parquet")
         warm = [row for row in rows if row["phase"] != "cold"]
         assert Counter(row["resource"] for row in warm) == {0: 12, 1: 6, 2: 2}
         assert {row["resource"] for row in rows if row["phase"] == "cold"} == {0}
@@ -107,7 +107,7 @@ def test_a_page_arrives_as_its_site_says(h123: Tool) -> None:
     assert done.returncode == 0, done.stderr
     out = h123.folder / "out"
     for folder in (out / "trials").iterdir():
-        rows = pq.read_table(folder / "samples.parquet").to_pylist()
+        rows = stored_rows(folder / "samples.parquet")
         assert Counter(row["phase"] for row in rows) == {"warm": 6 * RESOURCES, "warmup": 2 * RESOURCES}
         visits = Counter((row["user"], row["group"]) for row in rows)
         assert visits == {(user, visit): RESOURCES for user in range(2) for visit in range(4)}
@@ -144,7 +144,7 @@ def test_hosts_have_connections_of_their_own_and_returning_visitors_ask_for_less
     assert len(trials) == 3
     for folder in trials:
         page = json.loads((folder / "workload.json").read_text())["page"]
-        rows = pq.read_table(folder / "samples.parquet").to_pylist()
+        rows = stored_rows(folder / "samples.parquet")
         assert {(row["status"], row["error"]) for row in rows} == {(200, "")}
         hosts = {"b.h123.test", None} if "kept" in folder.name else {"b.h123.test", "c.h123.test", None}
         assert {one.get("host") for one in page} == hosts

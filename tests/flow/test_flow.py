@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from flow.packets import MS, down, made, up
@@ -143,7 +142,7 @@ def test_tcp_s_account_is_summed_up_over_connections() -> None:
             (10, "client", 1, 99, 99),
         ]
     ]
-    account = pa.Table.from_pylist(rows)
+    account = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     window, smoothed = sender_window(account, "server"), smoothed_round_trip(account, "server")
     assert (window.times.tolist(), window.values.tolist()) == ([10, 20], [30_000, 30_000])
     assert (smoothed.times.tolist(), smoothed.values.tolist()) == ([10, 20], [7, 7])

@@ -21,7 +21,7 @@ ROOT = project_root()
 TOOLS = {"debootstrap": "debootstrap", "bwrap": "bubblewrap"}
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 MOST_WHEEL_BYTES = 12_000_000
-MOST_INSTALLED_BYTES = 400_000_000  # pyarrow and DuckDB take 238 of it; one of them is enough for 300
+MOST_INSTALLED_BYTES = 300_000_000
 PYTHONS = {"bookworm": "3.11", "trixie": "3.13"}
 CERTIFICATE = "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 30 -subj /CN=localhost"
 PYTHON_SERVER = """

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from h123.base.extras import PUBLISHED, REPORT
+from h123.analysis import analyse
+from h123.base.extras import NOTEBOOK, PUBLISHED, REPORT
 from h123.base.paths import project_root
 from synthetic import Scenario, make_campaign
 
@@ -31,9 +32,34 @@ def h123(*arguments: str, folder: Path, lacks: tuple[str, ...]) -> subprocess.Co
     )
 
 
+NOTEBOOK_CODE = """
+import sys
+sys.modules["pyarrow"] = None
+import h123.notebook as h
+campaign = h.open(sys.argv[1])
+print(campaign.study.name, len(campaign.comparisons))
+try:
+    campaign.trials
+except h.UserError as error:
+    print(f"{error.message}: {error.remedy}", error.__notes__)
+"""
+
+
+def test_a_notebook_says_what_its_tables_need(tmp_path: Path) -> None:
+    folder = make_campaign(tmp_path / "c", Scenario(blocks=8))
+    analyse(folder)
+    environment = {"PYTHONPATH": str(project_root() / "src")}
+    command = [sys.executable, "-c", NOTEBOOK_CODE, folder.path]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    first, second = done.stdout.splitlines()
+    assert int(first.split()[1])
+    remedy = "pip install 'h123[notebook]'"
+    assert second == f'Arrow tables need pyarrow, which is not installed: {remedy} ["{remedy}"]'
+
+
 def test_the_page_has_all_but_figures(tmp_path: Path) -> None:
     make_campaign(tmp_path / "c", Scenario(blocks=8))
-    lacks = (*REPORT.packages, *PUBLISHED.packages)
+    lacks = (*NOTEBOOK.packages, *REPORT.packages, *PUBLISHED.packages)
     for command in (["analyse", "c"], ["report", "c"], ["diff", "c", "c"], ["why", "c"]):
         done = h123(*command, folder=tmp_path, lacks=lacks)
         assert "Traceback" not in done.stderr, done.stderr

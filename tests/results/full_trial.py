@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from h123.documents import trial_files
 from h123.documents.lab_report import (
@@ -29,7 +27,6 @@ from h123.measures.recovery import breaks_of, recoveries_of
 from h123.measures.summary import summarise
 from h123.packets.capture import DELIVERED, LOST, PACKET, QUEUE_FULL, write_packets
 from h123.store.rows import Rows
-from h123.store.samples import RETRIED_SCHEMA as SCHEMA
 from h123.study import METRICS
 from h123.study.metrics.quantity import AbandonedShare, FallbackShare, OpeningCost, RetriedShare, WastedShare
 from h123.study.networks.network import Change, Direction, Move
@@ -66,7 +63,7 @@ FACTS = ClientFile(h123="client/1", process=Process(began_ns=0, ended_ns=10_000 
 class Trial:
     """What a trial left."""
 
-    samples: pa.Table
+    samples: list[dict[str, Any]]
     report: Report
     facts: ClientFile | None
     openings: Sequence[Opening] = ()
@@ -79,7 +76,7 @@ class Trial:
         file = folder / "samples.parquet"
         left = isinstance(METRICS[name].of, AbandonedShare | WastedShare)
         paged = METRICS[name].of_visits
-        pq.write_table(self._left() if left else self._paged() if paged else self.samples, file)
+        Rows.of(self._left() if left else self._paged() if paged else self.samples).write(file)
         asked = workload_of({"method": "GET", "size": 1000})
         if paged:
             asked = workload_of({"kind": "page", **KINDS["page"].example(["GET"], False)})
@@ -107,10 +104,9 @@ class Trial:
             write_packets(packets, record)
         beside = folder / "beside"
         beside.mkdir(exist_ok=True)
-        column, field = SCHEMA.get_field_index("end_ns"), SCHEMA.field("end_ns")
         less = {7: MS, 9: 2 * MS, 11: 50_000}
-        ends = [end and end - less.get(row, 0) for row, end in enumerate(self.samples["end_ns"].to_pylist())]
-        pq.write_table(self.samples.set_column(column, field, pa.array(ends, field.type)), beside / "samples.parquet")
+        ends = [row["end_ns"] and row["end_ns"] - less.get(number, 0) for number, row in enumerate(self.samples)]
+        Rows.of(self.changed("end_ns", ends)).write(beside / "samples.parquet")
         return blocking_of(folder, beside, [200] * 3)
 
     def _told(self, rows: Rows) -> Sequence[Opening]:
@@ -118,36 +114,27 @@ class Trial:
         whole = all(rows[column].valid.any() for column in OpeningCost.needs.columns)
         return self.openings if whole else ()
 
-    def _paged(self) -> pa.Table:
+    def _paged(self) -> list[dict[str, Any]]:
         """The same as visits have them: downloads, the document on a new connection."""
-        reused = self.samples["reused"].to_pylist()
+        reused = [row["reused"] for row in self.samples]
         opened = [again and int(number % 3 != 1) for number, again in enumerate(reused)]
         return replace(self, samples=self.changed("bytes_up", [0] * len(reused))).changed("reused", opened)
 
-    def changed(self, name: str, values: Sequence[Any]) -> pa.Table:
+    def changed(self, name: str, values: Sequence[Any]) -> list[dict[str, Any]]:
         """The samples with another column of this name."""
-        field = SCHEMA.field(name)
-        return self.samples.set_column(SCHEMA.get_field_index(name), field, pa.array(values, field.type))
+        return [{**row, name: value} for row, value in zip(self.samples, values, strict=True)]
 
-    def _left(self) -> pa.Table:
+    def _left(self) -> list[dict[str, Any]]:
         """The same where the users of every third request were to leave, and of every sixth one did."""
         every = range(len(self.samples))
         phases = ["leaving" if number and number % 3 == 0 else "warm" if number else "cold" for number in every]
         errors = ["abandoned" if number and number % 6 == 0 else "" for number in every]
-        table = self.samples
-        for name, values in (("phase", phases), ("error", errors)):
-            field = SCHEMA.field(name)
-            table = table.set_column(SCHEMA.get_field_index(name), field, pa.array(values, field.type))
-        return table
+        return replace(self, samples=self.changed("phase", phases)).changed("error", errors)
 
     def without(self, columns: set[str]) -> "Trial":
         """As if the client had not said these; what is never null is 1 in all rows."""
-        table = self.samples
-        for name in columns:
-            field = SCHEMA.field(name)
-            said = pa.scalar(1 if name in NEVER_NULL else None, field.type)
-            table = table.set_column(SCHEMA.get_field_index(name), field, pa.repeat(said, len(table)))
-        return replace(self, samples=table)
+        said = {name: 1 if name in NEVER_NULL else None for name in columns}
+        return replace(self, samples=[{**row, **said} for row in self.samples])
 
     def mute(self, told: str) -> "Trial":
         """As if the client had not told this of any visit."""
@@ -174,7 +161,7 @@ class Trial:
 
     def head(self, requests: int) -> "Trial":
         """As if so many warm requests had been made."""
-        return replace(self, samples=pa.concat_tables([self.samples.slice(0, 1), self.samples.slice(1, requests)]))
+        return replace(self, samples=self.samples[: requests + 1])
 
 
 def full_trial() -> Trial:
@@ -210,7 +197,7 @@ def full_trial() -> Trial:
         for name, size in (("server", 30_000_000), ("client", 50_000_000), ("origin", 10_000_000))
     ]
     return Trial(
-        pa.Table.from_pylist(rows, schema=SCHEMA),
+        rows,
         NO_REPORT.model_copy(update={"roles": roles, "links": [LINK], "phases_ns": {"main": 10_000 * MS}}),
         FACTS,
         [Opening(2, 2700, 2800, 4, 5, losses=False, retried=False, limited=False)],

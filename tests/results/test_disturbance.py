@@ -4,8 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,21 +12,21 @@ from documents import document
 from h123.documents.lab_report import MachineLoad, Report
 from h123.documents.trial_files import TrialFile
 from h123.measures.disturbance import UNDISTURBED, _overlap, _spans, disturbance, is_machines_fault, machine_noise
-from h123.store.samples import SCHEMA, write_samples
+from h123.store.rows import Rows
 
 MS = 1_000_000
 LINK = {"delay_ns": 25 * MS}
 
 
-def samples(folder: Path, starts_ms: list[float], took_ms: list[float]) -> Path:
+def samples(folder: Path, starts_ms: list[float], took_ms: list[float], group: int | None = None) -> Path:
     rows: list[dict[str, Any]] = [
-        dict.fromkeys(SCHEMA.names)
+        {"group": group}
         | {"phase": "warm", "user": 0, "start_ns": int(start * MS), "end_ns": int((start + took) * MS), "status": 200}
         | {"bytes_up": 0, "bytes_down": 1, "protocol": "h2", "connection": 0, "reused": 1, "error": ""}
         for start, took in zip(starts_ms, took_ms, strict=True)
     ]
     target = folder / "samples.parquet"
-    write_samples(pa.Table.from_pylist(rows, schema=SCHEMA), target)
+    Rows.of(rows).write(target)
     return target
 
 
@@ -132,10 +130,7 @@ def test_metrics_without_samples_have_no_share(tmp_path: Path) -> None:
 
 def test_a_visit_is_disturbed_as_a_whole(tmp_path: Path) -> None:
     """Two requests of 10 ms one after another; the machine stood still for half of the first."""
-    target = samples(tmp_path, [0, 10], [10, 10])
-    table = pq.read_table(target)
-    at = table.schema.get_field_index("group")
-    pq.write_table(table.set_column(at, "group", pa.array([0, 0])), target)
+    target = samples(tmp_path, [0, 10], [10, 10], group=0)
     found = disturbance(report(link_ms=((0, 5),)), trial(), target)
     assert found.shares["page_complete"] == pytest.approx(0.25)
 

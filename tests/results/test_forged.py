@@ -133,13 +133,13 @@ def test_a_trial_stands_in_the_journal_once(path: Path) -> None:
 @pytest.mark.parametrize(
     ("column", "made", "said"),
     [
-        ("end_ns", pa.array(["x"]), "end_ns is of type string"),
+        ("end_ns", pa.array(["x"]), "end_ns is of type text"),
         ("start_ns", pa.array([None], pa.int64()), "start_ns is empty"),
-        ("status", pa.array([2.5]), "status is of type double"),
+        ("status", pa.array([2.5]), "status is of type float64"),
         ("phase", pa.array([7]), "phase"),
         ("error", pa.array([None], pa.string()), "error is empty"),
         ("bytes_down", pa.array([2**63 - 1]), "9223372036854775807"),
-        ("user", pa.array([[1]]), "user is of type list"),
+        ("user", pa.array([[1]]), "user is of type text"),
     ],
 )
 def test_samples_of_another_shape_are_refused_by_their_column(

@@ -5,17 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from h123.documents.lab_report import Cpu, RoleReport
 from h123.documents.trial_files import SECOND_SERVER, ClientFile
 from h123.measures.metrics import measure
 from h123.measures.summary import summarise
+from h123.store.columns import REQUIRED, RETRIED_COLUMNS
 from h123.store.rows import Rows
-from h123.store.samples import REQUIRED
-from h123.store.samples import RETRIED_SCHEMA as SCHEMA
 from h123.study import METRICS, Metric
 from h123.study.metrics.quantity import PageTime
 from h123.study.networks.network import Change, Move
@@ -35,7 +32,7 @@ EACH = pytest.mark.parametrize("one", METRICS.values(), ids=METRICS)
 
 @EACH
 def test_what_it_needs_is_enough(one: Metric, trial: Trial, tmp_path: Path) -> None:
-    unneeded = {*SCHEMA.names} - ALWAYS - {*one.needs.columns}
+    unneeded = {*RETRIED_COLUMNS} - ALWAYS - {*one.needs.columns}
     value = trial.value(tmp_path, one.name)
     assert value
     assert trial.without(unneeded).value(tmp_path, one.name) == value
@@ -89,9 +86,8 @@ def test_the_rate_of_requests_is_of_the_warm_ones_that_succeeded(trial: Trial, t
     """300, the first at 40 ms, the last from 6.02 s on for 15.3 ms; of which half fail."""
     seconds = 6.0353 - 0.04
     assert trial.value(tmp_path, "rps") == pytest.approx(300 / seconds)
-    column = SCHEMA.get_field_index("status")
-    half = pa.array([500 if number % 2 else 200 for number in range(301)], SCHEMA.field("status").type)
-    failing = replace(trial, samples=trial.samples.set_column(column, SCHEMA.field("status"), half))
+    half = [500 if number % 2 else 200 for number in range(301)]
+    failing = replace(trial, samples=trial.changed("status", half))
     assert failing.value(tmp_path, "rps") == pytest.approx(150 / seconds)
 
 
@@ -172,9 +168,7 @@ def test_a_client_that_moves_has_recovered_with_the_next_answer(trial: Trial, tm
     assert moved.value(tmp_path, "recovery") == pytest.approx((first + second) / 2)
     late = replace(trial, moves=[Move(at_ns=7_000 * MS, new="port")])
     assert late.value(tmp_path, "recovery") == math.inf
-    column = SCHEMA.get_field_index("status")
-    failing = pa.array([500] * 301, SCHEMA.field("status").type)
-    failed = replace(moved, samples=trial.samples.set_column(column, SCHEMA.field("status"), failing))
+    failed = replace(moved, samples=trial.changed("status", [500] * 301))
     assert failed.value(tmp_path, "recovery") == math.inf
 
 
@@ -194,9 +188,8 @@ def test_where_udp_is_stopped_it_has_recovered_with_the_next_answer(trial: Trial
 
 
 def test_what_fell_back_is_the_share_of_the_answers_over_the_other_protocol(trial: Trial, tmp_path: Path) -> None:
-    column = SCHEMA.get_field_index("protocol")
-    names = pa.array([("h3", "h2", "h3", "h3")[number % 4] for number in range(301)], SCHEMA.field("protocol").type)
-    mixed = replace(trial, samples=trial.samples.set_column(column, SCHEMA.field("protocol"), names))
+    names = [("h3", "h2", "h3", "h3")[number % 4] for number in range(301)]
+    mixed = replace(trial, samples=trial.changed("protocol", names))
     assert mixed.value(tmp_path, "fell_back") == pytest.approx(100 * 75 / 301)
     assert trial.value(tmp_path, "fell_back") == 100
 
@@ -204,7 +197,7 @@ def test_what_fell_back_is_the_share_of_the_answers_over_the_other_protocol(tria
 def test_what_is_abandoned_is_no_failure_and_no_part_of_a_latency(trial: Trial, tmp_path: Path) -> None:
     """Of 300 warm requests 100 are to be left, and 50 are. 251 answers of 1000 bytes came whole."""
     file = tmp_path / "left.parquet"
-    pq.write_table(trial._left(), file)
+    Rows.of(trial._left()).write(file)
     found = summarise(Rows.read(file), workload_of({"method": "GET", "size": 1000}))
     assert (found.warm, found.leaving, found.abandoned) == (200, 100, 50)
     assert (found.errors, found.refused, found.warm_ok) == (0, 0, 200)
@@ -220,7 +213,7 @@ def test_what_is_abandoned_is_no_failure_and_no_part_of_a_latency(trial: Trial, 
 def test_requests_that_are_made_again_are_counted_once(trial: Trial, tmp_path: Path) -> None:
     """Of 300 warm requests 75 were made twice. 301 answers of 1000 bytes came whole."""
     file = tmp_path / "again.parquet"
-    pq.write_table(trial.samples, file)
+    Rows.of(trial.samples).write(file)
     found = summarise(Rows.read(file), workload_of(AGAIN))
     once = summarise(Rows.read(file), workload_of({"method": "GET", "size": 1000}))
     assert (found.retried, once.retried) == (75, None)

@@ -5,15 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from h123.base.errors import UserError
 from h123.measures.opening import Opening, openings_of
 from h123.packets.capture import DELIVERED, LOST, PACKET, TCP, UDP, write_packets
 from h123.store.rows import Rows
-from h123.store.samples import SCHEMA
 
 MS = 1_000_000
 HALF = 10
@@ -52,7 +49,7 @@ def packets(sent: Sequence[Sent], protocol: int, port: int = 5000, begin: float 
 
 
 def cold(start: float, first_byte: float, **changes: Any) -> dict[str, Any]:
-    row = dict.fromkeys(SCHEMA.names) | {"phase": "cold", "status": 200, "error": "", "protocol": "h2", "user": 0}
+    row = {"phase": "cold", "status": 200, "error": "", "protocol": "h2", "user": 0}
     times = {"start_ns": start, "first_byte_ns": first_byte, "end_ns": first_byte + 1}
     return row | {name: round(at * MS) for name, at in times.items()} | changes
 
@@ -60,7 +57,7 @@ def cold(start: float, first_byte: float, **changes: Any) -> dict[str, Any]:
 def opened(folder: Path, tables: Sequence[Any], rows: Sequence[dict[str, Any]]) -> list[Opening]:
     write_packets(np.concatenate(tables), folder / "packets-access.parquet")
     file = folder / "samples.parquet"
-    pq.write_table(pa.Table.from_pylist(list(rows), schema=SCHEMA), file)
+    Rows.of(rows).write(file)
     return openings_of(folder, Rows.read(file), [200])
 
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +11,7 @@ from scipy.stats import binom
 
 from h123.measures import load_attempts
 from h123.measures.quantiles import intervals, ranks
+from stored import stored_rows
 from synthetic import Scenario, make_campaign
 
 
@@ -62,12 +62,12 @@ def test_the_ends_are_requests_of_the_trial(tmp_path: Path) -> None:
     """Also where trials have unlike numbers of requests, and where one failed."""
     folder = make_campaign(tmp_path / "c", Scenario(blocks=1, settings={"users": 4, "requests": 20}))
     attempts = {folder.trial(one.trial, one.attempt) / "samples.parquet": one for one in load_attempts(folder)[:3]}
-    tables = {file: pq.read_table(file).to_pandas().query("phase == 'warm'") for file in attempts}
+    tables = {file: [row for row in stored_rows(file) if row["phase"] == "warm"] for file in attempts}
     found = intervals(folder, attempts, 0.95)
     between = ranks(80, 0.95)
     assert between is not None
     for file, table in tables.items():
-        latencies = np.sort((table["end_ns"] - table["start_ns"]).to_numpy()) * 1e-9
+        latencies = np.sort([row["end_ns"] - row["start_ns"] for row in table]) * 1e-9
         assert found[file] == (
             pytest.approx(latencies[between.low - 1]),
             pytest.approx(latencies[between.high - 1]),

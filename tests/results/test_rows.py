@@ -5,13 +5,15 @@ import sys
 from pathlib import Path
 
 import duckdb
-import pyarrow as pa
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from h123.store import ingest
-from h123.store.rows import Rows
-from h123.store.samples import COLUMNS, succeeded, succeeded_sql
+from h123.store.columns import COLUMNS
+from h123.store.parquet import number_column
+from h123.store.rows import Numbers, Rows, Texts
+from h123.store.samples import succeeded_sql
 
 TIMES = st.lists(st.none() | st.integers(0, 2**40))
 READ = """
@@ -23,18 +25,17 @@ print(rows["connected_ns"].valid.tolist(), rows.phase("warm").tolist(), "pandas"
 """
 
 
-@given(times=TIMES, first=st.integers(0, 20))
-def test_a_null_is_not_known_wherever_the_column_begins(times: list[int | None], first: int) -> None:
-    column, wanted = pa.array(times, pa.int64())[first:], times[first:]
-    ends = Rows(pa.table({"end_ns": column}))["end_ns"]
-    assert ends.valid.tolist() == [time is not None for time in wanted]
-    assert ends.of(ends.valid).tolist() == [time for time in wanted if time is not None]
+@given(times=TIMES)
+def test_a_null_is_not_known(times: list[int | None]) -> None:
+    ends = Numbers.from_column(number_column(times))
+    assert ends.valid.tolist() == [time is not None for time in times]
+    assert ends.of(ends.valid).tolist() == [time for time in times if time is not None]
+    assert ends.column().tolist() == times
 
 
 @given(errors=st.lists(st.none() | st.sampled_from(["", "closed", "timeout"])))
 def test_a_row_without_a_text_has_none(errors: list[str | None]) -> None:
-    column = pa.array(errors, pa.string()).dictionary_encode()
-    rows = Rows(pa.table({"error": column}))
+    rows = Rows({}, {"error": Texts.of(errors)})
     assert rows.texts("error", rows.every) == sorted({error for error in errors if error is not None})
     assert rows.faultless.tolist() == [error == "" for error in errors]
 
@@ -56,18 +57,13 @@ def test_rows_are_read_without_pandas(tmp_path: Path) -> None:
 def test_any_success_is_one_and_another_status_is_that_alone(
     answers: list[tuple[int, int]], statuses: list[int]
 ) -> None:
-    """Whoever asks: arrays, Arrow and SQL."""
+    """In arrays as in SQL."""
     asked = [statuses[min(resource, len(statuses) - 1)] for _, resource in answers]
     wanted = [200 <= got < 300 if must == 200 else got == must for (got, _), must in zip(answers, asked, strict=True)]
-    table = pa.table(
-        {
-            "error": [""] * len(answers),
-            "status": [got for got, _ in answers],
-            "resource": [min(resource, len(statuses) - 1) for _, resource in answers],
-        }
-    )
-    assert succeeded(table, statuses).to_pylist() == wanted
-    coded = table.set_column(0, "error", table["error"].combine_chunks().dictionary_encode())
-    assert Rows(coded).ok(statuses).tolist() == wanted
-    samples = duckdb.arrow(table)
-    assert samples.project(succeeded_sql(statuses)).fetchall() == [(one,) for one in wanted]
+    table = [{"error": "", "status": got, "resource": min(resource, len(statuses) - 1)} for got, resource in answers]
+    rows = Rows.of(table)
+    assert rows.ok(statuses).tolist() == wanted
+    columns = {"error": np.full(len(table), ""), **{name: rows[name].values for name in ("status", "resource")}}
+    with duckdb.connect() as connection:
+        samples = connection.register("samples", columns).table("samples")
+        assert samples.project(succeeded_sql(statuses)).fetchall() == [(one,) for one in wanted]

@@ -2,17 +2,20 @@
 
 import errno
 import resource
+import subprocess
+import sys
 from pathlib import Path
 
-import pyarrow as pa
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 from h123.base.errors import UserError
 from h123.measures.summary import summarise
 from h123.store import ingest, read_samples
-from h123.store.rows import Rows
-from h123.store.samples import COLUMNS, LIMIT, REQUIRED, RETRIED_SCHEMA, SCHEMA, TEXT_COLUMNS, write_samples
+from h123.store.columns import COLUMNS, REQUIRED, RETRIED_COLUMNS, TEXT_COLUMNS
+from h123.store.compact import LIMIT
+from h123.store.rows import Numbers, Rows, Texts
 from h123.study.workload import workload_of
 
 HEADER = ",".join(COLUMNS)
@@ -32,22 +35,45 @@ def test_a_good_file_becomes_parquet_with_nulls_where_it_was_empty(tmp_path: Pat
     assert ingest(write(tmp_path, HEADER, COLD, WARM, FAILED), ASKED) == []
     assert [path.name for path in tmp_path.iterdir()] == ["samples.parquet"]
     table = pq.read_table(tmp_path / "samples.parquet")
-    assert table.schema.equals(SCHEMA)
+    assert [(field.name, str(field.type)) for field in table.schema] == [
+        (name, "string" if name in TEXT_COLUMNS else "int64") for name in COLUMNS
+    ]
     assert table["connected_ns"].to_pylist() == [2, None, None]
     assert table["error"].to_pylist() == ["", "", 'other: a "b", c']
 
 
 def test_the_largest_numbers_and_long_texts_come_back_as_they_were(tmp_path: Path) -> None:
     most = LIMIT - 1
-    odd = {name: [most, -most, None, 0, most] for name in SCHEMA.names if name not in TEXT_COLUMNS}
-    texts = {name: ["a" * 100_000, "", "ß\n,", "b", "b"] for name in TEXT_COLUMNS}
-    table = pa.table({**odd, **texts}).select(SCHEMA.names).cast(SCHEMA)
-    write_samples(table, tmp_path / "samples.parquet")
-    assert pq.read_table(tmp_path / "samples.parquet").equals(table)
-    written = pq.ParquetFile(tmp_path / "samples.parquet").metadata.row_group(0)
-    kept = {column.path_in_schema: column for column in map(written.column, range(len(SCHEMA)))}
-    assert all("DELTA_BINARY_PACKED" in kept[name].encodings for name in odd)
-    assert kept["error"].compression == "ZSTD"
+    odd, texts = [most, -most, None, 0, most], ["a" * 100_000, "", "ß\n,", "b", "b"]
+    rows = [
+        {name: text if name in TEXT_COLUMNS else number for name in COLUMNS}
+        for number, text in zip(odd, texts, strict=True)
+    ]
+    Rows.of(rows).write(tmp_path / "samples.parquet")
+    assert pq.read_table(tmp_path / "samples.parquet").to_pylist() == rows
+
+
+def test_the_same_samples_are_the_same_bytes(tmp_path: Path) -> None:
+    """Seals are digests of them. More rows than DuckDB writes, or reads, at a time."""
+    random = np.random.default_rng(1)
+    count, starts = 150_000, np.cumsum(np.arange(150_000) % 7)
+    numbers = {
+        name: Numbers(starts + random.integers(0, 1000, count), random.random(count) < (name in REQUIRED or 0.5))
+        for name in COLUMNS
+        if name not in TEXT_COLUMNS
+    }
+    texts = {name: Texts(["", "warm", "other: no route"], random.integers(0, 3, count)) for name in TEXT_COLUMNS}
+    files = [tmp_path / f"{number}.parquet" for number in range(3)]
+    for file in files:
+        Rows(numbers, texts).write(file)
+    assert len({file.read_bytes() for file in files}) == 1
+    code = "from pathlib import Path; from h123.store import Rows; import sys; "
+    code += "Rows.read(Path(sys.argv[1])).write(Path(sys.argv[2]))"
+    subprocess.run([sys.executable, "-c", code, files[0], tmp_path / "again.parquet"], check=True)
+    assert (tmp_path / "again.parquet").read_bytes() == files[0].read_bytes()
+    read = Rows.read(files[0])
+    assert all(np.array_equal(read[name].of(read.every), numbers[name].of(read.every)) for name in numbers)
+    assert read.samples()[::997] == Rows(numbers, texts).samples()[::997]
 
 
 def test_an_answer_with_another_status_than_its_resource_must_have_has_failed(tmp_path: Path) -> None:
@@ -65,7 +91,7 @@ def test_an_answer_with_another_status_than_its_resource_must_have_has_failed(tm
         }
         for n, (of, status) in enumerate(answers)
     ]
-    write_samples(pa.Table.from_pylist(rows, SCHEMA), tmp_path / "samples.parquet")
+    Rows.of(rows).write(tmp_path / "samples.parquet")
     read = read_samples(tmp_path / "samples.parquet", [200, 201])
     assert [row["error"] for row in reversed(read)] == ["", "status 404", "", "status 200", ""]
     assert [row["start_ns"] for row in read] == [5, 6, 7, 8, 9]
@@ -103,7 +129,7 @@ def test_how_often_requests_were_made_stands_where_they_are_made_again_and_nowhe
     again, header = ASKED | {"retry": {"after": 5, "at_most": 2}}, f"{HEADER},tries"
     assert ingest(write(tmp_path / "told", header, f"{COLD},1", f"{WARM},3"), again) == []
     file = tmp_path / "told/samples.parquet"
-    assert pq.read_schema(file).equals(RETRIED_SCHEMA)
+    assert pq.read_schema(file).names == RETRIED_COLUMNS
     assert summarise(Rows.read(file), workload_of(again)).retried == 1
     assert [row["tries"] for row in read_samples(file, [200])] == [1, 3]
     for parameters, lines, said in (
@@ -196,16 +222,14 @@ def test_the_quickest_request_moves_most_bytes_a_second(
     assert (found.shortest_ns, found.quickest_up_bytes) == (20, 0)
 
 
-@pytest.mark.parametrize("name", sorted(REQUIRED - {"tries"} | TEXT_COLUMNS))
+@pytest.mark.parametrize("name", sorted(REQUIRED - {"tries"} | {*TEXT_COLUMNS}))
 @pytest.mark.parametrize("some", [False, True])
 def test_a_measured_sample_has_all_that_its_client_must_write(name: str, some: bool, tmp_path: Path) -> None:
     """A file whose digests hold may still be forged. Imported samples may lack times, sizes and protocols."""
     ingest(write(tmp_path, HEADER, COLD, WARM), ASKED)
     file = tmp_path / "samples.parquet"
-    table = pq.read_table(file)
-    values = [None, table[name][1].as_py()] if some else [None, None]
-    place = table.column_names.index(name)
-    write_samples(table.set_column(place, name, pa.array(values, SCHEMA.field(name).type)), file)
+    first, second = (dict(row) for row in Rows.read(file).samples())
+    Rows.of([first | {name: None}, second if some else second | {name: None}]).write(file)
     with pytest.raises(UserError, match=f"column {name} is empty in"):
         Rows.read(file, measured=True)
     with pytest.raises(UserError, match=f"column {name} is empty in"):

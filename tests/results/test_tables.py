@@ -8,7 +8,6 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
 from h123.base.errors import UserError
@@ -17,9 +16,11 @@ from h123.measures import export, load_attempts
 from h123.measures.metrics import measure
 from h123.measures.summary import Summary, summarise
 from h123.store import CampaignFolder, connect
+from h123.store.columns import COLUMNS, RETRIED_COLUMNS
 from h123.store.rows import Rows
-from h123.store.samples import COLUMNS, RETRIED_COLUMNS, ingest
+from h123.store.samples import ingest
 from h123.study.workload import workload_of
+from stored import stored_rows
 from synthetic import NETWORKS, Scenario, make_campaign
 
 INVALID = "b01-t01-lan-h2-twin"
@@ -60,7 +61,7 @@ def test_a_campaign_without_trials_has_empty_views(tmp_path: Path) -> None:
 
 def test_medians_are_those_of_the_raw_rows(folder: CampaignFolder) -> None:
     attempt = load_attempts(folder)[3]
-    table = pq.read_table(folder.trial(attempt.trial, attempt.attempt) / "samples.parquet").to_pylist()
+    table = stored_rows(folder.trial(attempt.trial, attempt.attempt) / "samples.parquet")
     warm = [row for row in table if row["phase"] == "warm"]
     cold = [row for row in table if row["phase"] == "cold"]
     latency = [(row["end_ns"] - row["start_ns"]) * 1e-9 for row in warm]
@@ -145,7 +146,7 @@ def test_exports_hold_all_samples_with_their_cells(folder: CampaignFolder, tmp_p
 
 def _read(path: Path, form: str) -> list[dict[str, object]]:
     if form == "parquet":
-        return list(pq.read_table(path).to_pylist())
+        return [*stored_rows(path)]
     if form == "json":
         return list(json.loads(path.read_text()))
     with path.open(newline="") as file:

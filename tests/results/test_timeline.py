@@ -5,13 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
 from h123.measures.timeline import Timeline, Times, course, timeline
 from h123.store.rows import Rows
-from h123.store.samples import SCHEMA, write_samples
 
 MS, SECOND = 1_000_000, 1_000_000_000
 
@@ -111,15 +109,12 @@ def test_sums_tell_durations_apart() -> None:
 
 
 def _written(path: Path, rows: Requests) -> Path:
-    count = len(rows.starts)
-    usual: dict[str, Any] = {
-        field.name: None if field.nullable else "" if pa.types.is_string(field.type) else 0 for field in SCHEMA
-    } | {"phase": "warm", "start_ns": 0, "tries": 1, "status": 200, "error": ""}
-    columns: dict[str, Any] = {name: [value] * count for name, value in usual.items()}
-    columns |= {"user": rows.users, "start_ns": rows.starts}
-    columns |= {"end_ns": rows.starts + rows.durations, "first_byte_ns": rows.starts}
-    columns = {name: [*values, usual[name]] for name, values in columns.items()}
-    write_samples(pa.table(columns, schema=SCHEMA), path)
+    usual: dict[str, Any] = {"phase": "warm", "start_ns": 0, "status": 200, "error": ""}
+    samples = [
+        {**usual, "user": user, "start_ns": start, "end_ns": start + duration, "first_byte_ns": start}
+        for user, start, duration in zip(rows.users, rows.starts, rows.durations, strict=True)
+    ]
+    Rows.of([*samples, usual]).write(path)
     return path
 
 
@@ -127,7 +122,7 @@ def test_files_are_read_as_they_are(tmp_path: Path) -> None:
     """Each for itself; a row without times is none."""
     many = {tmp_path / f"{seed}.parquet": closed_loop(4, 25, seed) for seed in range(7)}
     cold = tmp_path / "cold.parquet"
-    write_samples(pa.table({name: [] for name in SCHEMA.names}, schema=SCHEMA), cold)
+    Rows.of([]).write(cold)
     for path, rows in many.items():
         assert timeline(Rows.read(_written(path, rows)), timed=True) == rows.timeline()
     assert timeline(Rows.read(cold), timed=True) == Timeline()

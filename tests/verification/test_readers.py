@@ -28,7 +28,7 @@ from h123.catalogue import (
 )
 from h123.execution import campaign_certificate
 from h123.execution.certificate import HOST_NAME
-from h123.store.samples import COLUMNS, RETRIED_COLUMNS
+from h123.store.columns import COLUMNS, RETRIED_COLUMNS
 from h123.study import Parameters
 from h123.study.workload import KINDS, Target
 from h123.verification.client_cases import CHANGING, client_parameters

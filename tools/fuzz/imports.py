@@ -3,11 +3,10 @@
 import functools
 from pathlib import Path
 
-import pyarrow as pa
 from reader import ROOT, Reader
 
+from h123.store import Rows
 from h123.store.foreign.samples import read_requests
-from h123.store.samples import SCHEMA
 from h123.study import Schema, load_schema
 
 _OHA = (
@@ -39,7 +38,7 @@ def _reader(schema: str, file: str, corpus: tuple[str, ...]) -> Reader:
     def read(case: bytes, folder: Path) -> None:
         (folder / file).write_bytes(case)
         rows = [request.sample for request in read_requests(folder / file, _schema(schema)).requests]
-        pa.Table.from_pylist(rows, schema=SCHEMA)
+        Rows.of(rows)
 
     return Reader(f"import-{schema}", read, lambda: ["\n".join([*corpus, ""]).encode()])
 

@@ -9,14 +9,14 @@ from reader import Reader
 from h123.analysis.verdicts.outlook import seconds_per_trial
 from h123.report.page.provenance import invalid_attempts, order_rows
 from h123.store import CampaignFolder
-from h123.store.tables import attempts_table
+from h123.store.tables import counting
 
 
 def _read(case: bytes, folder: Path) -> None:
     (folder / "journal.jsonl").write_bytes(case)
     opened = CampaignFolder(folder, json.loads(sample_files("campaign.json")[0]))
     events = opened.events()
-    attempts_table(opened)
+    counting(opened)
     seconds_per_trial(events)
     order_rows(events, "protocol")
     invalid_attempts(events)

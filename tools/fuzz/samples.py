@@ -9,8 +9,8 @@ from h123.documents.trial_files import TrialFile
 from h123.measures import disturbance, trial_metrics
 from h123.measures.timeline import timeline
 from h123.store import ingest
+from h123.store.columns import COLUMNS
 from h123.store.rows import Rows
-from h123.store.samples import COLUMNS
 
 _ROWS = (
     "cold,0,1000000,41000000,41000000,81000000,91000000,200,0,100000,h2,0,0,",

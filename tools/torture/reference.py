@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import box
-import pyarrow.parquet as pq
+import duckdb
 from commands import CACHE, CAMPAIGN, DISK, STUDY, TEMPORARY, Commands
 
 BLOCKS = (1, 2)
@@ -70,7 +70,7 @@ def events(campaign: Path) -> list[dict[str, Any]]:
 def samples(campaign: Path, event: dict[str, Any]) -> int:
     """How many samples an attempt has."""
     file = campaign / f"trials/{event['trial']}~{event['attempt']}/samples.parquet"
-    return int(pq.read_metadata(file).num_rows)
+    return len(duckdb.read_parquet(str(file)))
 
 
 def archive(folder: Path) -> bytes:

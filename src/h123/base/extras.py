@@ -38,6 +38,8 @@ class Extra:
             raise UserError(lacking, self.command, status=3)
 
 
+NOTEBOOK = Extra("notebook", ("pyarrow",))
+"""What gives campaigns to notebooks as Arrow tables, and those to others as data frames."""
 PUBLISHED = Extra("published", ("scipy",))
 """Tests of studies that are also analysed as they were published."""
 REPORT = Extra("report", ("altair", "vl_convert"))

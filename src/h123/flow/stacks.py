@@ -4,37 +4,37 @@ account and from the logs of QUIC stacks."""
 from collections.abc import Sequence
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from h123.flow.bins import Bins, Numbers, Series
 from h123.packets.stack_log import StackLog
+from h123.packets.tcp_account import Account
 
 _LISTENS = 10
 """linux/tcp_states.h"""
 
 
-def sender_window(account: pa.Table, host: str) -> Series:
+def sender_window(account: Account, host: str) -> Series:
     """Bytes that the congestion windows of all connections of a host have together, at each look."""
     rows = _of(account, host)
-    times, place = np.unique(rows["at_ns"].to_numpy(), return_inverse=True)
-    each = rows["cwnd"].to_numpy().astype(float) * rows["snd_mss"].to_numpy()
+    times, place = np.unique(account["at_ns"][rows], return_inverse=True)
+    each = account["cwnd"][rows].astype(float) * account["snd_mss"][rows]
     return Series(times, np.bincount(place, each, len(times)).astype(float))
 
 
-def smoothed_round_trip(account: pa.Table, host: str) -> Series:
+def smoothed_round_trip(account: Account, host: str) -> Series:
     """ns: TCP's smoothed round trip at each look; of several connections the median."""
     rows = _of(account, host)
-    rows = rows.filter(pc.greater(rows["rtt_ns"], 0))
-    times, firsts = np.unique(rows["at_ns"].to_numpy(), return_index=True)
-    groups = np.split(rows["rtt_ns"].to_numpy().astype(float), firsts[1:])
+    rows = rows[account["rtt_ns"][rows] > 0]
+    times, firsts = np.unique(account["at_ns"][rows], return_index=True)
+    groups = np.split(account["rtt_ns"][rows].astype(float), firsts[1:])
     return Series(times, np.array([np.median(group) for group in groups if len(group)], float))
 
 
-def _of(account: pa.Table, host: str) -> pa.Table:
-    """Its connections' rows, in the order of time."""
-    rows_of_host = pc.and_(pc.equal(account["host"], host), pc.not_equal(account["state"], _LISTENS))
-    return account.filter(rows_of_host).sort_by("at_ns")
+def _of(account: Account, host: str) -> NDArray[np.intp]:
+    """Where its connections' rows are, in the order of time."""
+    rows = np.flatnonzero((account["host"] == host) & (account["state"] != _LISTENS))
+    return rows[np.argsort(account["at_ns"][rows], kind="stable")]
 
 
 def logged_window(logs: Sequence[StackLog], bins: Bins) -> Series:

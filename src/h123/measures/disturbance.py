@@ -11,14 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from h123.documents.lab_report import Report
 from h123.documents.trial_files import TrialFile
 from h123.measures.processor import TICKS_TELL_NS
-from h123.store.samples import succeeded
+from h123.store.rows import Mask, Numbers, Rows
 from h123.study import METRICS, Metric
 from h123.study.metrics.quantity import PageTime, RequestTime, StageTime, TimeFromSend
 from h123.study.workload import OK
@@ -30,6 +27,8 @@ FAULT_SHARE = 0.1
 """Of an attempt's time: a machine that stalled for longer may have made it fail."""
 RUINABLE = frozenset({"link-overrun", "link-check-failed", "server-not-ready", "client-timeout"})
 """Reasons for which an attempt does not count that a machine which stalls can bring about by itself."""
+
+_TIMES = ("start_ns", "connected_ns", "first_byte_ns", "end_ns")
 
 Ns = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -60,27 +59,35 @@ def disturbance(report: Report, trial: TrialFile, samples: Path, statuses: Seque
     if trial.clock == "virtual" or report.machine.lab_ns is None or not samples.is_file():
         return UNDISTURBED
     load = _TrialLoad.of(report, _round_trip_ns(trial))
-    table = pq.read_table(samples)
-    table = table.append_column("ok", succeeded(table, statuses))
-    columns = ["start_ns", "connected_ns", "first_byte_ns", "end_ns", "ok"]
+    requests = Rows.read(samples)
+    ok = requests.ok(statuses)
     rows = {
         phase: {
-            name: table.filter(pc.equal(table["phase"], phase))[name].to_numpy(zero_copy_only=False) for name in columns
+            **{name: _times(requests[name], requests.phase(phase)) for name in _TIMES},
+            "ok": ok[requests.phase(phase)],
         }
         for phase in ("warm", "cold")
     }
-    rows["visits"] = _visits(table)
+    rows["visits"] = _visits(requests, ok)
     return Disturbance(_shares(rows, load.added), _shares(rows, load.waits))
 
 
-def _visits(table: pa.Table) -> dict[str, Any]:
+def _times(column: Numbers, where: Mask) -> Ns:
+    """A column's times `where`; nan where there is none."""
+    return np.where(column.valid, column.values, np.nan)[where]
+
+
+def _visits(rows: Rows, ok: Mask) -> dict[str, Any]:
     """Start and end of warm visits; none in samples that have none."""
-    warm = table.filter(pc.equal(table["phase"], "warm"))
-    warm = warm.filter(pc.is_valid(warm["group"])) if "group" in warm.column_names else warm.slice(0, 0)
-    keys = [name for name in ("user", "group") if name in warm.column_names]
-    each = warm.group_by(keys).aggregate([("start_ns", "min"), ("end_ns", "max"), ("ok", "all")])
-    columns = {"start_ns": "start_ns_min", "end_ns": "end_ns_max", "ok": "ok_all"}
-    return {name: each[column].to_numpy(zero_copy_only=False) for name, column in columns.items()}
+    warm = rows.phase("warm") & rows["group"].valid
+    keys, places = np.unique(
+        np.column_stack([rows[name].values[warm] for name in ("user", "group")]), axis=0, return_inverse=True
+    )
+    start, end, good = np.full(len(keys), np.nan), np.full(len(keys), np.nan), np.ones(len(keys), np.bool_)
+    np.fmin.at(start, places.ravel(), _times(rows["start_ns"], warm))
+    np.fmax.at(end, places.ravel(), _times(rows["end_ns"], warm))
+    np.logical_and.at(good, places.ravel(), ok[warm])
+    return {"start_ns": start, "end_ns": end, "ok": good}
 
 
 def machine_noise(report: Report) -> float:

@@ -5,9 +5,9 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import duckdb
-import pyarrow as pa
 
 from h123.base.errors import UserError
 from h123.base.files.durable import replacement
@@ -18,7 +18,7 @@ from h123.measures.attempts import Attempt, load_attempts
 from h123.measures.metrics import finite_metrics
 from h123.store.folder import CampaignFolder
 from h123.store.foreign.scorecard import CardLoad, card_of
-from h123.store.tables import CELL_PREFIX, connect, literal, name
+from h123.store.tables import CELL_PREFIX, connect, fill_table, literal, name
 from h123.study import METRICS
 from h123.study.metrics.quantity import BodyRate
 
@@ -132,12 +132,9 @@ def connect_with_metrics(folder: CampaignFolder, writes: Path | None = None) -> 
     """As `connect`, with two more views: `whole.attempts`, a row each, with its metrics if it is the one that is
     analysed; and `whole.samples`, a row for each request of each attempt, with its cell."""
     connection = connect(folder, writes)
-    connection.register("_metrics", _metrics(folder))
-    connection.execute("CREATE TABLE metrics AS FROM _metrics")
-    connection.unregister("_metrics")
-    connection.register("_parameters", _parameters(connection))
-    connection.execute("CREATE TABLE parameters AS FROM _parameters")
-    connection.unregister("_parameters")
+    types = {"trial": "VARCHAR", "attempt": "BIGINT", **dict.fromkeys(METRICS, "DOUBLE")}
+    fill_table(connection, "metrics", types, _metrics(folder))
+    fill_table(connection, "parameters", {"parameters": "VARCHAR", "shown": "VARCHAR"}, _parameters(connection))
     columns = [str(column) for (column, *_) in connection.execute("DESCRIBE attempts").fetchall()]
     levels = "".join(f"t.{name(column)}, " for column in columns if column.startswith(CELL_PREFIX))
     connection.execute("CREATE SCHEMA whole")
@@ -153,19 +150,16 @@ def connect_with_metrics(folder: CampaignFolder, writes: Path | None = None) -> 
     return connection
 
 
-def _parameters(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+def _parameters(connection: duckdb.DuckDBPyConnection) -> list[dict[str, str]]:
     """Those of the attempts, and the same as others may read them."""
     texts = [str(text) for (text,) in connection.execute("SELECT DISTINCT parameters FROM attempts").fetchall()]
     safe = [hidden_in(json.loads(text)) for text in texts]
     exact = [text if part == json.loads(text) else json.dumps(part) for text, part in zip(texts, safe, strict=True)]
-    schema = pa.schema([("parameters", pa.string()), ("shown", pa.string())])
-    return pa.Table.from_pydict({"parameters": texts, "shown": exact}, schema=schema)
+    return [{"parameters": text, "shown": shown} for text, shown in zip(texts, exact, strict=True)]
 
 
-def _metrics(folder: CampaignFolder) -> pa.Table:
-    schema = pa.schema([("trial", pa.string()), ("attempt", pa.int64()), *((name, pa.float64()) for name in METRICS)])
-    rows = [{"trial": a.trial, "attempt": a.attempt, **finite_metrics(a.metrics)} for a in load_attempts(folder)]
-    return pa.Table.from_pylist(rows, schema=schema)
+def _metrics(folder: CampaignFolder) -> list[dict[str, Any]]:
+    return [{"trial": a.trial, "attempt": a.attempt, **finite_metrics(a.metrics)} for a in load_attempts(folder)]
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, query: str, target: Path, form: str) -> Path:

@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from h123.documents.lab_report import FinishedReport
 from h123.documents.reading import read_document
 from h123.documents.trial_files import Link, TrialFile
 from h123.measures.attempts import finished_report
-from h123.store.samples import TIME_COLUMNS
+from h123.store.columns import TIME_COLUMNS, Sample
+from h123.store.rows import Rows
 
 RANDOM_BYTES = 4
 """By which one connection's handshake may differ in a direction: the randomness of TLS changes the content of every
@@ -22,7 +21,6 @@ packet, but the length of few. An ECDSA P-256 signature in DER has 70 to 72 byte
 _BYTES = ("bytes_in", "bytes_delivered")
 _NOT_COUNTED = {"lateness_ns", "queue_ns"}
 """Times: a byte more moves them all, and what they do to requests is in the samples."""
-_ORDER = [("phase", "ascending"), ("user", "ascending"), ("start_ns", "ascending")]
 
 
 @dataclass(frozen=True)
@@ -77,16 +75,14 @@ def compare_executions(first: Path, second: Path) -> Repetition:
     names = list(dict.fromkeys([*figures[0], *figures[1]]))
     differences = [Difference(name, *(values.get(name) for values in figures)) for name in names]
     differing = [d for d in differences if d.first != d.second]
-    first_table, second_table = (
-        pq.read_table(folder / "samples.parquet").sort_by(_ORDER) for folder in (first, second)
-    )
-    moved = _moved(first_table, second_table)
-    random_bytes = RANDOM_BYTES * len(first_table["connection"].unique())
+    samples, others = (_samples(folder / "samples.parquet") for folder in (first, second))
+    moved = _moved(samples, others)
+    random_bytes = RANDOM_BYTES * len({sample["connection"] for sample in samples})
     return Repetition(
         packets=[d for d in differing if not _counts_bytes(d)],
         bytes=[d for d in differing if _counts_bytes(d)],
-        samples=first_table.num_rows,
-        outcomes=_other_outcomes(first_table, second_table),
+        samples=len(samples),
+        outcomes=_other_outcomes(samples, others),
         moved=int(np.count_nonzero(moved)),
         furthest_ns=int(moved.max(initial=0)),
         random_bytes=random_bytes,
@@ -109,33 +105,38 @@ def _counts_bytes(difference: Difference) -> bool:
     return comparable and difference.name.rpartition(" ")[2] in _BYTES
 
 
-def _other_outcomes(table: pa.Table, other: pa.Table) -> int:
-    common, longer = sorted((int(table.num_rows), int(other.num_rows)))
-    differs = np.zeros(common, dtype=bool)
-    for name in table.column_names:
-        if name not in TIME_COLUMNS:
-            differs |= _column(table, name, common) != _column(other, name, common)
-    return int(np.count_nonzero(differs)) + longer - common
+def _samples(file: Path) -> list[Sample]:
+    samples = Rows.read(file, measured=True).samples()
+    return sorted(samples, key=lambda sample: (sample["phase"], sample["user"], sample["start_ns"]))
 
 
-def _moved(first: pa.Table, other: pa.Table) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _other_outcomes(samples: Sequence[Sample], others: Sequence[Sample]) -> int:
+    pairs = zip(samples, others, strict=False)  # what one execution has more than the other one counts too
+    unlike = sum(_outcome(sample) != _outcome(other) for sample, other in pairs)
+    return unlike + abs(len(samples) - len(others))
+
+
+def _outcome(sample: Sample) -> dict[str, object]:
+    return {name: value for name, value in sample.items() if name not in TIME_COLUMNS}
+
+
+def _moved(samples: Sequence[Sample], others: Sequence[Sample]) -> np.ndarray[Any, np.dtype[np.int64]]:
     """(samples in both,), ns: the largest difference of a time, counted from the first sample's start.
 
     A time that only one execution has counts as its whole distance from that start.
     """
-    common = min(first.num_rows, other.num_rows)
-    furthest = np.zeros(common, dtype=np.int64)
-    for name in TIME_COLUMNS:
-        times = []
-        for table in (first, other):
-            start = min(table["start_ns"].to_pylist(), default=0)
-            times.append(np.array([-1 if t is None else t - start for t in table[name].to_pylist()[:common]], np.int64))
-        furthest = np.maximum(furthest, np.abs(times[0] - times[1]))
+    common = min(len(samples), len(others))
+    first, second = (_times(execution)[:common] for execution in (samples, others))
+    furthest: np.ndarray[Any, np.dtype[np.int64]] = np.abs(first - second).max(axis=1, initial=0)
     return furthest
 
 
-def _column(table: pa.Table, name: str, rows: int) -> np.ndarray[Any, np.dtype[Any]]:
-    return np.array(table[name].to_pylist()[:rows], dtype=object)
+def _times(samples: Sequence[Sample]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """(samples, times), counted from the first sample's start; -1: there is none."""
+    began = min((sample["start_ns"] for sample in samples), default=0)
+    times: list[list[Any]] = [[sample.get(name) for name in TIME_COLUMNS] for sample in samples]
+    counted = [[-1 if time is None else time - began for time in row] for row in times]
+    return np.array(counted, np.int64).reshape(-1, len(TIME_COLUMNS))
 
 
 def _carrying_ns(links: Sequence[Link], size: int) -> float:

@@ -38,14 +38,7 @@ Packets = Records
 """An array of PACKET, in the order in which they came to the link."""
 RETRY = 0xF0
 """Form, fixed bit and type of QUIC's Retry in a datagram's first byte, which no key protects (RFC 9000, 17.2.5)."""
-_ENCODINGS = {
-    "at_ns": "DELTA_BINARY_PACKED",
-    "left_ns": "DELTA_BINARY_PACKED",
-    "seq": "BYTE_STREAM_SPLIT",
-    "ack": "BYTE_STREAM_SPLIT",
-}
-"""Times grow by little. Numbers of both directions take turns, and only their upper bytes are alike."""
-_PACKETS = LinkRecords("packets", PACKET, [name for name in PACKET.names or () if name != "padding"], _ENCODINGS)
+_PACKETS = LinkRecords("packets", PACKET, [name for name in PACKET.names or () if name != "padding"])
 packets_file, read_packets, tabulate_packets, write_packets = (
     _PACKETS.file,
     _PACKETS.read,

@@ -34,9 +34,7 @@ Frames = Records
 KEYS = "keys.txt"
 """In a trial's folder: where the client logs the secrets of its connections. The lab reads frames with them and puts
 them into its captures. The variable that names the file is the one that OpenSSL's programs, browsers and curl know."""
-_FRAMES = LinkRecords(
-    "frames", FRAME, list(FRAME.names or ()), dict.fromkeys(("at_ns", "sent_ns", "left_ns"), "DELTA_BINARY_PACKED")
-)
+_FRAMES = LinkRecords("frames", FRAME, list(FRAME.names or ()))
 frames_file, read_frames, write_frames = _FRAMES.file, _FRAMES.read, _FRAMES.write
 
 

@@ -1,16 +1,14 @@
 """What the lab recorded of a link in a trial's folder: the lab leaves NAME-LINK.bin, an array of records, which becomes
 NAME-LINK.parquet (docs/contracts/trial.md)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from h123.store.compact import Records, read_compact, read_records, schema_of, write_compact
+from h123.store.compact import Records, read_compact, read_records, write_compact
 
 _SUFFIX = ".parquet"
 _LEFT = "left_ns"
@@ -27,12 +25,6 @@ class LinkRecords:
     """As the lab writes one."""
     columns: Sequence[str]
     """Those that the table keeps."""
-    encodings: Mapping[str, str]
-    """Of columns that Parquet's dictionaries do not suit."""
-
-    @cached_property
-    def _schema(self) -> pa.Schema:
-        return schema_of(self.record, self.columns, _LEFT)
 
     def file(self, folder: Path, link: str = "access") -> Path:
         """The table of a link in a trial's folder."""
@@ -42,18 +34,18 @@ class LinkRecords:
         """The records of a link in a trial's folder; a column that is not asked for is 0. Raises UserError where there
         is no such file."""
         names = self.columns if columns is None else columns
-        table = read_compact(self.file(folder, link), f"a record of {self.name}", self._schema, names)
-        records = np.zeros(table.num_rows, self.record)
+        types = {name: self.record[name] for name in self.columns}
+        table = read_compact(self.file(folder, link), f"a record of {self.name}", types, names, unknown=_LEFT)
+        records = np.zeros(len(next(iter(table.values()))), self.record)
         for name in names:
-            records[name] = table[name].fill_null(0).to_numpy()
+            records[name] = np.ma.filled(table[name], 0)
         return records
 
     def write(self, records: Records, target: Path) -> None:
         """Write them as a file that `read` reads. Raises OSError."""
-        columns = {name: pa.array(np.ascontiguousarray(records[name])) for name in self.columns}
-        departures = np.ascontiguousarray(records[_LEFT])
-        columns[_LEFT] = pa.array(departures, mask=departures == 0)
-        write_compact(pa.table(columns), target, self.encodings)
+        columns = {name: records[name] for name in self.columns}
+        columns[_LEFT] = np.ma.masked_equal(records[_LEFT], 0)
+        write_compact(columns, target)
 
     def tabulate(self, folder: Path) -> None:
         """Turn what the lab has left in a trial's folder into tables. A file that is not the lab's stays as it is.

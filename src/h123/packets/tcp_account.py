@@ -1,13 +1,13 @@
 """TCP's own account of a trial's connections, as the lab asked for it: tcp.parquet (docs/contracts/trial.md)."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 
 from h123.documents.reading import read_document
 from h123.documents.trial_files import TrialFile
-from h123.store.compact import read_compact, read_records, write_compact
+from h123.store.compact import TEXT, Records, read_compact, read_records, write_compact
 
 ROW = np.dtype(
     [
@@ -37,16 +37,17 @@ ROW = np.dtype(
     ]
 )
 """As the lab writes it; `host` is a position among the trial's hosts there, and a name in the table."""
-_COLUMNS = {name: pa.from_numpy_dtype(ROW[name]) for name in ROW.names or ()}
-_SCHEMA = pa.schema([pa.field(name, kind, nullable=False) for name, kind in {**_COLUMNS, "host": pa.string()}.items()])
+_TYPES = {name: TEXT if name == "host" else ROW[name] for name in ROW.names or ()}
 _LATER = {"pacing_rate", "sacked", "notsent_bytes", "app_limited"}
 """Columns that earlier versions' files do not have."""
 FILE = "tcp.parquet"
+Account = Mapping[str, Records]
+"""Its columns, a row for each connection at each look."""
 
 
-def read_tcp_account(folder: Path) -> pa.Table:
+def read_tcp_account(folder: Path) -> Account:
     """A row for each connection at each look, of the trial in a folder. Raises UserError where there is none."""
-    return read_compact(folder / FILE, "an account of TCP", _SCHEMA, later=_LATER)
+    return read_compact(folder / FILE, "an account of TCP", _TYPES, later=_LATER)
 
 
 def tabulate_tcp(folder: Path) -> None:
@@ -56,8 +57,7 @@ def tabulate_tcp(folder: Path) -> None:
     rows = read_records(source, ROW) if source.is_file() else None
     if rows is None:
         return
-    hosts = pa.array(read_document(folder / "trial.json", TrialFile).hosts, pa.string())
-    columns = {name: pa.array(np.ascontiguousarray(rows[name])) for name in _COLUMNS}
-    columns["host"] = hosts.take(columns["host"])
-    write_compact(pa.table(columns), folder / FILE, {"at_ns": "DELTA_BINARY_PACKED"})
+    hosts = np.array(read_document(folder / "trial.json", TrialFile).hosts, object)
+    columns = {name: hosts[rows[name]] if name == "host" else rows[name] for name in _TYPES}
+    write_compact(columns, folder / FILE)
     source.unlink()

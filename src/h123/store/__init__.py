@@ -1,11 +1,12 @@
 """A campaign on disk: its folder and seals, its raw samples, tables over them, and samples of other tools."""
 
+from h123.store.columns import Sample
 from h123.store.damage import damage_warning
 from h123.store.folder import CampaignFolder
 from h123.store.foreign.campaign import import_samples
 from h123.store.new_folder import check_name, check_new
 from h123.store.rows import Rows
-from h123.store.samples import Sample, ingest, read_samples
+from h123.store.samples import ingest, read_samples
 from h123.store.tables import connect
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Sample",
     "check_name",
     "check_new",
+    "columns",
     "compact",
     "connect",
     "damage_warning",

@@ -5,18 +5,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from h123.base.errors import UserError
-from h123.base.files.durable import replacement
+from h123.store.parquet import DAMAGED, Column, Columns, read_columns, write_columns
 
 LIMIT = 2**61
 """No number of a trial is larger: what is computed of two of them is still one of 64 bits."""
 Records = NDArray[Any]
 """An array of one of the lab's records."""
+Types = Mapping[str, np.dtype[Any]]
+"""The type of each column of a table."""
+TEXT = np.dtype(object)
+"""The type of a column of texts."""
 
 
 def read_records(source: Path, record: np.dtype[Any]) -> Records | None:
@@ -25,61 +26,63 @@ def read_records(source: Path, record: np.dtype[Any]) -> Records | None:
     return np.fromfile(source, dtype=record) if whole else None
 
 
-def write_compact(table: pa.Table, target: Path, encodings: Mapping[str, str]) -> None:
-    """Write it in one step, some columns in these encodings, the others with dictionaries. Raises OSError."""
-    dictionaries = [name for name in table.column_names if name not in encodings]
-    with replacement(target) as temporary, temporary.open("wb") as file:  # a name could be taken for a URI
-        pq.write_table(
-            table,
-            file,
-            compression="zstd",
-            use_dictionary=dictionaries or False,
-            column_encoding=dict(encodings) or None,
-        )
-
-
-def schema_of(record: np.dtype[Any], columns: Sequence[str], unknown: str) -> pa.Schema:
-    """Of such a table; `unknown` is the column whose rows may be empty."""
-    return pa.schema([pa.field(name, pa.from_numpy_dtype(record[name]), name == unknown) for name in columns])
+def write_compact(columns: Columns, target: Path) -> None:
+    """Write a table in one step. Raises OSError."""
+    write_columns(columns, target, "zstd")
 
 
 def read_compact(
-    path: Path, what: str, schema: pa.Schema, columns: Sequence[str] | None = None, later: Container[str] = ()
-) -> pa.Table:
-    """Raises UserError where there is none, or it is not like `schema`; `what` is what a trial lacks then. `columns`:
-    those that are read; None: all of the schema. Those that are `later` may be missing."""
+    path: Path,
+    what: str,
+    types: Types,
+    columns: Sequence[str] | None = None,
+    later: Container[str] = (),
+    unknown: str | None = None,
+) -> dict[str, Column]:
+    """Raises UserError where there is none, or its columns are not of these `types`; `what` is what a trial lacks then.
+    `columns`: those that are read; None: all of the types. Those that are `later` may be missing. `unknown` is the
+    column whose rows may be empty."""
     if not path.is_file():
         raise UserError(
             f"there is no {path}: its trial did not ask for {what}, is of an earlier version or did not begin"
         )
-    names = schema.names if columns is None else list(columns)
+    names = list(types) if columns is None else list(columns)
     try:
-        with pq.ParquetFile(path) as file:  # which leaves out, and does not complain of, columns that are not there
-            table = file.read(columns=names)
-    except (OSError, ValueError, pa.ArrowException):
+        # A pattern leaves out, and does not complain of, columns that are not there; one that is always there is for
+        # the number of rows.
+        table = read_columns(path, f"COLUMNS('^({'|'.join(names)})$')")
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}") from None
+    except DAMAGED:
         raise UserError(f"{path} cannot be read: it is no whole Parquet file", "restore the file from a copy") from None
-    names = [name for name in names if name in table.column_names or name not in later]
-    if fault := next((fault for name in names if (fault := column_fault(table, schema.field(name)))), None):
+    names = [name for name in names if name in table or name not in later]
+    faults = (column_fault(name, table.get(name), types[name], nullable=name == unknown) for name in names)
+    if fault := next(filter(None, faults), None):
         raise UserError(f"{path} is not as h123 writes it: {fault}", "restore the file from a copy")
-    return table.select(names)
+    return {name: table[name] for name in names}
 
 
-def column_fault(table: pa.Table, field: pa.Field) -> str | None:
+def column_fault(name: str, column: Column | None, kind: np.dtype[Any], *, nullable: bool) -> str | None:
     """What is wrong with a column of a table that anybody may have written, in words; None: nothing."""
-    if (count := table.column_names.count(field.name)) != 1:
-        return f"it has {f'{count} columns' if count else 'no column'} {field.name}"
-    column = table[field.name]
-    if column.type != field.type:
-        return f"column {field.name} is of type {column.type}, not {field.type}"
-    if column.null_count and not field.nullable:
-        return f"column {field.name} is empty in {column.null_count} rows"
+    if column is None:
+        return f"it has no column {name}"
+    if column.dtype != kind:
+        return f"column {name} is of type {_type_name(column.dtype)}, not {_type_name(kind)}"
+    empty = np.count_nonzero(column.mask) if isinstance(column, np.ma.MaskedArray) else 0
+    if empty and not nullable:
+        return f"column {name} is empty in {empty} rows"
     # A rate that nothing limits is as large as can be.
-    if pa.types.is_int64(field.type) and not field.name.endswith("_rate") and (large := _beyond(column)) is not None:
-        return f"column {field.name} has the number {large}, which no trial can have"
+    if kind == np.int64 and not name.endswith("_rate") and (large := beyond(column)) is not None:
+        return f"column {name} has the number {large}, which no trial can have"
     return None
 
 
-def _beyond(column: pa.ChunkedArray) -> int | None:
+def _type_name(kind: np.dtype[Any]) -> str:
+    return "text" if kind == TEXT else str(kind)
+
+
+def beyond(column: Column) -> int | None:
     """A number that arithmetic could not bear; None: there is none."""
-    bounds = pc.min_max(column).as_py()
-    return next((bound for bound in bounds.values() if bound is not None and abs(bound) >= LIMIT), None)
+    known = column.compressed() if isinstance(column, np.ma.MaskedArray) else column
+    bounds = (int(known.min()), int(known.max())) if len(known) else ()
+    return next((bound for bound in bounds if abs(bound) >= LIMIT), None)

@@ -1,42 +1,52 @@
 """The samples of one attempt as arrays: a number of each row and whether it is known, a text by its code."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import Self, cast
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from h123.base.errors import UserError
-from h123.store.compact import LIMIT
-from h123.store.samples import SCHEMA, TEXT_COLUMNS, Sample, complaint, misshapen
+from h123.store.columns import COLUMNS, FORMS, IMPORTED, MEASURED, PHASES, RETRIED_COLUMNS, TEXT_COLUMNS, Sample
+from h123.store.compact import TEXT, column_fault
+from h123.store.parquet import DAMAGED, Column, number_column, read_columns, write_columns
 from h123.study.workload import ABANDONED, BEYOND_OK, OK
 
 Mask = NDArray[np.bool_]
 Integers = NDArray[np.int64]
-_TEXT = pa.dictionary(pa.int32(), pa.string())
-_CODED = pa.schema([(field.name, _TEXT if field.name in TEXT_COLUMNS else field.type) for field in SCHEMA])
-"""As Parquet files are read."""
+_WORDS = ["", *PHASES, "h1", "h2", "h3", ABANDONED]
+"""Texts that nearly all samples have: DuckDB gives their positions here, because texts take long to become objects."""
+_WORD = f"ENUM({', '.join(map(repr, _WORDS))})"
+_CODES = (f"enum_code(TRY_CAST({name} AS {_WORD})) AS {name}" for name in TEXT_COLUMNS)
+_CODED = f"* REPLACE ({', '.join(_CODES)})"
+_WORTH_CODING = 30_000
+"""Bytes of a file: of a smaller one the texts are objects sooner than DuckDB has prepared to code them."""
+_RESTORE = "restore the file from a copy"
 
 
-def _one_piece(column: pa.ChunkedArray) -> pa.Array:
-    """One piece of what has several; a copy is made only of those."""
-    return column.chunk(0) if column.num_chunks == 1 else column.unify_dictionaries().combine_chunks()
+@dataclass(frozen=True)
+class Texts:
+    """A column of texts."""
 
+    words: Sequence[str]
+    """All that occur; others may be among them."""
+    codes: Integers
+    """For each row the position of its text in `words`; -1: it has none."""
 
-def _array(column: pa.Array, unknown: int) -> tuple[Integers, Mask | None]:
-    """Its numbers, `unknown` for null, and which are not null; None: all. Arrow's own ways, `to_numpy` and `fill_null`,
-    import all of pandas, in each process that reads."""
-    whole = pa.Array.from_buffers(column.type, len(column), [None, column.buffers()[1]], offset=column.offset)
-    values = cast(Integers, np.from_dlpack(whole))
-    if not column.null_count:
-        return values, None
-    valid = np.from_dlpack(column.is_valid().cast(pa.uint8())).view(np.bool_)
-    return np.where(valid, values, unknown), valid
+    @classmethod
+    def of(cls, values: Iterable[str | None]) -> Self:
+        """Those of a column."""
+        places: dict[str, int] = {}
+        codes = [-1 if value is None else places.setdefault(value, len(places)) for value in values]
+        return cls(list(places), np.array(codes, np.int64))
+
+    def column(self) -> Column:
+        """As a file has them."""
+        texts = np.array([*self.words, ""], object)[self.codes]
+        return np.ma.masked_array(texts, self.codes < 0) if (self.codes < 0).any() else texts
 
 
 @dataclass(frozen=True)
@@ -45,6 +55,23 @@ class Numbers:
 
     values: Integers
     valid: Mask
+
+    @classmethod
+    def from_column(cls, column: Column) -> Self:
+        """Those of a column."""
+        if not isinstance(column, np.ma.MaskedArray):
+            return cls(column, np.ones(len(column), np.bool_))
+        valid = ~np.ma.getmaskarray(column)
+        return cls(np.where(valid, column.data, 0), valid)
+
+    @classmethod
+    def joined(cls, parts: Sequence["Numbers"]) -> Self:
+        """A column of several parts."""
+        return cls(np.concatenate([part.values for part in parts]), np.concatenate([part.valid for part in parts]))
+
+    def column(self) -> Column:
+        """As a file has them."""
+        return self.values if self.valid.all() else np.ma.masked_array(self.values, ~self.valid)
 
     def __sub__(self, other: "Numbers") -> "Numbers":
         return Numbers(self.values - other.values, self.valid & other.valid)
@@ -76,70 +103,88 @@ class Numbers:
 class Rows:
     """All rows of a Parquet file of samples."""
 
-    def __init__(self, table: pa.Table) -> None:
-        """Of a table with some columns of samples, those of text as dictionaries. Raises ValueError for a number
-        beyond `LIMIT`."""
-        self._columns = {name: _one_piece(table[name]) for name in table.column_names}
-        self.count: int = table.num_rows
-        self._numbers: dict[str, Numbers] = {}
-        self._codes: dict[str, tuple[list[str], Integers]] = {}
+    def __init__(self, numbers: Mapping[str, Numbers], texts: Mapping[str, Texts]) -> None:
+        """Of some columns of samples, all as long as one another."""
+        self._numbers, self._texts = dict(numbers), dict(texts)
+        lengths = [*(len(column.values) for column in numbers.values()), *(len(of.codes) for of in texts.values())]
+        self.count = lengths[0]
         self._phases: dict[str, Mask] = {}
 
     @classmethod
-    def of(cls, samples: Sequence[Sample]) -> "Rows":
-        """Of some that were read by themselves."""
-        return cls(pa.Table.from_pylist(list(samples), schema=_CODED))
+    def of(cls, samples: Sequence[Mapping[str, object]]) -> Self:
+        """Of some that were read by themselves; a column that they lack is empty."""
+        retried = any("tries" in sample for sample in samples)
+        values = {name: [sample.get(name) for sample in samples] for name in (RETRIED_COLUMNS if retried else COLUMNS)}
+        return cls(
+            {
+                name: Numbers.from_column(number_column(cast(Sequence[int | None], of)))
+                for name, of in values.items()
+                if name not in TEXT_COLUMNS
+            },
+            {name: Texts.of(cast(Sequence[str | None], values[name])) for name in TEXT_COLUMNS},
+        )
 
     @classmethod
-    def read(cls, file: Path, *, measured: bool = False) -> "Rows":
+    def read(cls, file: Path, *, measured: bool = False) -> Self:
         """Raises UserError if the file is damaged; `measured` samples must have all that a client writes."""
-        texts = sorted(TEXT_COLUMNS)
         try:
-            # Small files: all at once is less work than a piece for each column.
-            whole = pa.BufferReader(file.read_bytes())
-            with pq.ParquetFile(whole, read_dictionary=texts, pre_buffer=False) as samples:
-                table = samples.read(use_threads=False)
-            fault = misshapen(table, measured=measured)
-        except (OSError, LookupError, ValueError, pa.ArrowException) as error:  # LookupError: no such column
-            raise complaint([file], error) from None
-        if fault:
-            raise UserError(f"{file} {fault}", "restore the file from a copy")
-        return cls(table)
+            columns, coded = _read(file)
+        except OSError as fault:
+            raise UserError(f"{file} cannot be read: {fault.strerror}", _RESTORE) from None
+        except DAMAGED:
+            raise UserError(f"{file} is not whole", _RESTORE) from None
+        if wrong := _misshapen(columns, coded=coded, measured=measured):
+            raise UserError(f"{file} {wrong}", _RESTORE)
+        numbers = {name: Numbers.from_column(column) for name, column in columns.items() if name not in TEXT_COLUMNS}
+        if coded:
+            return cls(numbers, {name: Texts(_WORDS, columns[name].astype(np.int64)) for name in TEXT_COLUMNS})
+        texts = {name: columns[name] for name in TEXT_COLUMNS}
+        return cls(numbers, {name: Texts.of(column.tolist()) for name, column in texts.items()})
+
+    def write(self, target: Path) -> None:
+        """Write them in one step, as `read` reads them. Raises OSError."""
+        columns = {name: self._column(name) for name in RETRIED_COLUMNS if name in self.names}
+        write_columns(columns, target, "lz4_raw")
+
+    def _column(self, name: str) -> Column:
+        return self._texts[name].column() if name in self._texts else self._numbers[name].column()
+
+    @property
+    def names(self) -> set[str]:
+        """Those of the columns."""
+        return {*self._numbers, *self._texts}
+
+    def taken(self, places: Integers) -> "Rows":
+        """The rows at these places, in their order, some of them several times perhaps."""
+        return Rows(
+            {name: Numbers(of.values[places], of.valid[places]) for name, of in self._numbers.items()},
+            {name: Texts(of.words, of.codes[places]) for name, of in self._texts.items()},
+        )
+
+    def samples(self) -> list[Sample]:
+        """Each by itself."""
+        names = [name for name in RETRIED_COLUMNS if name in self.names]
+        columns = [self._column(name).tolist() for name in names]
+        return [cast(Sample, dict(zip(names, row, strict=True))) for row in zip(*columns, strict=True)]
 
     def __getitem__(self, name: str) -> Numbers:
         """A column of numbers; nothing is known of one that the file does not have."""
         if name not in self._numbers:
-            self._numbers[name] = self._read(name)
+            self._numbers[name] = Numbers(np.zeros(self.count, np.int64), np.zeros(self.count, np.bool_))
         return self._numbers[name]
-
-    def _read(self, name: str) -> Numbers:
-        column = self._columns.get(name)
-        if column is None or column.null_count == self.count:
-            return Numbers(np.zeros(self.count, np.int64), np.zeros(self.count, np.bool_))
-        values, valid = _array(column, 0)
-        if max(-int(values.min()), int(values.max())) >= LIMIT:
-            raise ValueError(f"{name} has a number that no sample can have")
-        return Numbers(values, self.every if valid is None else valid)
 
     def texts(self, name: str, where: Mask) -> list[str]:
         """The different texts of a column `where`, by alphabet."""
-        values, codes = self._coded(name)
+        column = self._texts[name]
         # Counted from the rows without a text on, whose code is -1.
-        present: list[int] = np.flatnonzero(np.bincount(codes[where] + 1, minlength=1)[1:]).tolist()
-        return sorted(values[code] for code in present)
-
-    def _coded(self, name: str) -> tuple[list[str], Integers]:
-        """The texts of a column, and for each row which of them it is; -1: none."""
-        if name not in self._codes:
-            column = self._columns[name]
-            self._codes[name] = column.dictionary.to_pylist(), _array(column.indices, -1)[0]
-        return self._codes[name]
+        present: list[int] = np.flatnonzero(np.bincount(column.codes[where] + 1, minlength=1)[1:]).tolist()
+        return sorted(column.words[code] for code in present)
 
     def _is(self, name: str, fits: Callable[[str], bool]) -> Mask:
-        values, codes = self._coded(name)
+        column = self._texts[name]
         # The last place is that of rows without a text.
-        fitting: Mask = np.array([*map(fits, values), False])
-        return fitting[codes]
+        fitting: Mask = np.array([*map(fits, column.words), False])
+        return fitting[column.codes]
 
     def phase(self, name: str) -> Mask:
         """`cold`, `warmup` or `warm`."""
@@ -183,3 +228,29 @@ class Rows:
     def _resources(self, last: int) -> Integers:
         resource = self["resource"]
         return np.where(resource.valid, resource.values, 0).clip(0, last)
+
+
+def _read(file: Path) -> tuple[dict[str, Column], bool]:
+    """The columns of a file, and whether its texts are positions in _WORDS. Raises OSError and DAMAGED."""
+    if file.stat().st_size < _WORTH_CODING:
+        return read_columns(file), False
+    try:
+        columns = read_columns(file, _CODED)
+    except DAMAGED:  # or it has no such texts
+        return read_columns(file), False
+    if not any(isinstance(columns[name], np.ma.MaskedArray) for name in TEXT_COLUMNS):
+        return columns, True
+    return columns | read_columns(file, ", ".join(TEXT_COLUMNS)), False
+
+
+def _misshapen(columns: Mapping[str, Column], *, coded: bool, measured: bool) -> str | None:
+    """Why a table cannot be one of samples, in words; None if it can. Texts may be coded. Some values may be missing in
+    imported samples, but not in those that were `measured` here."""
+    if [*columns] not in FORMS:
+        return "has other columns than samples"
+    required = MEASURED if measured else IMPORTED
+    for name, column in columns.items():
+        kind = np.dtype(np.int64) if name not in TEXT_COLUMNS else column.dtype if coded else TEXT
+        if fault := column_fault(name, column, kind, nullable=name not in required):
+            return f"is not as h123 writes it: {fault}"
+    return None

@@ -2,25 +2,46 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from h123.base.paths import real
 from h123.documents.events import TrialEvent
+from h123.store.columns import RETRIED_COLUMNS, sql_type
 from h123.store.folder import CampaignFolder
-from h123.store.samples import RETRIED_SCHEMA, answered_sql, complaint
+from h123.store.parquet import DAMAGED, read_types
+from h123.store.samples import answered_sql, complaint
 from h123.study.workload import workload_of
 
 CELL_PREFIX = "cell_"
 """`cell_<factor>` is the column with the factor's level: plain names would collide with the samples' own."""
 Row = dict[str, Any]
 """Of `attempts`, by its columns."""
+_TYPES = {
+    "trial": "VARCHAR",
+    "attempt": "BIGINT",
+    "block": "BIGINT",
+    "position": "BIGINT",
+    "place": "VARCHAR",
+    "cell": "VARCHAR",
+    "twin": "BOOLEAN",
+    "parameters": "VARCHAR",
+    "link_seed": "BIGINT",
+    "valid": "BOOLEAN",
+    "reasons": "VARCHAR",
+    "disturbed": "BOOLEAN",
+    "disturbance": "DOUBLE",
+    "shares": "VARCHAR",
+    "seconds": "DOUBLE",
+    "damage": "VARCHAR",
+    "file": "VARCHAR",
+    "statuses": "BIGINT[]",
+}
+"""Of the columns of `attempts`; all others are texts."""
 _FILES = "SELECT file, parameters FROM attempts WHERE file IS NOT NULL"
 """In the order of the journal."""
 
@@ -48,15 +69,15 @@ def connect(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDB
     connection.execute(f"SET allowed_directories = [{opened}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
-    connection.register("_attempts", attempts_table(folder))
-    connection.execute("CREATE TABLE attempts AS SELECT * EXCLUDE counts FROM _attempts")
-    connection.execute("CREATE TABLE counting AS SELECT trial, attempt FROM _attempts WHERE counts")
-    connection.unregister("_attempts")
+    rows = _rows(folder)
+    levels = dict.fromkeys(column for row in rows for column in row if column.startswith(CELL_PREFIX))
+    fill_table(connection, "attempts", {**_TYPES, **dict.fromkeys(levels, "VARCHAR")}, rows)
+    fill_table(connection, "counting", {"trial": "VARCHAR", "attempt": "BIGINT"}, _counting(rows))
     connection.execute("CREATE VIEW analysed AS SELECT * FROM attempts SEMI JOIN counting USING (trial, attempt)")
     files: dict[str, str] = dict(connection.execute(_FILES).fetchall())
     try:
         connection.execute(f"CREATE VIEW samples AS {_samples(files)}")
-    except (duckdb.Error, pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last of a name in the file
+    except (OSError, *DAMAGED) as error:
         raise complaint(map(Path, files), error) from None
     return connection
 
@@ -77,37 +98,13 @@ def counting(folder: CampaignFolder) -> list[Row]:
     return sorted(_counting(_rows(folder)), key=_when)
 
 
-def attempts_table(folder: CampaignFolder) -> pa.Table:
-    """The table `attempts`, and whether each of them `counts`."""
-    rows = _rows(folder)
-    counts = {(row["trial"], row["attempt"]) for row in _counting(rows)}
-    levels = list(dict.fromkeys(column for row in rows for column in row if column.startswith(CELL_PREFIX)))
-    schema = pa.schema(
-        [
-            ("trial", pa.string()),
-            ("attempt", pa.int64()),
-            ("block", pa.int64()),
-            ("position", pa.int64()),
-            ("place", pa.string()),
-            ("cell", pa.string()),
-            ("twin", pa.bool_()),
-            ("parameters", pa.string()),
-            ("link_seed", pa.int64()),
-            ("valid", pa.bool_()),
-            ("reasons", pa.string()),
-            ("disturbed", pa.bool_()),
-            ("disturbance", pa.float64()),
-            ("shares", pa.string()),
-            ("seconds", pa.float64()),
-            ("damage", pa.string()),
-            ("file", pa.string()),
-            ("statuses", pa.list_(pa.int64())),
-            ("counts", pa.bool_()),
-            *((level, pa.string()) for level in levels),
-        ]
-    )
-    complete = [{**row, "counts": (row["trial"], row["attempt"]) in counts} for row in rows]
-    return pa.Table.from_pylist(complete, schema=schema)
+def fill_table(
+    connection: duckdb.DuckDBPyConnection, table: str, types: Mapping[str, str], rows: Sequence[Mapping[str, Any]]
+) -> None:
+    """A new table of columns of these types, with these rows, in which what is null may be missing."""
+    columns = ", ".join(f"unnest(?::{kind}[]) AS {name(column)}" for column, kind in types.items())
+    values = [[row.get(column) for row in rows] for column in types]
+    connection.execute(f"CREATE TABLE {name(table)} AS SELECT {columns}", values)
 
 
 def _rows(folder: CampaignFolder) -> list[Row]:
@@ -165,21 +162,18 @@ def _retries(parameters: str) -> bool:
 
 def _samples(files: Mapping[str, str]) -> str:
     """Of files, with the parameters of the trials that they are of."""
-    empty = ", ".join(
-        f"CAST(NULL AS {'VARCHAR' if pa.types.is_string(field.type) else 'BIGINT'}) AS {name(field.name)}"
-        for field in RETRIED_SCHEMA
-    )
+    empty = ", ".join(f"CAST(NULL AS {sql_type(column)}) AS {name(column)}" for column in RETRIED_COLUMNS)
     rows = f"SELECT {empty}, CAST(NULL AS VARCHAR) AS filename WHERE false"
     if names := list(files):
         listed = ", ".join(map(literal, names))
         # Files of an earlier version have fewer columns, and those of requests that are made again more. The first file
         # and the last tell whether there are earlier ones beside others: not every file must be opened for it.
         unlike = len({_retries(parameters) for parameters in files.values()}) > 1
-        unlike = unlike or len({len(pq.read_schema(file)) for file in (names[0], names[-1])}) > 1
+        unlike = unlike or len({len(read_types(Path(file))) for file in (names[0], names[-1])}) > 1
         options = f"filename = true, union_by_name = {str(unlike).lower()}"
         rows += f" UNION ALL BY NAME SELECT * FROM read_parquet([{listed}], {options})"
     return (
-        f"SELECT t.trial, t.attempt, {', '.join('s.' + name(column) for column in RETRIED_SCHEMA.names)}, "
+        f"SELECT t.trial, t.attempt, {', '.join('s.' + name(column) for column in RETRIED_COLUMNS)}, "
         f"s.error = '' AND {answered_sql('s.status', 't.statuses[coalesce(s.resource, 0) + 1]')} AS succeeded "
         f"FROM ({rows}) AS s JOIN attempts AS t ON s.filename = t.file"
     )

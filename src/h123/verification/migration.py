@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from h123.base.errors import UserError
 from h123.base.files.scratch import scratch
@@ -22,6 +21,7 @@ from h123.catalogue import DEFAULT_CONGESTION, QUIC, Subject, catalogue, check_s
 from h123.documents.campaign_file import VerifiedRole
 from h123.execution import SERVER_ADDRESS, Pool, PreparedTrial, campaign_certificate
 from h123.packets.capture import DOWN, UDP, UP, Packets, read_packets
+from h123.store import Rows
 from h123.study import Network, Parameters
 from h123.study.networks.network import Bottleneck, Direction, Move, Queue
 from h123.verification.constants.experiment import SenderCase
@@ -122,7 +122,7 @@ def _told(trial: Trial, clock: Clock, new: New, parameters: Parameters) -> MoveR
         why = "; ".join(f"{fault['code']}: {fault['detail']}" for fault in trial.faults)
         return MoveResult(clock=clock, new=new, untold=why)
     began = trial.report.main_began_ns
-    samples = pq.read_table(trial.folder / "samples.parquet", columns=["status", "error"]).to_pylist()
+    samples = Rows.read(trial.folder / "samples.parquet").samples()
     whole = all(not one["error"] and one["status"] in parameters.workload.statuses() for one in samples)
     answered, flowed = after_move(read_packets(trial.folder), began + MOVE_NS)
     return MoveResult(clock=clock, new=new, survived=whole and flowed is not None, answered=answered, flowed=flowed)

@@ -14,8 +14,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, Literal
 
+import duckdb
 import numpy as np
-import pyarrow as pa
 from pydantic import Field, ValidationError
 
 from h123.base.files.durable import write_atomically
@@ -96,7 +96,7 @@ class Kept:
 def code() -> str:
     """Digest of the code that explains, and of the versions of what it computes with."""
     package = Path(__file__).parents[2]
-    digest = hashlib.sha256(f"{sys.version} {np.__version__} {pa.__version__}".encode())
+    digest = hashlib.sha256(f"{sys.version} {np.__version__} {duckdb.__version__}".encode())
     for path in sorted(chain.from_iterable([at] if at.is_file() else at.rglob("*.py") for at in _places(package))):
         digest.update(f"{path.relative_to(package)}\0".encode() + path.read_bytes())
     return digest.hexdigest()

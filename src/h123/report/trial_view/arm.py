@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
-import pyarrow as pa
 
 from h123.base.errors import UserError
 from h123.causes import Connection, ExplainedTrial, connections, explain, match_logs
@@ -15,7 +14,7 @@ from h123.documents.lab_report import Report
 from h123.documents.trial_files import Link, TrialFile
 from h123.packets.capture import DOWN, PACKET, UDP, Packets, read_packets
 from h123.packets.stack_log import StackLog, StackLogs, read_stack_logs
-from h123.packets.tcp_account import read_tcp_account
+from h123.packets.tcp_account import Account, read_tcp_account
 from h123.report import level
 from h123.report.trial_view.choice import Chosen
 from h123.store import Sample, read_samples
@@ -99,7 +98,7 @@ class Arm:
         return bool(self.connections) and all(connection.quic for connection in self.connections)
 
     @cached_property
-    def account(self) -> pa.Table | None:
+    def account(self) -> Account | None:
         """TCP's own, if the lab asked for it."""
         return _if_there(lambda: read_tcp_account(self.chosen.folder))
 

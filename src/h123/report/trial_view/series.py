@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from pyarrow import Table
 
 from h123.base.units import common_unit, format_rate, format_seconds, format_span
 from h123.causes import Times
@@ -28,6 +27,7 @@ from h123.flow import (
 )
 from h123.packets.capture import DOWN, UP, Packets
 from h123.packets.stack_log import StackLog
+from h123.packets.tcp_account import Account
 from h123.report.figures.drawing import Figure
 from h123.report.trial_view.arm import Arm
 from h123.report.trial_view.over_time import FATES, HELD, Line, Panel, Ticks, over_time
@@ -223,7 +223,7 @@ def _senders(
     arms: Sequence[Arm],
     bins: Bins,
     way: int,
-    of_account: Callable[[Table, str], Series],
+    of_account: Callable[[Account, str], Series],
     of_logs: Callable[[Sequence[StackLog], Bins], Series],
 ) -> dict[int, Series]:
     """What senders tell themselves, in time since the client began: TCP's account, or what a QUIC server logs where it

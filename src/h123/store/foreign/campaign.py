@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 
 from h123.base.errors import UserError
 from h123.base.files import sizes
@@ -22,7 +21,7 @@ from h123.store import seal
 from h123.store.folder import CampaignFolder
 from h123.store.foreign.samples import ForeignRequest, TrialLabels, read_requests
 from h123.store.new_folder import check_new
-from h123.store.samples import SCHEMA, write_samples
+from h123.store.rows import Rows
 from h123.study import Schema
 
 Groups = dict[TrialLabels, list[ForeignRequest]]
@@ -171,11 +170,10 @@ def _trial(
     values = schema.study.parameters(cell).model_dump(mode="json")
     parameters = {key: None if key in schema.unknown else value for key, value in values.items()}
     partial = folder.partial(name, 1)
-    columns = {column: [request.sample.get(column) for request in requests] for column in SCHEMA.names}
-    table = pa.table(columns, schema=SCHEMA)
+    rows = Rows.of([request.sample for request in requests])
     if any(request.count > 1 for request in requests):
-        table = table.take(np.repeat(np.arange(len(requests)), [request.count for request in requests]))
-    write_samples(table, partial / "samples.parquet")
+        rows = rows.taken(np.repeat(np.arange(len(requests)), [request.count for request in requests]))
+    rows.write(partial / "samples.parquet")
     network = schema.study.networks[values["network"]]
     link = Link.model_validate({"name": "access", **network.link()})
     # What the schema says of the path: nothing here was run by a lab.

@@ -7,6 +7,7 @@ from typing import NamedTuple, TypedDict
 
 from h123.base.complaints import choose
 from h123.base.errors import UserError
+from h123.store.columns import PHASES
 from h123.store.foreign.distribution import COUNT
 from h123.store.foreign.file import Fields, from_name, read_rows, stem
 from h123.store.foreign.values import (
@@ -20,7 +21,6 @@ from h123.store.foreign.values import (
     time_ns,
     whole_number,
 )
-from h123.store.samples import PHASES
 from h123.study import ColumnSource, Samples, Schema
 
 TLS = ("1.0", "1.1", "1.2", "1.3", "none")

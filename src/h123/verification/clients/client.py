@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from h123.base.complaints import choose
 from h123.base.errors import UserError
 from h123.base.files.scratch import scratch
@@ -17,7 +15,7 @@ from h123.catalogue import MANIFEST, Subject, catalogue, check_supported, make_b
 from h123.documents import Reason, read_document, trial_files, write_document
 from h123.execution import SERVER_ADDRESS, Pool, campaign_certificate, trial_certificate
 from h123.packets.qlog import QLOG_FOLDER, events
-from h123.store import Sample
+from h123.store import Rows, Sample
 from h123.study.workload import AnyWorkloadFile
 from h123.verification.client_cases import SIZES, WITNESS, ClientCase, assignments
 from h123.verification.clients.client_checks import faults_of, headers_sent
@@ -205,7 +203,7 @@ def _told(client_trial: ClientTrial) -> str:
 
 def _rows(folder: Path) -> list[Sample]:
     path = folder / "samples.parquet"
-    return list(pq.read_table(path).to_pylist()) if path.is_file() else []
+    return Rows.read(path).samples() if path.is_file() else []
 
 
 def _facts(path: Path) -> Any:

@@ -1,0 +1,56 @@
+"""The columns of samples: their names, which of them are texts, and which may be empty."""
+
+from typing import NotRequired, TypedDict
+
+from h123.study.workload import BEYOND_OK, LEAVING, OK
+
+TEXT_COLUMNS = ("phase", "protocol", "error")
+TIME_COLUMNS = ["start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns"]
+EARLIER_COLUMNS = [
+    *("phase", "user", *TIME_COLUMNS, "status", "bytes_up", "bytes_down"),
+    *("protocol", "connection", "reused", "error"),
+]
+"""Those that earlier versions' samples have."""
+COLUMNS = [*EARLIER_COLUMNS, "group", "resource"]
+RETRIED_COLUMNS = [*COLUMNS, "tries"]
+"""Those of workloads whose requests are made again."""
+FORMS = (COLUMNS, RETRIED_COLUMNS, EARLIER_COLUMNS)
+"""All that files of samples have."""
+REQUIRED = {"user", "start_ns", "end_ns", "status", "bytes_up", "bytes_down", "tries"}
+"""Numbers that a measured sample always has, if its file has the column."""
+IMPORTED = {"phase", "start_ns", "status", "error", "tries"}
+"""What even an imported sample always has."""
+MEASURED = {*REQUIRED, *TEXT_COLUMNS}
+"""What a measured sample always has."""
+PHASES = ("cold", "warmup", "warm", LEAVING)
+SUCCESS_SQL = f"({{status}} >= {OK} AND {{status}} < {BEYOND_OK})"
+
+
+class Sample(TypedDict):
+    """A row."""
+
+    phase: str
+    user: int
+    start_ns: int
+    connected_ns: int | None
+    sent_ns: int | None
+    first_byte_ns: int | None
+    end_ns: int
+    status: int
+    bytes_up: int
+    bytes_down: int
+    protocol: str
+    connection: int | None
+    reused: int | None
+    error: str
+    group: int | None
+    """The visit, page or journey of its user that it belongs to; None where there are none."""
+    resource: int | None
+    """What it is a request for, as the workload counts its resources; None: for the only one."""
+    tries: NotRequired[int]
+    """How often it was made; of workloads alone whose requests are made again."""
+
+
+def sql_type(column: str) -> str:
+    """The type of a column, as DuckDB calls it."""
+    return "VARCHAR" if column in TEXT_COLUMNS else "BIGINT"

@@ -1,0 +1,120 @@
+"""Parquet files, read and written by DuckDB as columns of arrays. The same columns always become the same bytes."""
+
+import errno
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from h123.base.errors import interruptible
+from h123.base.files.durable import replacement
+
+Column = NDArray[Any]
+"""One value a row; a masked array where some rows have none. Texts are objects."""
+Columns = Mapping[str, Column]
+"""By their names, in the order of the file."""
+DAMAGED = (duckdb.Error, ValueError)
+"""What reading a damaged file raises; ValueError: a name or a text in it is not UTF-8."""
+_CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
+    "threads": 1,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+}
+"""One thread keeps the order of rows. A file never makes DuckDB load anything, whatever it says of itself."""
+_FORM = "FORMAT parquet, PARQUET_VERSION v2, WRITE_BLOOM_FILTER false, USE_TMP_FILE false"
+"""Version 2 stores numbers as differences from row to row where few values repeat: times mostly ascend."""
+
+
+class _Connections(threading.local):
+    """A connection for each thread of a process. A forked process makes its own, and leaves the one that it has from
+    the other process alone: to close that would wait for threads that are only in the other process."""
+
+    def __init__(self) -> None:
+        self._of_process: dict[int, duckdb.DuckDBPyConnection] = {}
+
+    def get(self) -> duckdb.DuckDBPyConnection:
+        """That of this thread."""
+        if not (connection := self._of_process.get(os.getpid())):
+            connection = self._of_process[os.getpid()] = duckdb.connect(":memory:", config=_CONFIGURATION)
+            # Files are named by descriptors, which are used again for other files.
+            connection.execute("SET enable_external_file_cache = false")
+            connection.execute("SET enable_progress_bar = false")
+        return connection
+
+
+_CONNECTIONS = _Connections()
+
+
+def read_columns(path: Path, selection: str = "*") -> dict[str, Column]:
+    """Those columns of a file that `selection`, in SQL, names. Raises OSError where it cannot be opened, and one of
+    DAMAGED where it is no whole Parquet file or lacks such columns."""
+    with path.open("rb") as file:
+        return _fetched(f"SELECT {selection} FROM {_source(file.fileno())}")
+
+
+def read_types(path: Path) -> dict[str, str]:
+    """The type of each column, as DuckDB calls it, by the end of the file alone. Raises as `read_columns` does."""
+    with path.open("rb") as file:
+        described = _fetched(f"DESCRIBE FROM {_source(file.fileno())}")
+    return dict(zip(described["column_name"].tolist(), described["column_type"].tolist(), strict=True))
+
+
+def _source(descriptor: int) -> str:
+    """A path could be taken for a pattern or for an address; a descriptor is neither."""
+    return f"read_parquet('/proc/self/fd/{descriptor}')"
+
+
+def _fetched(query: str) -> dict[str, Column]:
+    try:
+        with interruptible():
+            columns: dict[str, Column] = _CONNECTIONS.get().execute(query).fetchnumpy()
+    except duckdb.OutOfMemoryException as error:
+        raise MemoryError(str(error)) from None
+    return columns
+
+
+def write_columns(columns: Columns, target: Path, compression: str) -> None:
+    """Write them in one step. Raises OSError."""
+    # A column of texts that are all missing, or of no rows, does not show that it is one of texts.
+    types = {name: "::VARCHAR" if column.dtype == object else "" for name, column in columns.items()}
+    listed = ", ".join(f'"{name}"{kind} AS "{name}"' for name, kind in types.items())
+    connection = _CONNECTIONS.get()
+    with replacement(target) as temporary, temporary.open("wb") as file:
+        connection.register("_columns", {name: column.copy() for name, column in columns.items()})
+        try:
+            with interruptible():
+                connection.execute(
+                    f"COPY (SELECT {listed} FROM _columns) TO '/proc/self/fd/{file.fileno()}' "
+                    f"({_FORM}, COMPRESSION {compression})"
+                ).fetchall()
+        except duckdb.IOException as error:
+            raise _system_error(error) from None
+        finally:
+            connection.unregister("_columns")
+
+
+def _system_error(error: duckdb.IOException) -> OSError:
+    """The same as Python would raise it: DuckDB tells the number of an error in words only."""
+    message = str(error)
+    number = next((code for code in errno.errorcode if os.strerror(code) in message), errno.EIO)
+    return OSError(number, os.strerror(number))
+
+
+def text_column(values: Sequence[str | None]) -> Column:
+    """A column of texts; None: there is none."""
+    missing = np.array([value is None for value in values], np.bool_)
+    texts = np.empty(len(values), object)
+    texts[:] = ["" if value is None else value for value in values]
+    return np.ma.masked_array(texts, missing) if missing.any() else texts
+
+
+def number_column(values: Sequence[int | None]) -> Column:
+    """A column of numbers, likewise. Raises OverflowError for one of more than 64 bits."""
+    missing = np.array([value is None for value in values], np.bool_)
+    numbers = np.array([0 if value is None else value for value in values], np.int64)
+    return np.ma.masked_array(numbers, missing) if missing.any() else numbers
