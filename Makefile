@@ -10,6 +10,8 @@ PY := $(VENV)/bin/python
 WHOLE := $(shell $(PY) -c 'import pip' 2>/dev/null && echo whole)
 DOCS_VENV := .cache/docs
 PACKAGING := .cache/packaging
+VALE := .cache/vale/vale
+VALE_MODULE := github.com/vale-cli/vale/v3/cmd/vale@v3.20.0
 LAB := lab/target/release/h123-lab
 LAB_SOURCES := $(shell find lab -path lab/target -prune -o \( -name '*.rs' -o -name 'Cargo.*' \) -print)
 CRATES := $(patsubst %/Cargo.toml,%,$(wildcard subjects/*/Cargo.toml subjects/*/*/Cargo.toml))
@@ -72,8 +74,9 @@ bench: setup ## the figures the documentation states: link accuracy, virtual clo
 	PYTHONPATH=src $(PY) bench/noisy.py || status=1; \
 	exit $$status
 
-lint: setup $(VENV)/dev.stamp docs ## ruff, mypy, clippy, rustfmt, gofmt, go vet, the documentation's links
+lint: setup $(VENV)/dev.stamp docs $(VALE) ## ruff, mypy, clippy, rustfmt, gofmt, go vet, the documentation's links and prose
 	@$(PY) -m ruff check . && $(PY) -m ruff format --check .
+	@$(PY) tools/prose.py $(VALE)
 	@$(PY) -m mypy
 	@cd lab && cargo fmt --all --check && cargo clippy --workspace --all-targets --release --locked --quiet -- -D warnings
 	@for crate in $(CRATES); do (cd $$crate && cargo fmt --check) || exit 1; done
@@ -84,6 +87,7 @@ lint: setup $(VENV)/dev.stamp docs ## ruff, mypy, clippy, rustfmt, gofmt, go vet
 
 docs: environment $(DOCS_VENV)/stamp ## the documentation as a site, for a browser: target/docs/index.html
 	@PYTHONPATH=src $(PY) tools/result_pages.py target/results
+	@PYTHONPATH=src $(PY) tools/reference.py target/reference
 	@NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/python -m mkdocs build --clean
 	@echo "Documentation: $(CURDIR)/target/docs/index.html"
 
@@ -122,6 +126,10 @@ $(DOCS_VENV)/stamp: requirements/docs.txt
 	@rm -rf $(DOCS_VENV) && "$(PYTHON)" -m venv $(DOCS_VENV)
 	@$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
+
+$(VALE):
+	@echo "h123: building Vale, which checks prose (once, some minutes)"
+	@GOBIN="$(CURDIR)/$(dir $@)" go install $(VALE_MODULE)
 
 $(PACKAGING)/stamp: requirements/packaging.txt
 	@echo "h123: setting up the tools that make the wheels (once)"

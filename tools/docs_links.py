@@ -19,6 +19,8 @@ _FIGURE = re.compile(r"^<!-- figure: (?P<name>[\w-]+) -->$", re.MULTILINE)
 _TEXT = re.compile(r'<text text-anchor="(?P<anchor>\w+)"(?P<rest>[^>]*)>(?P<text>[^<]*)')
 _DOCS = Path(__file__).resolve().parents[1] / "docs"
 _RENDERED = _DOCS.parent / "target/results"
+_REFERENCE = _DOCS.parent / "target/reference"
+_GENERATED = re.compile(r"<!-- generated: (?P<name>[a-z-]+) -->")
 _DATA, _DATA_SUFFIX = "results/data", ".json.xz"
 _PACKED = (".html.xz", ".txt.xz")
 _PAGES = {"report": ".html", "summary": ".txt", "claims": ".claims.txt"}
@@ -38,8 +40,9 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_other: Any) -> str:
-    """The page's text, with links out of `docs`, and to folders, as words, and with figures."""
+    """Return the page with what was generated and with figures; links out of `docs`, and to folders, become words."""
     here = PurePosixPath(page.file.src_uri).parent
+    markdown = _GENERATED.sub(lambda mark: (_REFERENCE / f"{mark['name']}.md").read_text("utf-8"), markdown)
     linked = _LINK.sub(lambda link: _link(link, here), markdown)
     return _FIGURE.sub(lambda mark: _figure(mark["name"], here), linked)
 

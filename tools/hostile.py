@@ -48,29 +48,11 @@ In a cell: how the requests ended (the errors of the samples, `answered`, or the
 valid), the seconds that the client ran, and the most memory that the attacked side had. Bold is what must not be:
 a request of a client that outlasts its timeout by far, a success without the bytes that were asked for, more than
 {MOST_BYTES >> 20} MiB in a client. A client makes {USERS} x {REQUESTS} requests, each with a timeout of {TIMEOUT_S} s,
-or {LONG_S} s where it took much memory; a server is assaulted for {TIMEOUT_S} s, and then asked as by anybody. The lab
+or {LONG_S} s where it took much memory; a server is attacked for {TIMEOUT_S} s and then asked as usual. The lab
 ends what has not ended after {TRIAL_S} s. A client that only counts bytes (no `compares` in
 [contracts/subject.md](contracts/subject.md)) can see neither **zeros** nor a **wrong-byte**.
 
-## Folders, files and names of others
-
-A campaign's folder, a study, a recording or a file of samples may come from somebody else. `tools/strange` tries every
-option that takes a file or folder, and every name in a campaign's folder, as each of eleven kinds of special file; and
-every text that others may have written with control characters, bidirectional and invisible characters, HTML, Markdown,
-formulas and commands to a build service. `make torture` runs all of it; `make test` runs a slice.
-
-* **Only files are replaced.** No command renames a file over a device, pipe, socket, folder or link. An output that you
-  name (`--out`, `--json`, `--save`) may be a device or a pipe, such as `/dev/stdout`: the text is written into it. An
-  existing file is replaced with `--force` alone, and a campaign's own files never.
-* **Folders have no links.** When a campaign is opened, everything in it is looked at once. A link, a special file or a
-  file larger than its kind may be is refused with its path. The path that you type to the folder may have links. If
-  somebody changes the folder while a command works in it, h123 does not look a second time.
-* **Sizes are bounded**, before anything is read: `src/h123/base/files/sizes.py` has the bounds. A pipe or a device
-  in place of a file is refused at once.
-* **Foreign text is shown escaped.** ESC is `\\x1b`, a right-to-left override `\\u202e`. In exported CSV an
-  apostrophe stands before a text that a spreadsheet would take for a formula.
-* **A server under test** that leaves links or pipes in its trial's folder does not reach further: they are removed
-  before the trial's files are read.
+How h123 itself handles foreign files, and what a server under test cannot do to the machine: [isolation](isolation.md).
 """.splitlines()
 Found = dict[Attack, dict[str, Outcome]]
 """By attack and subject."""

@@ -1,4 +1,4 @@
-"""JSON Schemas of what h123 writes, for whoever reads its files: `python -m h123.json_schemas docs/schemas`.
+"""JSON Schemas of what h123 writes. `python -m h123.json_schemas docs/schemas`.
 
 They say what a reader may rely on, in files of earlier versions too. A file may have more than its schema names.
 """

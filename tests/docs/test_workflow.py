@@ -1,4 +1,4 @@
-"""The workflow that docs/ci.md offers, and the guides' commands: they are whole, and what they name exists."""
+"""The workflow that docs/ci.md offers, and the commands of all pages: they are whole, and what they name exists."""
 
 import json
 import os
@@ -16,15 +16,15 @@ import yaml
 from cli.conftest import h123
 from cli.test_compare import URL, own, script
 from h123.base.paths import project_root
-from h123.cli.app import app
+from h123.cli.app import GROUPS, app
 from h123.virtual import kernel
 
 __all__ = ["h123", "own"]  # fixtures
 ROOT = project_root()
 FILE = ROOT / "docs/ci/h123.yml"
-GUIDES = [ROOT / "docs/ci.md", ROOT / "docs/compare.md"]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCED = re.compile(r"^```sh\n(.*?)^```", re.M | re.S)
-COMMAND = re.compile(r"(?:^|\s)(?:\./|h123/)h123 (.*)", re.M)
+COMMAND = re.compile(r"^[ \t]*(?:\./|h123/)?h123 (.*)", re.M)
 WITH_ARGUMENTS = re.compile(r"[\w-]+/[\w-]+@v\d+")
 ESSENTIAL = {"apt", "dpkg"}
 """Packages that each Debian has."""
@@ -52,7 +52,7 @@ def _h123(text: str) -> Iterator[list[str]]:
     """Each command of h123 in a script, without its name and what a shell does with it."""
     for line in COMMAND.findall(text.replace("\\\n", " ")):
         words = shlex.split(line, comments=True)
-        ends = [words.index(mark) for mark in ("||", "&&", "|", ";") if mark in words]
+        ends = [words.index(mark) for mark in ("||", "&&", "|", ";", ">") if mark in words]
         yield words[: min(ends, default=len(words))]
 
 
@@ -63,9 +63,15 @@ def _filled(text: str, env: dict[str, str]) -> str:
 def _parse(words: list[str]) -> None:
     """As the command line does; nothing runs. Raises click's UsageError."""
     group = typer.main.get_command(app)
+    if words[0].startswith("-"):
+        return
     name, *rest = words
     command = group.get_command(None, name)  # type: ignore[attr-defined,arg-type]
     assert command, f"there is no command {name}"
+    if name in GROUPS:
+        inner, *rest = rest
+        command = command.get_command(None, inner)  # type: ignore[attr-defined]
+        assert command, f"there is no command {name} {inner}"
     command.make_context(name, rest)
 
 
@@ -96,12 +102,11 @@ def test_its_commands_are_h123s(workflow: dict[str, Any]) -> None:
         _parse(words)
 
 
-@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.name)
-def test_so_are_the_guides(guide: Path) -> None:
-    commands = [words for block in FENCED.findall(guide.read_text()) for words in _h123(block)]
-    assert len(commands) >= 2
-    for words in commands:
-        _parse(words)
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_so_are_those_of_each_page(page: Path) -> None:
+    for block in FENCED.findall(page.read_text("utf-8")):
+        for words in _h123(block):
+            _parse([word for word in words if word not in ("...", "[OPTIONS]")])
 
 
 def test_what_does_not_exist_is_found() -> None:

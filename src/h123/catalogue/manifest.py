@@ -97,11 +97,11 @@ class Install(Strict):
     build: Annotated[Command, _check_placeholders({"prefix"})]
     """Run in the subject's folder; `{prefix}` is where the result belongs."""
     part_of: Name | None = None
-    """Another subject, whose installation is this one's too; then all else here is what that one says."""
+    """Another subject whose build makes this one too; it replaces all other keys of `install`."""
     embedded: StrictBool = False
     """Part of the project itself."""
     sources: list[str] = Field(default=[])
-    """Other folders that it is built from, relative to its own: a change there makes it stale too."""
+    """Other folders that it is built from, relative to its own; a change there makes it stale too."""
 
     @field_validator("sources")
     @classmethod
@@ -129,8 +129,7 @@ class Limits(Strict):
     """What the program itself allows no more of, whatever it is told."""
 
     streams: dict[Multiplexed, Annotated[StrictInt, Field(ge=1)]] = Field(default={})
-    """By protocol, the requests of a connection that it has under way at once. Absent: at least as many as the contract
-    asks for."""
+    """By protocol, how many requests of a connection it serves at once. Absent: 100 or more."""
     idle: dict[Protocol, Annotated[int, BeforeValidator(_idle)]] = Field(default={})
     """By protocol, after how many nanoseconds it ends a connection that is idle. Absent: not before a minute."""
 
@@ -145,16 +144,17 @@ class Server(Strict):
             | {"store", "backend", "seed_bytes", "block", "files", "documents", "upstream", "alt_svc"}
         ),
     ]
+    """A program and its arguments, with placeholders."""
     protocols: OneOrMore[Protocol]
     methods: OneOrMore[Literal["GET", "POST"]] = Field(default=["GET"])
     listens: dict[Protocol, OneOrMore[Literal["tcp", "udp"]]]
     """By protocol, the sockets that must be listening before the client starts."""
     in_turn: Annotated[list[Literal["h2", "h3"]], AfterValidator(_once_each)] = Field(default=[])
-    """Where it sends the answers on a connection one after another: one that is not read holds up the others."""
+    """Protocols over which it sends answers one after another, so that an unread one blocks the others."""
     stores: OneOrMore[Literal["memory", "gcs"]] = Field(default=["memory"])
     """Where it can keep the bodies."""
     edge: StrictBool = False
-    """Passes all requests on where `{files}` is empty. What has an `{upstream}` and no `{files}` always does."""
+    """Passes all requests on if `{files}` is empty. A server with an `{upstream}` and no `{files}` always does."""
     limits: Limits = Limits()
 
     @field_validator("limits")
@@ -188,7 +188,7 @@ class Backend(Strict):
 
     command: Annotated[Command, _check_placeholders({"prefix", "address", "port"})]
     stores: OneOrMore[Literal["gcs"]]
-    """Whose protocol it speaks."""
+    """The protocols that it speaks."""
 
 
 class Origin(Strict):
@@ -220,9 +220,9 @@ class Reach(Strict):
     """What a client itself allows no more of, whatever it is told."""
 
     streams: dict[Literal["h3"], Annotated[StrictInt, Field(ge=1)]] = Field(default={})
-    """The requests of a connection that it has open at once; others wait. Absent: as many as are asked for."""
+    """How many requests of a connection it has open at once; others wait. Absent: no limit."""
     windows: dict[Literal["h3"], Annotated[int, BeforeValidator(parse_size)]] = Field(default={})
-    """The most bytes of a download that it lets a server send ahead of what has arrived. Absent: nobody has told."""
+    """The most bytes of a download that it lets a server send ahead of what has arrived. Absent: unknown."""
 
 
 class Client(Strict):
@@ -234,7 +234,7 @@ class Client(Strict):
     protocols: OneOrMore[Protocol]
     methods: OneOrMore[Literal["GET", "POST"]] = Field(default=["GET"])
     kinds: OneOrMore[str] = Field(default=["requests"])
-    """Of workloads, that it can carry out."""
+    """Kinds of workloads that it can carry out."""
     documents: StrictBool = False
     """Loads pages as a browser does: what asks for what it learns from documents, so these must be real."""
     headers: StrictBool = False
@@ -244,26 +244,26 @@ class Client(Strict):
     open_loop: StrictBool = False
     """Can send at a given rate."""
     arrivals: StrictBool = False
-    """Can be told when each request is due."""
+    """Sends each request when the workload says (`gaps_ns`)."""
     per_connection: StrictBool = False
-    """And on which connection."""
+    """Also sends each on the connection that the workload says (`dealt_to`)."""
     abandons: StrictBool = False
-    """Gives requests up that it is told to, and no others with them."""
+    """Gives up the requests that the workload names (`abandoned`), and no others."""
     retries: StrictBool = False
-    """Makes requests again, as often and as late as it is told to."""
+    """Makes requests again as the workload says (`retry_ns`), and writes `tries`."""
     compares: StrictBool = False
-    """Holds every byte of a download against the block; else it counts them."""
+    """Compares every byte of a download with the block; otherwise it only counts them."""
     cold: StrictBool = True
-    """Can make a cold request on each connection first, and tell when the connection was ready."""
+    """Can make a cold request on each connection first, and write when the connection was ready."""
     process: StrictBool = False
-    """Has another program make the requests, and tells when that began and ended."""
+    """Has another program make the requests, and writes when that began and ended."""
     at_once: dict[Protocol, Annotated[StrictInt, Field(ge=1)]] = Field(default={})
-    """By protocol, the most users that it can have ask at once. Absent: as many as are asked for."""
+    """By protocol, the most users at once. Absent: no limit."""
     reopens: StrictBool = False
     """Over HTTP/1.1 it closes connections that are idle for a moment, and opens others: more come to the server than
     are open at once."""
     any_server: StrictBool = False
-    """Asks servers that are no subjects, and so have names, certificates and answers of their own."""
+    """Can ask servers that are not subjects, with their own names, certificates and answers."""
     limits: Reach = Reach()
     sessions: dict[Resumption, OneOrMore[Protocol]] = Field(default={})
     """Over which protocols the connections of cold requests can resume sessions, what TLS begins with goes out with
@@ -329,22 +329,22 @@ class Features(Strict):
     """What else can be chosen."""
 
     congestion: dict[Protocol, Controllers] = Field(default={})
-    """By protocol: "kernel", whatever the lab sets, or those that the subject offers, first the one that it has by
-    itself; or "fixed" alone. Absent: "kernel"; over h3 whoever sends bodies has a list."""
+    """By protocol: "kernel", whatever the lab sets, or the controllers that the subject offers, its default first; or
+    "fixed" alone, if losses change nothing. Absent: "kernel"; over h3 a sender of bodies has a list."""
     initial_window: list[Literal["h3"]] = Field(default=[], max_length=1)
-    """Where a sender takes the number of packets that it begins with. TCP's settings are the lab's."""
+    """Where a sender takes the number of packets that it begins with. The lab sets TCP's."""
     pacing: list[Literal["h3"]] = Field(default=[], max_length=1)
-    """Where a sender can be told to send what its window allows at once."""
+    """Where a sender can switch pacing off."""
     max_datagram: list[Literal["h3"]] = Field(default=[], max_length=1)
     """Where a sender takes the size of its packets, and looks for no other."""
     clocks: OneOrMore[Literal["wall", "virtual"]] = Field(default=["wall"])
-    """Under which it has been seen to run; a program that waits by spinning stops the virtual one."""
+    """The clocks under which it runs; a program that waits by spinning stops the virtual one."""
     tls: OneOrMore[Tls] = Field(default=["1.3"])
     """Versions that can be asked of it, 1.2 over h1 and h2 alone."""
     resumption: Annotated[list[Protocol], AfterValidator(_once_each)] = Field(default=[])
     """Where the server resumes TLS sessions."""
     zero_rtt: list[Literal["h3"]] = Field(default=[], max_length=1)
-    """Where the server accepts a request in the first flight of a resumed session; what TCP has of it is not asked."""
+    """Where the server accepts a request in the first flight of a resumed session; over TCP this is not tested."""
     qlog: list[Literal["h3"]] = Field(default=[], max_length=1)
     """Where the server can write qlog files."""
 

@@ -77,7 +77,7 @@ class OwnServer(Strict):
     address: Annotated[str, AfterValidator(_ip)] | None = Field(default=None, exclude_if=lambda ip: ip is None)
     """Instead of a command: it runs elsewhere, at this IP address as the machine sees it, on the study's port."""
     allow_remote_load: bool = Field(default=False, exclude_if=lambda may: not may)
-    """Whoever runs the study may load that server, which is not on this machine."""
+    """You may send load to that server, which is not on this machine."""
     folder: str = Field(default=".", min_length=1)
     """Its working directory, relative to the study's folder."""
     environment: dict[str, str] = Field(default={})

@@ -32,24 +32,37 @@ class Subject(Strict):
     """One folder below subjects/."""
 
     name: Name
+    """The folder's name."""
     title: str
     stack: str
+    """The QUIC stack; none without."""
     language: str
     version: str
     home: str
     licence: str
+    """An SPDX expression."""
     note: str = ""
     """What else a reader of the catalogue must know."""
     install: Install
+    """How the subject gets into the cache."""
     server: Server | None = None
+    """The subject as a server."""
     client: Client | None = None
+    """The subject as a client."""
     backend: Backend | None = None
+    """The subject as a store behind servers, over TCP."""
     origin: Origin | None = None
+    """The subject as the origin behind proxies, over HTTP/1.1 without TLS."""
     probe: Probe | None = None
+    """The subject that asks servers the questions of `h123 verify`."""
     scout: Scout | None = None
+    """The subject that finds out about unknown servers."""
     spoiler: Spoiler | None = None
+    """The subject that sends clients wrong bodies, for `h123 verify`."""
     features: Features = Features()
+    """Features that h123 proves."""
     parts: list[Part] = Field(default=[])
+    """All third-party code in the installation."""
     parts_note: str = ""
     """Where the parts are listed that are not named here."""
     _folder: Path = PrivateAttr()

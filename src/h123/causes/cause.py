@@ -60,7 +60,7 @@ SERVER_WORK = Cause("server-work", "server-work", "the server's processing")
 RUNNING = Cause("running", "running", "running the page's scripts")
 GONE = Cause("gone", "moved", "finding out that the path had gone")
 VALIDATING = Cause("validating", "moved", "validating the new path")
-ANEW = Cause("anew", "moved", "making a connection anew")
+ANEW = Cause("anew", "moved", "making a new connection")
 UNATTRIBUTED = Cause("unattributed", "unattributed", "what packets do not tell")
 FORMER_NAMES = {"untold": UNATTRIBUTED.name}
 """What files of the version before call a cause, and its name now."""

@@ -13,6 +13,7 @@ from h123.base.limits import FULL, exhausted
 from h123.base.terminal.console import err_console, out_console, write
 from h123.cli.campaigns import analyse, claims, export, import_samples, plan, report, run, show, why
 from h123.cli.comparisons import compare, diff, gate
+from h123.cli.glossary import explain
 from h123.cli.machine import doctor, lab
 from h123.cli.shards import join, shards
 from h123.cli.signals import heed_no_more, heed_signals
@@ -42,6 +43,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "report": report.command,
     "why": why.command,
     "show": show.command,
+    "explain": explain.command,
     "export": export.command,
     "import": import_samples.command,
     "compare": compare.command,

@@ -23,6 +23,7 @@ __all__ = [
     "distribution",
     "drawing",
     "first_lines",
+    "glossary",
     "level",
     "limits_lines",
     "lines",

@@ -50,8 +50,11 @@ class Parameters(WorkloadParameters):
     """One trial's conditions, complete. Times are nanoseconds, sizes bytes, `rate` requests a second."""
 
     server: str
+    """A subject, or one of the study's own `servers`."""
     client: str
+    """A subject."""
     network: str
+    """A network by name, or the path of its file."""
     losses: Literal["own", "none", "one"] = "own"
     """Of the access link. own: what its network loses; none: nothing; one: in each block another one of the packets
     that carry the bodies, and no other (single_loss.py)."""

@@ -47,15 +47,25 @@ class StudyFile(Strict):
     """The outer shape; what factors and settings hold is checked by the reader."""
 
     name: Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=100)]
+    """The name of the study, and of its campaigns."""
     question: Annotated[StrictStr, Field(min_length=1)]
+    """The question that the first family answers; the report begins with it."""
     factors: dict[StrictStr, Any] = Field(min_length=1)
+    """What varies: parameters with their values, or names for sets of parameters. All levels are crossed."""
     settings: dict[StrictStr, Any] = Field(default={})
+    """Parameters that do not vary."""
     servers: dict[StrictStr, OwnServer] = Field(default={})
+    """Your own servers by name, which `server` may name besides subjects."""
     filter: dict[StrictStr, Levels] = Field(default={})
+    """Levels that run if `--filter` names no others of that factor."""
     compare: Comparison
+    """What is compared, and how strictly it is judged."""
     require: list[Condition] = Field(default=[], max_length=MOST_CONDITIONS)
+    """Conditions that must hold, or the campaign fails."""
     blocks: Annotated[StrictInt, Field(ge=1, le=MOST_TRIALS)]
+    """How often every treatment runs. Fewer than 6 decide nothing."""
     seed: Annotated[StrictInt, Field(ge=0, lt=2**53)] = 1
+    """Decides the order of trials and the losses of the links."""
 
 
 def load_study(path: Path) -> Study:

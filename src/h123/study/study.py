@@ -56,7 +56,9 @@ class Family(Strict):
 
     name: str
     correction: Literal["holm", "bh"]
+    """holm for confirmatory questions, bh (Benjamini-Hochberg) for sweeps."""
     metrics: list[MetricName] = Field(min_length=1)
+    """Metrics by name."""
     pairs: list[Pair] | None = None
     """None: all of the study's."""
     each: list[str] = Field(default=[])
@@ -93,12 +95,15 @@ class Comparison(Strict):
     """What is compared with what, and how strictly it is judged."""
 
     factor: str
+    """The compared factor."""
     pairs: list[Pair] = Field(min_length=1)
+    """Ratios, first level over second."""
     twin: str
     """This level runs twice in each block: the A/A pair."""
     margin: Annotated[Share, Field(gt=0, lt=1)] = 0.05
     """Ratios within 1/(1 + margin) to 1 + margin count as equivalent."""
     alpha: Annotated[Share, Field(gt=0, lt=1)] = 0.05
+    """How often a campaign without any difference may find one."""
     failures: Annotated[Share, Field(ge=0, lt=1)] = 0.01
     """Where the shares of failed requests of two levels differ by more, their times are not compared."""
     answers: Literal["alike", "any"] = Field(default="alike", exclude_if=lambda answers: answers == "alike")
@@ -113,6 +118,7 @@ class Comparison(Strict):
     as_published: StrictBool = False
     """Also analyse by the procedure of the REST-API study: pooled requests, Mann-Whitney, Kruskal-Wallis."""
     families: list[Family] = Field(default=[*OF_REQUESTS], min_length=1)
+    """Comparisons that are corrected together; the first family is the question."""
 
 
 def _scaled(values: Level, scale: float) -> Level:

@@ -40,20 +40,23 @@ class Load(Strict):
     that nothing is known of."""
 
     protocol: Literal["h1", "h2", "h3"]
+    """HTTP/1.1, HTTP/2 or HTTP/3."""
     users: Annotated[Count, Field(ge=1, le=10_000)] = 1
+    """How many users send requests at the same time."""
     requests: Annotated[Count, Field(ge=1, le=10_000_000)] = 10
     """Requests of each user, warm-up not counted."""
     rate: Annotated[float, Field(ge=0.001, le=1_000_000, strict=True, allow_inf_nan=False)] | None = None
     """Requests a second of all users together (open loop); None: each user waits for its last answer (closed loop)."""
     arrivals: Arrivals | None = None
-    """Instead of `rate`: rates that change. The client is told when each request is due."""
+    """Instead of `rate`: rates that change. The client knows when each request is due."""
     abandon: Abandon | None = None
-    """Some warm requests are given up while they are under way. The client is told which."""
+    """Some warm requests are given up before their answers arrive. The client knows which."""
     retry: Retry | None = None
     """Requests without an answer are made again after a while, cold ones apart."""
     connections: Connections = "shared"
     """shared: HTTP/2 and HTTP/3 use one, HTTP/1.1 one per user; users are dealt round robin over a number of them."""
     warmup: Annotated[Count, Field(ge=0, le=10_000_000)] = 0
+    """Requests of each user that come first, are marked, and do not count."""
     cold: StrictBool = True
     """One request on each new connection before anything else."""
     timeout: Annotated[Duration, Field(gt=0)] = 30 * 10**9

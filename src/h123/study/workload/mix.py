@@ -55,7 +55,7 @@ class MixEntry(Strict):
     )
     """That the answer must have; None: any from 200 to 299."""
     weight: Annotated[Count, Field(ge=1, le=MOST_WEIGHT)] = 1
-    """How often it is made, beside the others."""
+    """How often it is made, relative to the others."""
     think: Duration = 0
     """How long its user waits before it."""
     headers: Annotated[tuple[Header, ...], Field(max_length=MOST_HEADERS), AfterValidator(once_each)] = ()

@@ -52,8 +52,8 @@ class PageParameters(Load):
     """Its resources are real HTML, styles and scripts, which make a browser ask for what the page says; else they are
     bodies like all others, and the client knows what asks for what."""
     fallback: StrictBool = False
-    """The server has HTTP/2 at the same address too, and HTTP/3 is announced. The client is not told of it, and takes
-    either as it finds."""
+    """The server has HTTP/2 at the same address too, and HTTP/3 is announced. The client must find it, and may use
+    either."""
     announced: Announcement = ALT_SVC
     """Where: in the server's answers over HTTP/2 (Alt-Svc, RFC 7838), or before the first request in the DNS (an HTTPS
     record, RFC 9460)."""

@@ -1,0 +1,1 @@
+"""Commands about the words of answers."""

@@ -1,0 +1,38 @@
+"""`h123 explain`: what a word of an answer means."""
+
+from typing import Annotated
+
+import typer
+
+from h123.base.terminal.console import out_console
+
+
+def command(
+    term: Annotated[
+        list[str] | None,
+        typer.Argument(help="Verdict, audit, metric, cause, reason or another term; without one all are listed."),
+    ] = None,
+) -> None:
+    """Explain a verdict, an audit, a metric, a cause or another word of an answer.
+
+    Examples:
+
+    h123 explain machine-saturated
+
+    h123 explain cannot tell yet
+    """
+    from h123.report import glossary
+
+    if not term:
+        for kind in dict.fromkeys(each.kind for each in glossary.terms()):
+            names = ", ".join(each.name for each in glossary.terms() if each.kind == kind)
+            out_console.print(f"{kind}: {names}")
+        return
+    for each in glossary.find_terms(" ".join(term)):
+        words = f": {each.words}" if each.words else ""
+        out_console.print(f"{each.name} ({each.kind}{words})")
+        out_console.print(f"  {each.means}")
+        if each.do:
+            out_console.print(f"  What to do: {each.do}")
+        if each.see:
+            out_console.print(f"  More: docs/{each.see}")

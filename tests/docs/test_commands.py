@@ -1,0 +1,87 @@
+"""Commands of Start and How-to pages are executed as printed. Those that measure are planned; the first page is run."""
+
+import itertools
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+
+from cli.conftest import Tool, h123
+from h123.base.paths import project_root
+from h123.study.registry import list_studies
+
+__all__ = ["h123"]  # a fixture
+ROOT = project_root()
+FENCED = re.compile(r"^ *```sh\n(.*?)^ *```", re.M | re.S)
+STUDY = re.compile(r"^( *)```yaml\n\1h123: study/1\n.*?^\1```", re.M | re.S)
+SHIPPED = {path.stem for path in list_studies()}
+EXECUTED = ("plan", "list", "explain")
+PLANNED_OPTIONS = ("--blocks", "--seed", "--filter", "--scale", "--clock", "--transport", "--jobs")
+
+
+def _pages() -> list[Path]:
+    """Return the pages that the site has under Start and How-to."""
+    text = (ROOT / "mkdocs.yml").read_text("utf-8").partition("\nnav:\n")[2]
+    nav = yaml.safe_load(text)
+    names = [page for part in nav for title, pages in part.items() if title in ("Start", "How-to") for page in pages]
+    return [ROOT / "docs" / name for entry in names for name in entry.values()]
+
+
+def _commands(page: Path) -> list[list[str]]:
+    lines = [line.strip() for block in FENCED.findall(page.read_text("utf-8")) for line in _joined(block)]
+    return [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("h123 ")]
+
+
+def _joined(block: str) -> list[str]:
+    return block.replace("\\\n", " ").splitlines()
+
+
+def _executed() -> list[list[str]]:
+    """Return each command that measures nothing, and a plan for each that runs a study that h123 has."""
+    found = list[list[str]]()
+    for page in _pages():
+        for words in _commands(page):
+            if words[0] in EXECUTED and not any(word.endswith(".yaml") for word in words):
+                found.append(words)
+            elif words[0] == "run" and words[1] in SHIPPED and "$" not in " ".join(words):
+                kept = [word for pair in itertools.pairwise(words[2:]) if pair[0] in PLANNED_OPTIONS for word in pair]
+                found.append(["plan", words[1], *kept])
+    return [words for number, words in enumerate(found) if words not in found[:number]]
+
+
+def test_there_are_pages_and_commands() -> None:
+    assert len(_pages()) > 20
+    assert len(_executed()) > 20
+
+
+@pytest.mark.parametrize("words", _executed(), ids=" ".join)
+@pytest.mark.heavy
+def test_a_command_is_executed(h123: Tool, words: list[str]) -> None:
+    done = h123(*words)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+@pytest.mark.parametrize("name", ["pages.md", "guides/study.md"])
+def test_the_study_of_a_page_can_be_planned(h123: Tool, name: str) -> None:
+    found = STUDY.search((ROOT / "docs" / name).read_text("utf-8"))
+    assert found
+    lines = [line.removeprefix(found[1]) for line in found[0].splitlines()[1:-1]]
+    (h123.folder / "study.yaml").write_text("\n".join(lines) + "\n")
+    done = h123("plan", "study.yaml")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.heavy
+def test_the_first_page_is_run_as_printed(h123: Tool) -> None:
+    commands = _commands(ROOT / "docs/first-run.md")
+    assert commands[0] == ["doctor"]
+    for words in commands:
+        if words[0] == "run" and "--clock" in words:
+            continue  # the same study on the virtual clock
+        done = h123(*words)
+        assert done.returncode == 0, f"{words}: {done.stderr}"
+    assert (h123.folder / "campaigns/quick/report.html").is_file()
+    assert (h123.folder / "campaigns/quick/verdicts.json").is_file()

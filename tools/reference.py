@@ -1,0 +1,288 @@
+"""Reference that follows from the code: the command line, the keys of studies and subjects, the glossary, the audits.
+
+    PYTHONPATH=src .venv/bin/python tools/reference.py target/reference     # for `make docs`
+    PYTHONPATH=src .venv/bin/python tools/reference.py --save               # docs/glossary.md and docs/audits.md
+
+The first writes command-line.md, study-keys.md and subject-keys.md, which `tools/docs_links.py` inserts where a page of
+the site has `<!-- generated: NAME -->`. The second writes the two pages that are kept, which a test compares with the
+code.
+"""
+
+import ast
+import inspect
+import re
+import sys
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin
+
+import click
+import typer
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+
+from h123.base.units import format_bytes, format_span
+from h123.catalogue import OwnServer, manifest
+from h123.catalogue.subject import Subject
+from h123.cli.app import app
+from h123.report import glossary
+from h123.study.parameters import Parameters
+from h123.study.reader import StudyFile
+from h123.study.study import Chart, Comparison, Family
+from h123.study.workload import WorkloadParameters
+from h123.study.workload.abandon import Abandon
+from h123.study.workload.arrivals import Arrivals, RateStep
+from h123.study.workload.headers import Header
+from h123.study.workload.load import Load
+from h123.study.workload.mix import MixEntry, MixParameters
+from h123.study.workload.page import PageParameters
+from h123.study.workload.requests import RequestsParameters
+from h123.study.workload.retry import Retry
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+_STUDY: dict[str, type[BaseModel]] = {
+    "The file": StudyFile,
+    "compare": Comparison,
+    "compare.families": Family,
+    "compare.charts": Chart,
+    "servers": OwnServer,
+    "Parameters of every trial": Parameters,
+    "The kind of a workload": WorkloadParameters,
+    "Parameters of every workload": Load,
+    "Parameters of the kind requests": RequestsParameters,
+    "Parameters of the kind mix": MixParameters,
+    "Parameters of the kind page": PageParameters,
+    "mix": MixEntry,
+    "headers": Header,
+    "arrivals": Arrivals,
+    "arrivals.steps": RateStep,
+    "abandon": Abandon,
+    "retry": Retry,
+}
+_SUBJECT: dict[str, type[BaseModel]] = {
+    "The file": Subject,
+    "install": manifest.Install,
+    "server": manifest.Server,
+    "server.limits": manifest.Limits,
+    "client": manifest.Client,
+    "client.limits": manifest.Reach,
+    "backend": manifest.Backend,
+    "features": manifest.Features,
+    "parts": manifest.Part,
+}
+_QUANTITIES = {"Duration": "time, such as `50ms`", "Size": "size, such as `100kB`", "Share": "share, such as `5%`"}
+_SENTENCES = {
+    "verdict": "Verdicts",
+    "term": "Terms",
+    "cause": "Causes",
+    "reason": "Why a trial is invalid",
+    "warning": "Warnings of the lab",
+}
+
+
+def main() -> None:
+    if sys.argv[1:] == ["--save"]:
+        for name, page in kept_pages().items():
+            (DOCS / name).write_text(page, "utf-8")
+        return
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "command-line.md").write_text("\n".join(command_line()), "utf-8")
+    (folder / "study-keys.md").write_text("\n".join(study_keys()), "utf-8")
+    (folder / "subject-keys.md").write_text("\n".join(subject_keys()), "utf-8")
+
+
+def kept_pages() -> dict[str, str]:
+    """Return the pages that are kept in docs, by name."""
+    return {"glossary.md": "\n".join(_glossary()) + "\n", "audits.md": "\n".join(_audits()) + "\n"}
+
+
+def command_line() -> Iterator[str]:
+    """Yield the lines of the reference of all commands, with their arguments and options."""
+    group = typer.main.get_command(app)
+    for name, command in _commands(group, "h123"):
+        context = click.Context(command, info_name=name)
+        yield from (f"## {name}", "", *(line.strip() for line in (command.help or "").splitlines()), "")
+        usage = " ".join(command.collect_usage_pieces(context))
+        yield from ("```text", f"{name} {usage}", "```", "")
+        rows = [row for each in command.params if (row := _parameter_row(each))]
+        if rows:
+            yield from ("| argument or option | meaning |", "|---|---|", *rows, "")
+
+
+def _commands(group: Any, path: str) -> Iterator[tuple[str, Any]]:
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group) or hasattr(command, "commands"):
+            yield from _commands(command, f"{path} {name}")
+        else:
+            yield f"{path} {name}", command
+
+
+def _parameter_row(parameter: Any) -> str:
+    if "--help" in parameter.opts:
+        return ""
+    if parameter.param_type_name == "argument":
+        names = f"`{(parameter.metavar or parameter.name or '').upper()}`"
+    else:
+        value = "" if getattr(parameter, "is_flag", False) else f" {parameter.metavar or parameter.name.upper()}"
+        names = ", ".join(f"`{name}{value}`" for name in parameter.opts)
+    default = getattr(parameter, "default", None)
+    shown = f" Default: `{default}`." if getattr(parameter, "show_default", False) and default else ""
+    return f"| {_cell(names)} | {_cell(getattr(parameter, 'help', None) or '')}{shown} |"
+
+
+def study_keys() -> Iterator[str]:
+    """Yield the lines of the reference of all keys of a study."""
+    yield from _keys(_STUDY)
+
+
+def subject_keys() -> Iterator[str]:
+    """Yield the lines of the reference of all keys of a subject's manifest."""
+    yield from _keys(_SUBJECT)
+
+
+def _keys(models: dict[str, type[BaseModel]]) -> Iterator[str]:
+    for title, model in models.items():
+        yield from (f"### {title}", "", "| key | value | default | meaning |", "|---|---|---|---|")
+        own = _own_fields(model)
+        for name, (annotation, meaning) in own.items():
+            field = model.model_fields[name]
+            key = field.alias or name
+            values = _values(field.annotation, annotation)
+            if "number" in values:
+                values += _limits(field) or _limits(field.annotation)
+            yield f"| `{key}` | {_cell(values)} | {_default(field, annotation)} | {_cell(meaning)} |"
+        yield ""
+
+
+def _own_fields(model: type[BaseModel]) -> dict[str, tuple[str, str]]:
+    """Return the annotation and the docstring of each field that the class itself declares."""
+    [tree] = ast.parse(inspect.cleandoc("\n" + inspect.getsource(model))).body
+    assert isinstance(tree, ast.ClassDef)
+    found = dict[str, tuple[str, str]]()
+    for statement, after in zip(tree.body, [*tree.body[1:], None], strict=True):
+        if not (isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)):
+            continue
+        name = statement.target.id
+        if name not in model.model_fields:
+            continue
+        text = ""
+        if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) and isinstance(after.value.value, str):
+            text = " ".join(after.value.value.split())
+        found[name] = (ast.unparse(statement.annotation), text)
+    return found
+
+
+def _values(annotation: Any, written: str) -> str:
+    for quantity, words in _QUANTITIES.items():
+        if re.search(rf"\b{quantity}\b", written):
+            return words
+    origin = get_origin(annotation)
+    if origin is Literal:
+        return ", ".join(f"`{value}`" for value in get_args(annotation))
+    if origin in (Union, types.UnionType):
+        kinds = [_values(each, "") for each in get_args(annotation) if each is not type(None)]
+        return " or ".join(dict.fromkeys(kinds))
+    if hasattr(annotation, "__metadata__"):
+        return _values(get_args(annotation)[0], written)
+    if origin in (list, tuple):
+        return f"list of {_values(get_args(annotation)[0], '')}"
+    if origin is dict:
+        return "mapping"
+    if annotation is bool:
+        return "`true`, `false`"
+    if annotation is int:
+        return "whole number"
+    if annotation is float:
+        return "number"
+    return "text" if annotation is str else "mapping" if isinstance(annotation, type) else ""
+
+
+def _limits(annotation: Any) -> str:
+    """Return the least and the most that a number may be, in words."""
+    least, most = _bound(annotation, ("ge", "gt")), _bound(annotation, ("le", "lt"))
+    if least is None:
+        return ""
+    return f", {least:,} to {most:,}" if most is not None else f", from {least:,}"
+
+
+def _bound(annotation: Any, names: tuple[str, ...]) -> float | None:
+    for each in (*getattr(annotation, "metadata", ()), *getattr(annotation, "__metadata__", ())):
+        for name in names:
+            if (bound := getattr(each, name, None)) is not None:
+                return float(bound) if isinstance(bound, float) else int(bound)
+        if (inner := _bound(each, names)) is not None:
+            return inner
+    for each in get_args(annotation):
+        if (inner := _bound(each, names)) is not None:
+            return inner
+    return None
+
+
+def _default(field: Any, written: str) -> str:
+    if field.default is PydanticUndefined:
+        return "none" if field.default_factory else "required"
+    value = field.default
+    if value is None or value in ([], (), {}, ""):
+        return "none"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if "Duration" in written and isinstance(value, int):
+        return f"`{format_span(value / 10**9)}`" if value else "`0`"
+    if "Share" in written and isinstance(value, float):
+        return f"`{value:g}`" if value > 1 else f"`{100 * value:g}%`"
+    if "Size" in written and isinstance(value, int):
+        return f"`{format_bytes(value)}`"
+    if isinstance(value, list | tuple | dict | BaseModel):
+        return "see below"
+    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
+
+
+def _glossary() -> Iterator[str]:
+    yield from (
+        "# Glossary",
+        "",
+        "One sentence for each word of answers, reports and these pages. `h123 explain TERM` prints the same, and also "
+        "explains every [metric](contracts/metrics.md) and [audit](audits.md).",
+    )
+    for kind, title in _SENTENCES.items():
+        words = [term for term in glossary.terms() if term.kind == kind]
+        second = "answers say" if any(term.words for term in words) else ""
+        yield from ("", f"## {title}", "")
+        yield from (("| name | answers say | meaning |", "|---|---|---|") if second else ("| | meaning |", "|---|---|"))
+        for term in words:
+            name = term.name if kind in ("verdict", "term") else f"`{term.name}`"
+            name = f"[{name}]({term.see})" if term.see else name
+            cells = [name, term.words, term.means] if second else [name, " ".join(filter(None, (term.means, term.do)))]
+            yield f"| {' | '.join(cells)} |"
+
+
+def _audits() -> Iterator[str]:
+    yield from (
+        "# Audits",
+        "",
+        "After this page you know what each audit checks and what to do if it fails. Every trial and every campaign is "
+        "audited. A failed audit is named in the answer; those that call the data impossible also withhold the "
+        "verdicts that rest on them ([statistics](statistics.md#impossible-data)). `h123 explain NAME` prints a row "
+        "of this table.",
+        "",
+        "| audit | what it checks | if it fails |",
+        "|---|---|---|",
+    )
+    for term in glossary.terms():
+        if term.kind == "audit":
+            yield f"| `{term.name}` | {_checked(term.means)} | {term.do} |"
+
+
+def _checked(means: str) -> str:
+    rest = means.removeprefix("Checks that ")
+    return rest[:1].upper() + rest[1:]
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    main()
