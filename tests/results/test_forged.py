@@ -138,8 +138,11 @@ def test_a_trial_stands_in_the_journal_once(path: Path) -> None:
         ("status", pa.array([2.5]), "status is of type float64"),
         ("phase", pa.array([7]), "phase"),
         ("error", pa.array([None], pa.string()), "error is empty"),
+        ("error", pa.array([["x"]]), "error is of type list"),
+        ("protocol", pa.array([b"\xed\xa0\x80"], pa.binary()), "protocol is of type binary"),
+        ("phase", pa.array([{"a": 1}]), "phase is of type structure"),
         ("bytes_down", pa.array([2**63 - 1]), "9223372036854775807"),
-        ("user", pa.array([[1]]), "user is of type text"),
+        ("user", pa.array([[1]]), "user is of type list"),
     ],
 )
 def test_samples_of_another_shape_are_refused_by_their_column(

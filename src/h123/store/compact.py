@@ -18,6 +18,8 @@ Types = Mapping[str, np.dtype[Any]]
 """The type of each column of a table."""
 TEXT = np.dtype(object)
 """The type of a column of texts."""
+_TYPE_NAMES = {"str": "text", "ndarray": "list", "dict": "structure", "bytes": "binary", "bytearray": "binary"}
+"""By the types of the objects that DuckDB makes of values."""
 
 
 def read_records(source: Path, record: np.dtype[Any]) -> Records | None:
@@ -66,8 +68,8 @@ def column_fault(name: str, column: Column | None, kind: np.dtype[Any], *, nulla
     """What is wrong with a column of a table that anybody may have written, in words; None: nothing."""
     if column is None:
         return f"it has no column {name}"
-    if column.dtype != kind:
-        return f"column {name} is of type {_type_name(column.dtype)}, not {_type_name(kind)}"
+    if column.dtype != kind or (kind == TEXT and not _all_texts(column)):
+        return f"column {name} is of type {_type_name(column)}, not {'text' if kind == TEXT else kind}"
     empty = np.count_nonzero(column.mask) if isinstance(column, np.ma.MaskedArray) else 0
     if empty and not nullable:
         return f"column {name} is empty in {empty} rows"
@@ -77,12 +79,28 @@ def column_fault(name: str, column: Column | None, kind: np.dtype[Any], *, nulla
     return None
 
 
-def _type_name(kind: np.dtype[Any]) -> str:
-    return "text" if kind == TEXT else str(kind)
+def _all_texts(column: Column) -> bool:
+    """Of a column of objects, which lists and others are too."""
+    try:
+        "".join(_known(column).tolist())
+    except TypeError:
+        return False
+    return True
+
+
+def _type_name(column: Column) -> str:
+    if column.dtype != TEXT:
+        return str(column.dtype)
+    return " or ".join(sorted({_TYPE_NAMES.get(type(value).__name__, "object") for value in _known(column)}))
+
+
+def _known(column: Column) -> Column:
+    """The values of the rows that have one."""
+    return column.data[~np.ma.getmaskarray(column)] if isinstance(column, np.ma.MaskedArray) else column
 
 
 def beyond(column: Column) -> int | None:
     """A number that arithmetic could not bear; None: there is none."""
-    known = column.compressed() if isinstance(column, np.ma.MaskedArray) else column
+    known = _known(column)
     bounds = (int(known.min()), int(known.max())) if len(known) else ()
     return next((bound for bound in bounds if abs(bound) >= LIMIT), None)
