@@ -43,9 +43,9 @@ def open(path: str | PathLike[str]) -> "CampaignData":
     """
     with _advised():
         folder = CampaignFolder.open(Path(path))
-        lost = damage_warning(folder)
-    if lost:
-        warn(f"{lost.message}: {lost.remedy}", stacklevel=2)
+        damage = damage_warning(folder)
+    if damage:
+        warn(f"{damage.message}: {damage.remedy}", stacklevel=2)
     return CampaignData(folder)
 
 
@@ -88,9 +88,9 @@ class CampaignData:
         `where` is a condition in DuckDB's SQL, such as `phase = 'warm' AND cell_network = 'poor'`; `columns` are those
         that are wanted, if not all. Raises UserError for what is none.
         """
-        wanted = ", ".join('"' + column.replace('"', '""') + '"' for column in columns) or "*"
+        selection = ", ".join('"' + column.replace('"', '""') + '"' for column in columns) or "*"
         return self._table(
-            f"SELECT {wanted} FROM whole.samples WHERE analysed AND ({where}) ORDER BY trial, start_ns, user, end_ns"
+            f"SELECT {selection} FROM whole.samples WHERE analysed AND ({where}) ORDER BY trial, start_ns, user, end_ns"
         )
 
     @cached_property

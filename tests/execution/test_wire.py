@@ -35,7 +35,7 @@ from h123.execution import (
 )
 from h123.study import Network, Parameters
 
-TRIED: dict[str, Any] = {
+FACTS: dict[str, Any] = {
     "event": "trial",
     "trial": "b01-t01",
     "attempt": 1,
@@ -64,7 +64,7 @@ events: st.SearchStrategy[PoolEvent] = st.one_of(
     st.builds(
         AttemptDone,
         machine=names,
-        tried=st.builds(lambda trial, seconds: {**TRIED, "trial": trial, "seconds": seconds}, names, st.floats(0, 1e9)),
+        facts=st.builds(lambda trial, seconds: {**FACTS, "trial": trial, "seconds": seconds}, names, st.floats(0, 1e9)),
         seal=st.just("0f" * 32),
         archive=names,
     ),
@@ -102,7 +102,7 @@ def test_an_event_that_is_not_whole_or_has_more_is_refused(event: PoolEvent, dat
 @pytest.mark.parametrize("archive", ["../trials", "/etc", ".hidden", "a/b", ""])
 def test_an_archive_has_the_name_of_an_attempt(archive: str) -> None:
     with pytest.raises(ValidationError):
-        AttemptDone(machine="there", tried=TRIED, seal="0f" * 32, archive=archive)  # type: ignore[arg-type]
+        AttemptDone(machine="there", facts=FACTS, seal="0f" * 32, archive=archive)  # type: ignore[arg-type]
 
 
 def test_a_machine_is_read_as_it_was_written() -> None:
@@ -152,9 +152,9 @@ def tls(tmp_path: Path) -> Path:
 def test_a_prepared_trial_ends_in_its_folder_and_its_order_names_no_path(tmp_path: Path, tls: Path) -> None:
     with Keeping() as pool:
         trial = prepared(tmp_path / "trial")
-        ((ended, tried),) = SingleTrials(pool, {"tls": tls}).run([trial])
+        ((ended, facts),) = SingleTrials(pool, {"tls": tls}).run([trial])
     assert ended == trial
-    assert tried["valid"]
+    assert facts["valid"]
     assert (trial.folder / "report.json").is_file()
     assert (trial.folder / "seal.json").is_file()
     ((order, archives),) = pool.kept

@@ -24,7 +24,7 @@ class Assignee:
     """By the attempt's name."""
 
     @property
-    def left(self) -> list[PlannedTrial]:
+    def remaining(self) -> list[PlannedTrial]:
         """What runs and what waits."""
         return [*self.running.values(), *self.waiting]
 
@@ -56,8 +56,8 @@ class BlockAssignment:
         self._attempts = attempts
         self.assignees = list(assignees)
         """Those that have not failed."""
-        past = [event for events in attempts.values() for event in events if not superseded(event)]
-        self._homes = {event["block"]: event["place"] for event in past if "place" in event}
+        events_so_far = [event for events in attempts.values() for event in events if not superseded(event)]
+        self._homes = {event["block"]: event["place"] for event in events_so_far if "place" in event}
         self._lost = dict[str, str]()
         self._unassigned = [number for number in self._blocks if self._needs_machine(number)]
 
@@ -92,22 +92,22 @@ class BlockAssignment:
         """A machine has come. What it lost before and nobody does yet is waiting for it."""
         self.assignees.append(assignee)
 
-    def lose(self, lost: MachineLost) -> None:
+    def lose(self, loss: MachineLost) -> None:
         """The machine goes out. Its unfinished blocks wait for a machine."""
-        self.assignees = [assignee for assignee in self.assignees if assignee.machine.name != lost.machine]
-        self._lost[lost.machine] = lost.why
-        homeless = [n for n, home in self._homes.items() if home == lost.machine and self._needs_machine(n)]
+        self.assignees = [assignee for assignee in self.assignees if assignee.machine.name != loss.machine]
+        self._lost[loss.machine] = loss.why
+        homeless = [n for n, home in self._homes.items() if home == loss.machine and self._needs_machine(n)]
         self._unassigned = sorted({*self._unassigned, *homeless})
 
     def _needs_machine(self, block: int) -> bool:
         """Whether a trial of it is to be tried, or to be repeated: where it was; elsewhere only because none of its
         attempts counts."""
-        past = [self._attempts[trial.id] for trial in self._blocks[block]]
-        if not all(map(settled, past)):
+        histories = [self._attempts[trial.id] for trial in self._blocks[block]]
+        if not all(map(settled, histories)):
             return True
         if self.home(block) is None:
-            return not all(usable(events) or given_up(events) for events in past)
-        return any(map(disturbed, past))
+            return not all(usable(events) or given_up(events) for events in histories)
+        return any(map(disturbed, histories))
 
     def _moved(self, block: int, assignee: Assignee) -> BlockMove:
         before = self._homes[block]

@@ -30,7 +30,7 @@ class Interim:
             return
         metrics = trial_metrics(sealed, report, event["parameters"])
         value, level = metrics[self._metric], event["cell"][self._factor]
-        cell = tuple(chosen for factor, chosen in event["cell"].items() if factor != self._factor)
+        cell = tuple(other for factor, other in event["cell"].items() if factor != self._factor)
         if value and math.isfinite(value):
             self._values[cell][level, event["block"]] = value
 

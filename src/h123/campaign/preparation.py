@@ -87,9 +87,9 @@ def prepare_campaign(plan: Plan, report: Callable[[str], None]) -> dict[str, Sub
     `check_campaign` does, and where the virtual kernel is missing."""
     check_campaign(plan)
     treatments = _treatments(plan)
-    found = require_privileges(treatments, plan.study.networks)
-    if found.chosen != "root":
-        report(f"Trials run {PRIVILEGES[found.chosen]}: {found.taken().detail}")
+    privileges = require_privileges(treatments, plan.study.networks)
+    if privileges.chosen != "root":
+        report(f"Trials run {PRIVILEGES[privileges.chosen]}: {privileges.taken().detail}")
     return prepare(_treatments(plan), report, own_subjects(plan.study.servers))
 
 

@@ -130,8 +130,8 @@ def extend_campaign(
     subjects = prepare_campaign(plan, report)
     if lacking := folder.unjournalled():
         report(f"{len(lacking)} finished trials are not in the journal: they are put into it again")
-    for lost in folder.damaged_trials().values():
-        report(f"{lost}: the trial is run again")
+    for damage in folder.damaged_trials().values():
+        report(f"{damage}: the trial is run again")
     return Campaign(plan, subjects, folder)
 
 
@@ -161,8 +161,8 @@ def _run_unfinished(campaign: Campaign, pool: Pool, display: Display, jobs: int 
     finally:
         pool.close()
     outcome = Outcome(planned=len(attempts))
-    for trial, past in attempts.items():
-        if usable(past):
+    for trial, history in attempts.items():
+        if usable(history):
             outcome.valid += 1
         else:
             outcome.failed.append(trial)
@@ -250,8 +250,8 @@ def _take_up_networks(campaign: Campaign, attempts: Attempts) -> None:
 
 
 def _forgive_all(attempts: Attempts) -> None:
-    for past in attempts.values():
-        forgive(past)
+    for history in attempts.values():
+        forgive(history)
 
 
 def _check_uploads(campaign: Campaign) -> None:

@@ -143,9 +143,9 @@ class Scheduler:
         blocks = [self._blocks[number] for number in numbers]
         for event in moved:
             self._campaign.folder.append(event)
-            again = [past for t in blocks[numbers.index(event["block"])] for past in self._attempts[t.id]]
-            supersede(again, event)
-            forgive(again)
+            history = [attempt for t in blocks[numbers.index(event["block"])] for attempt in self._attempts[t.id]]
+            supersede(history, event)
+            forgive(history)
             self._display.say(
                 f"block {event['block']} is done again in {event['place']}: {event['why']}", self._standing()
             )
@@ -163,7 +163,7 @@ class Scheduler:
             number=self._orders,
             seed=folder.seed,
             blocks=blocks,
-            tried={trial.id: history(self._attempts[trial.id]) for block in blocks for trial in block},
+            history={trial.id: history(self._attempts[trial.id]) for block in blocks for trial in block},
             networks={name: network.resolved() for name, network in study.networks.items()},
             servers=dict(study.servers),
             subjects={s.name: fingerprint(s) for s in subjects if not isinstance(s, OwnSubject)},
@@ -180,21 +180,21 @@ class Scheduler:
             ),
         )
 
-    def _end(self, done: AttemptDone, assignee: Assignee) -> None:
+    def _end(self, attempt: AttemptDone, assignee: Assignee) -> None:
         """An attempt has ended: if it is as its seal says it is the campaign's, and journalled."""
-        folder, event = self._campaign.folder, cast(LiveAttempt, done.tried)
-        trial, past = self._planned[event["trial"]], self._attempts[event["trial"]]
-        sealed = folder.take_in(self._pool.archive(done), event, done.seal)
+        folder, event = self._campaign.folder, cast(LiveAttempt, attempt.facts)
+        trial, history = self._planned[event["trial"]], self._attempts[event["trial"]]
+        sealed = folder.take_in(self._pool.archive(attempt), event, attempt.seal)
         folder.append(event)
-        past.append(event)
+        history.append(event)
         report = read_document(sealed / "report.json", Report)
-        assignee.running.pop(done.name, None)
+        assignee.running.pop(attempt.name, None)
         assignee.jobs.learn(event, report)
         self._forecast.learn(trial, event["seconds"] or 0.0)
         self._interim.learn(event, sealed, report)
         self._late_s = _lateness(report)
         self._count(trial, event)
-        if not settled(past):
+        if not settled(history):
             assignee.waiting.insert(0, trial)
         self._display.end(event, self._standing())
 
@@ -221,9 +221,9 @@ class Scheduler:
 
     def _standing(self) -> Standing:
         assignees, unassigned = self._assignment.assignees, self._assignment.unassigned
-        remaining = [trial for assignee in assignees for trial in assignee.left] + unassigned
+        remaining = [trial for assignee in assignees for trial in assignee.remaining] + unassigned
         total, blocks = len(self._campaign.plan.trials()), len(self._campaign.plan.blocks)
-        spans = [assignee.jobs.span(assignee.left, self._forecast.seconds) for assignee in assignees]
+        spans = [assignee.jobs.span(assignee.remaining, self._forecast.seconds) for assignee in assignees]
         return Standing(
             running=[name for assignee in assignees for name in assignee.running],
             done=total - len(remaining),

@@ -66,7 +66,8 @@ class _BlockRun:
         self._subjects: Mapping[str, Subject] = {}
         self._blocks = {block[0].block: block for block in order.blocks}
         self._attempts = {
-            trial.id: [cast(LiveAttempt, event) for event in order.tried.get(trial.id, [])] for trial in order.trials()
+            trial.id: [cast(LiveAttempt, event) for event in order.history.get(trial.id, [])]
+            for trial in order.trials()
         }
         jobs = Jobs.ruled(
             order.blocks,
@@ -239,7 +240,7 @@ class _BlockRun:
             self._queue.checked(trial)
         digest = seal.digest_of(sealed)
         assert digest  # it has just been written
-        return AttemptDone(machine=self._machine.name, tried=event, seal=digest, archive=sealed.name), trial
+        return AttemptDone(machine=self._machine.name, facts=event, seal=digest, archive=sealed.name), trial
 
     def _judge(self, planned: PlannedTrial, folder: Path, report: Report, *, valid: bool) -> DisturbanceFacts:
         """What the machine had to do with it: the journal's `disturbed` to `noise`."""

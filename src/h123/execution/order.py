@@ -69,7 +69,7 @@ class BlockOrder(Message):
     """The campaign's: of certificates."""
     blocks: list[list[PlannedTrial]]
     """Whole, each in its planned order: also what has been tried already."""
-    tried: dict[str, list[PastAttempt]]
+    history: dict[str, list[PastAttempt]]
     """Earlier attempts, by trial (`history`)."""
     networks: dict[str, dict[str, Any]]
     """Resolved, by name."""

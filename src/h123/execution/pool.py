@@ -38,8 +38,8 @@ class AttemptDone(_Event):
     """An attempt has ended, and is sealed."""
 
     event: Literal["attempt-done"] = "attempt-done"
-    tried: AttemptFacts
-    """What the journal is to have of it: trial, attempt, position, validity and reasons, disturbance."""
+    facts: AttemptFacts
+    """What the journal records of it: trial, attempt, position, validity and reasons, disturbance."""
     seal: Digest
     """The digest of its seal."""
     archive: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+~-]*$", max_length=250)]
@@ -48,7 +48,7 @@ class AttemptDone(_Event):
     @property
     def name(self) -> str:
         """Of the attempt, for people."""
-        return _named(self.tried["trial"], self.tried["attempt"])
+        return _named(self.facts["trial"], self.facts["attempt"])
 
 
 def _named(trial: str, attempt: int) -> str:

@@ -57,10 +57,10 @@ class SingleTrials:
         while trials_left := {name: trial for name, trial in trials_left.items() if wanted(trial)}:
             self._submit(trials_left, jobs)
             for done in self._ended():
-                trial = trials_left.pop(done.tried["trial"])
+                trial = trials_left.pop(done.facts["trial"])
                 shutil.rmtree(trial.folder)
                 shutil.move(self._pool.archive(done), trial.folder)
-                yield trial, done.tried
+                yield trial, done.facts
                 if not all(map(wanted, trials_left.values())):
                     self._pool.cancel()
                     break
@@ -74,7 +74,7 @@ class SingleTrials:
             seed=self._seed,
             # A block each, so that they begin in this order; a network each, since several may have one name.
             blocks=[[_planned(number, *named)] for number, named in enumerate(trials.items(), 1)],
-            tried={},
+            history={},
             networks={name: trial.network.resolved() for name, trial in trials.items()},
             servers=dict(self._servers),
             subjects={},

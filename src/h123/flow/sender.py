@@ -30,8 +30,8 @@ def _changes(connection: Connection, way: int) -> tuple[Times, Times]:
     ends[lost_packets(sending)] = resent(sending, answers, connection.round_trip_ns)
     counts = sending.speaks & (ends > sending.at)
     sizes = sending.packets["payload"].astype(np.int64)[counts]
-    ended = ends[counts] < NEVER
-    return np.concatenate([sending.at[counts], ends[counts][ended]]), np.concatenate([sizes, -sizes[ended]])
+    finite = ends[counts] < NEVER
+    return np.concatenate([sending.at[counts], ends[counts][finite]]), np.concatenate([sizes, -sizes[finite]])
 
 
 def round_trips(connections: Sequence[Connection], way: int) -> Series:

@@ -44,10 +44,10 @@ def blocking_of(lost: Path, delivered: Path, statuses: Sequence[int]) -> Blockin
     return Blocking(longer[-1], sum(longer[:-1]), sum(without.values()))
 
 
-def later_by(trial: Path, beside: Path, statuses: Sequence[int]) -> list[int] | None:
+def later_by(trial: Path, counterpart_folder: Path, statuses: Sequence[int]) -> list[int] | None:
     """By how many ns each request of a trial took longer than in another one; what is less than the clock tells is
     nothing. None where one failed, or where the trials have not the same. Raises UserError."""
-    own, counterpart = _durations(trial, statuses), _durations(beside, statuses)
+    own, counterpart = _durations(trial, statuses), _durations(counterpart_folder, statuses)
     if own is None or counterpart is None or own.keys() != counterpart.keys():
         return None
     longer = (own[request] - counterpart[request] for request in counterpart)

@@ -130,29 +130,29 @@ class _Connection:
             return None
         answer_sent_at = int(self.down.at[arrivals[np.argmax(self.down.delivered_at[arrivals])]])
         turns = self._turns(answer_sent_at)
-        reached = [turn.until for turn in turns]
+        receipts = [turn.until for turn in turns]
         own = [turn for turn in turns if turn.since <= request_at]
         up, down = self.up.until(answer_at), self.down.until(answer_sent_at)
         quic = bool(self.up.packets["protocol"][0] == UDP)
         return Opening(
-            round_trips=len(reached),
+            round_trips=len(receipts),
             bytes_up=int(up["bytes"].sum(dtype=np.int64)),
             bytes_down=int(down["bytes"].sum(dtype=np.int64)),
             packets_up=len(up),
             packets_down=len(down),
             losses=self.up.has_losses(answer_at) or self.down.has_losses(answer_sent_at),
             retried=quic and bool(((down["flags"] & RETRY) == RETRY).any()),
-            limited=quic and self._limited(reached),
+            limited=quic and self._limited(receipts),
             request_round_trips=len(own) if request_at != _UNKNOWN else None,
-            early_part=bool(own) and self._answers_early(own[-1].until, reached[-1]),
+            early_part=bool(own) and self._answers_early(own[-1].until, receipts[-1]),
         )
 
     def _turns(self, until: int) -> list[_Turn]:
         """The client's, until the answer was sent."""
         turns, since = [], self.begin
-        while (reached := self.up.receipt_of(since)) <= until:
-            turns.append(_Turn(since, reached))
-            if (since := self.down.receipt_of(reached)) == _NEVER:
+        while (receipt := self.up.receipt_of(since)) <= until:
+            turns.append(_Turn(since, receipt))
+            if (since := self.down.receipt_of(receipt)) == _NEVER:
                 break
         return turns
 
@@ -161,9 +161,9 @@ class _Connection:
         between = (self.down.at >= request_at) & (self.down.at < last)
         return int((self.down.packets["payload"][between] >= _FULL).sum()) >= _PART
 
-    def _limited(self, reached: Sequence[int]) -> bool:
+    def _limited(self, receipts: Sequence[int]) -> bool:
         """By what went to and fro before the client's second turn reached the server."""
-        second = reached[1] if len(reached) > 1 else _NEVER
+        second = receipts[1] if len(receipts) > 1 else _NEVER
         received_bytes = self.up.packets["payload"][self.up.delivered_at < second].sum(dtype=np.int64)
         sent_bytes = self.down.packets["payload"][self.down.at < second].sum(dtype=np.int64)
         return bool(sent_bytes + _DATAGRAM > _TIMES_THREE * received_bytes)

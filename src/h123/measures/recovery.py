@@ -34,13 +34,13 @@ def breaks_of(link: Link, report: Report) -> list[Break]:
 def recoveries_of(breaks: Sequence[Break], rows: Rows, statuses: Sequence[int]) -> list[float]:
     """Of each break during a trial with these samples, ns from it until the first whole answer after it; infinite where
     none came. None where nothing broke, or nobody knows when answers came."""
-    ended, started, ok = rows["end_ns"], rows["start_ns"], rows.ok(statuses) & rows["start_ns"].valid
-    if not breaks or not (ended.valid & started.valid).any():
+    ends, started, ok = rows["end_ns"], rows["start_ns"], rows.ok(statuses) & rows["start_ns"].valid
+    if not breaks or not (ends.valid & started.valid).any():
         return []
     recoveries = []
     for path_break in breaks:
-        after = ended.of(
-            ok & (ended.values > path_break.at) & ((started.values >= path_break.at) | (not path_break.lets_in))
+        after = ends.of(
+            ok & (ends.values > path_break.at) & ((started.values >= path_break.at) | (not path_break.lets_in))
         )
         recoveries.append(float(after.min() - path_break.at) if len(after) else math.inf)
     return recoveries

@@ -66,16 +66,16 @@ def course(starts: Times, ends: Times, marks: Times, *, timed: bool) -> Timeline
     repeats = _repeated_rows(sorted_starts, starts, ends, marks) if sharp else _repeated_series(durations, marks)
     if not timed:
         return Timeline(repeats=repeats, sums=sums)
-    ended = np.sort(ends)
-    pauses = np.diff(ended, prepend=sorted_starts[0])
+    sorted_ends = np.sort(ends)
+    pauses = np.diff(sorted_ends, prepend=sorted_starts[0])
     gap = int(np.diff(sorted_starts).max()) if len(sorted_starts) > 1 else None
     flying = _in_flight(sorted_starts, np.sort(ends - (_SHORTER * durations).astype(np.int64) - 2 * tick))
     return Timeline(flying, int(pauses.max()), float(np.median(pauses)), gap, repeats, sums)
 
 
-def _in_flight(starts: Times, ended: Times) -> int:
+def _in_flight(starts: Times, ends: Times) -> int:
     """Both sorted. At a start: how many had begun, less how many had ended."""
-    flying = np.arange(1, len(starts) + 1) - np.searchsorted(ended, starts, side="right")
+    flying = np.arange(1, len(starts) + 1) - np.searchsorted(ends, starts, side="right")
     rank = int((len(flying) - 1) * _MOST)
     return int(np.partition(flying, rank)[rank])
 

@@ -123,13 +123,13 @@ class Visits:
         """Of each visit the last, or the first, that a column says of its rows `of`."""
         worst = np.iinfo(np.int64).min if last else np.iinfo(np.int64).max
         values = np.where(of & column.valid, column.values, worst)[self.order]
-        reached = (np.maximum if last else np.minimum).reduceat(values, self.begins)
-        return Numbers(reached, reached != worst)
+        extremes = (np.maximum if last else np.minimum).reduceat(values, self.begins)
+        return Numbers(extremes, extremes != worst)
 
     def _until(self, name: str, of: Mask, *, last: bool) -> VisitTimes:
-        reached, failed = self._furthest(self.rows[name], of, last=last), self._failed(of)
-        durations = reached.values - self._started()
-        return VisitTimes(durations[reached.valid & ~failed].astype(np.float64), int(np.count_nonzero(failed)))
+        ends, failed = self._furthest(self.rows[name], of, last=last), self._failed(of)
+        durations = ends.values - self._started()
+        return VisitTimes(durations[ends.valid & ~failed].astype(np.float64), int(np.count_nonzero(failed)))
 
     def _mean(self, durations: Numbers) -> VisitTimes | None:
         failed = self._failed(self.rows.every)

@@ -57,11 +57,11 @@ def command(
     from h123.documents.result_file import results
     from h123.report import print_claims
 
-    known = results()
-    print_claims([decide_by_results(ledger, known) for ledger in _ledgers(what or [], None)], out_console)
+    known_results = results()
+    print_claims([decide_by_results(ledger, known_results) for ledger in _ledgers(what or [], None)], out_console)
 
 
-def _decided_by(campaign: Path, what: list[str], beside: Path | None) -> None:
+def _decided_by(campaign: Path, what: list[str], other_campaign: Path | None) -> None:
     from h123.analysis import decide_claims
     from h123.analysis.results.decided import decide_by_results
     from h123.documents.result_file import results
@@ -70,13 +70,15 @@ def _decided_by(campaign: Path, what: list[str], beside: Path | None) -> None:
 
     folder = CampaignFolder.open(campaign)
     ledgers = _ledgers(what, folder)
-    known, own = results(), decide_claims(folder, ledgers)
-    decided = [decide_by_results(ledger, known, mine) for ledger, mine in zip(ledgers, own, strict=True)]
-    other = _other(beside, folder) if beside else None
-    print_claims(decided, out_console, OtherLedgers(_named(other), decide_claims(other, ledgers)) if other else None)
-    for one in (folder, other):
-        if one:
-            complain_of_damage(one)
+    known_results, own = results(), decide_claims(folder, ledgers)
+    decided = [decide_by_results(ledger, known_results, mine) for ledger, mine in zip(ledgers, own, strict=True)]
+    other = _other(other_campaign, folder) if other_campaign else None
+    print_claims(
+        decided, out_console, OtherLedgers(_campaign_title(other), decide_claims(other, ledgers)) if other else None
+    )
+    for shown_folder in (folder, other):
+        if shown_folder:
+            complain_of_damage(shown_folder)
 
 
 def _other(path: Path, folder: "CampaignFolder") -> "CampaignFolder":
@@ -89,7 +91,7 @@ def _other(path: Path, folder: "CampaignFolder") -> "CampaignFolder":
     return other
 
 
-def _named(folder: "CampaignFolder") -> str:
+def _campaign_title(folder: "CampaignFolder") -> str:
     """`matched (transport matched)`: its folder, and what it probably differs in."""
     transport = folder.study["settings"].get("transport", "deployed")
     return f"{folder.path.name} (transport {transport})"
@@ -102,6 +104,6 @@ def _ledgers(names: list[str], folder: "CampaignFolder | None") -> "list[Ledger]
     if names or folder is None:
         return [ledger for name in names for ledger in find_ledgers(name)] if names else ledgers_of()
     study = folder.study["name"]
-    if not (found := ledgers_of(study)):
+    if not (ledgers := ledgers_of(study)):
         raise UserError(f"no claims file is about study {study!r}", remedy="`h123 claims` lists all claims")
-    return found
+    return ledgers

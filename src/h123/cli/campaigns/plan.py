@@ -155,7 +155,7 @@ def _slices(plan: "Plan", estimates: "Mapping[str, Estimate]") -> Table:
         present = {trial.cell[factor] for trial in trials}
         for level in (name for name in declared if name in present and len(present) > 1):
             part = [estimates[trial.id] for trial in trials if trial.cell[factor] == level]
-            time, size = sum(one.seconds for one in part), sum(one.bytes for one in part)
+            time, size = sum(trial.seconds for trial in part), sum(trial.bytes for trial in part)
             table.add_row(f"{factor}={level}", str(len(part)), format_span(time), format_bytes(size))
     return table
 

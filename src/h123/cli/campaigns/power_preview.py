@@ -41,9 +41,9 @@ def print_power_preview(
         write(console, line)
 
 
-def _source(families: Sequence[FamilyPower], stated: float | None) -> str:
-    if stated is not None:
-        return f"if ratios vary by {format_share(stated)} from block to block"
+def _source(families: Sequence[FamilyPower], assumed_spread: float | None) -> str:
+    if assumed_spread is not None:
+        return f"if ratios vary by {format_share(assumed_spread)} from block to block"
     campaigns = {
         comparison.campaign: None for family in families for comparison in family.comparisons if comparison.campaign
     }
@@ -114,9 +114,9 @@ def _unable(families: Sequence[FamilyPower], blocks: int) -> list[str]:
     short = [family for family in families if not family.able]
     if not short:
         return []
-    named = ", ".join(family.name for family in short[:_NAMED]) + (", ..." if len(short) > _NAMED else "")
+    names = ", ".join(family.name for family in short[:_NAMED]) + (", ..." if len(short) > _NAMED else "")
     return [
-        f"Note: {len(short)} of {len(families)} families ({named}) cannot find one difference among equals with "
+        f"Note: {len(short)} of {len(families)} families ({names}) cannot find one difference among equals with "
         f"{_blocks(blocks)}, however large it is: that takes {max(family.fewest for family in short)} (--blocks), or "
         "smaller families"
     ]

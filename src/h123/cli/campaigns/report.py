@@ -51,7 +51,7 @@ def conclude(folder: "CampaignFolder") -> int:
     print_summary(result.verdicts, out_console, folder.path)
     out_console.print(f"Report: {path}", soft_wrap=True)
     _tell_what_is_missing()
-    requirements.written(result.files)
+    requirements.print_gate_files(result.files)
     return result.status
 
 

@@ -50,7 +50,7 @@ def standing(folder: CampaignFolder) -> list[Condition]:
         return required(folder)
 
 
-def written(files: Sequence[Path]) -> None:
+def print_gate_files(files: Sequence[Path]) -> None:
     """Name the gate's files."""
     if files:
         out_console.print(f"Gate: {', '.join(map(str, files))}", soft_wrap=True)
@@ -60,7 +60,7 @@ def tell(where: Path, name: str, outcomes: Sequence[ConditionOutcome]) -> int:
     """Print and write what became of conditions that are held against no single campaign; the exit status."""
     for line in gate_row(outcomes)["lines"]:
         write(out_console, line)
-    written(write_gate(where, name, outcomes))
+    print_gate_files(write_gate(where, name, outcomes))
     return STATUS[worst([outcome.word for outcome in outcomes])]
 
 

@@ -204,10 +204,10 @@ def run(arguments: RunArguments) -> int:
             raise
         message = f"{error.filename or folder.path}: {FULL[error.errno]}. The campaign pauses; finished trials are kept"
         raise UserError(message, remedy=f"free some space, then resume with:\n  {resume}", status=1) from None
-    return _ended(folder, status, complaint)
+    return _exit_status(folder, status, complaint)
 
 
-def _ended(folder: "CampaignFolder", status: int, complaint: UserError | None) -> int:
+def _exit_status(folder: "CampaignFolder", status: int, complaint: UserError | None) -> int:
     """The exit status. Where the study requires something it is that of `h123 gate`, whatever is missing: what is
     missing speaks there. Otherwise a campaign with holes ends with an error."""
     from h123.cli.campaigns import requirements
@@ -226,18 +226,18 @@ def _resume(arguments: RunArguments, folder: "CampaignFolder") -> "Campaign":
     from h123.cli.campaigns.trust import require_trust
     from h123.study import find_study, load_study
 
-    out, begun = folder.path, folder.study.get("scale", 1.0)
-    require_trust(folder.study.get("servers", {}), out, own=False, given=arguments.trust)
+    out, scale = folder.path, folder.study.get("scale", 1.0)
+    require_trust(folder.study.get("servers", {}), out, own=False, trusted=arguments.trust)
     settled = {name: folder.study["settings"].get(name) for name in ("clock", "transport")}
     settings = (
-        None if arguments.study is None else load_study(find_study(arguments.study)).scaled(begun).settled(**settled)
+        None if arguments.study is None else load_study(find_study(arguments.study)).scaled(scale).settled(**settled)
     )
     if settings and settings.resolved() != folder.study:
         raise of_another_study(out)
     fixed = (
         ("--seed", arguments.seed, folder.seed),
         ("--filter", arguments.level_filter or None, folder.level_filter),
-        ("--scale", arguments.scale, begun),
+        ("--scale", arguments.scale, scale),
         ("--clock", arguments.clock, settled["clock"] or "wall"),
         ("--transport", arguments.transport, settled["transport"] or "deployed"),
         ("--shard", arguments.shard, folder.shard),
@@ -265,7 +265,7 @@ def _begin(arguments: RunArguments) -> "Campaign":
         )
     path = find_study(arguments.study)
     servers = load_study(path).resolved().get("servers", {})
-    require_trust(servers, path, own=is_own(path), given=arguments.trust)
+    require_trust(servers, path, own=is_own(path), trusted=arguments.trust)
     looks, width, blocks = _rule(arguments)
     return start_campaign(
         path,

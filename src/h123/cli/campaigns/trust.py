@@ -24,14 +24,17 @@ Servers = Mapping[str, Mapping[str, Any]]
 """A study's own servers by name, as resolved."""
 
 
-def require_trust(servers: Servers, origin: Path, *, own: bool, given: bool) -> None:
-    """Go on only with programs that the person knows: `own` ones are of a study that is theirs, `given` says that they
-    said so. Raises UserError."""
+def require_trust(servers: Servers, origin: Path, *, own: bool, trusted: bool) -> None:
+    """Refuse to start programs that the user does not know.
+
+    `own`: the study's file is the user's, or comes with h123. `trusted`: the user gave --trust. Otherwise this
+    asks, where standard input is a terminal. Raises UserError where the answer is not yes.
+    """
     risky = {name: _parts(server) for name, server in servers.items()}
     if not risky:
         return
     mark = cache_folder() / "trusted" / _digest(risky)
-    if not (own or given or mark.is_file()):
+    if not (own or trusted or mark.is_file()):
         _ask(risky, origin)
     with suppress(OSError):  # then it is asked again
         mark.parent.mkdir(parents=True, exist_ok=True)
@@ -54,8 +57,8 @@ def _digest(risky: Mapping[str, Mapping[str, Any]]) -> str:
 
 def _ask(risky: Mapping[str, Mapping[str, Any]], origin: Path) -> None:
     """Raises UserError unless the person says yes."""
-    lines = [f"  {_shown(line)}" for server in risky.values() for line in _described(server)]
-    what = f"{_shown(str(origin))} was not begun by you on this machine, and it starts programs with all rights:"
+    lines = [f"  {_printable(line)}" for server in risky.values() for line in _described(server)]
+    what = f"{_printable(str(origin))} was not begun by you on this machine, and it starts programs with all rights:"
     if not sys.stdin.isatty():
         raise UserError(
             "\n".join([what, *lines]), remedy="if you trust who wrote them, repeat the command with --trust"
@@ -74,7 +77,7 @@ def _described(server: Mapping[str, Any]) -> list[str]:
     return [f"{server['command']}   (in {server['folder']}{f', with {variables}' if variables else ''})"]
 
 
-def _shown(text: str) -> str:
+def _printable(text: str) -> str:
     """Nothing of it is an order to a terminal."""
     return "".join(character if character.isprintable() else "?" for character in text[:_LONGEST]) + "..." * (
         len(text) > _LONGEST

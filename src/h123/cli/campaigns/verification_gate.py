@@ -23,10 +23,10 @@ def verification_gate(*, allow_unverified: bool) -> Callable[[Cast], Proofs]:
     """Looks up all proofs; unless `allow_unverified`, raises UserError where a verification failed."""
 
     def vouch(cast: Cast) -> Proofs:
-        found = proofs_of(cast)
+        proofs = proofs_of(cast)
         if not allow_unverified:
-            _refuse_failed(found)
-        return found
+            _refuse_failed(proofs)
+        return proofs
 
     return vouch
 
@@ -46,12 +46,12 @@ def proof_lines(proofs: Proofs) -> Iterator[str]:
     """A line for each thing that is known, with those of whom it is."""
     names_by_sentence: dict[str, list[str]] = {}
     for name, role, evidence in _each(proofs):
-        names_by_sentence.setdefault(_said(evidence), []).append(f"{name} ({role})")
+        names_by_sentence.setdefault(_sentence(evidence), []).append(f"{name} ({role})")
     for words, names in names_by_sentence.items():
         yield f"{words}: {', '.join(names)}"
 
 
-def _said(evidence: Proof) -> str:
+def _sentence(evidence: Proof) -> str:
     when = (evidence["time"] or "")[:10]
     by = f"by this project, {when}" if evidence["upstream"] else f"on this machine, {when}"
     return {
@@ -65,8 +65,8 @@ def _said(evidence: Proof) -> str:
 
 def _checks(evidence: Proof) -> str:
     failed = evidence["failed"]
-    named = ", ".join(failed[:_NAMED]) + (", ..." if len(failed) > _NAMED else "")
-    return f"{len(failed)} check{'s' if len(failed) > 1 else ''} ({named})"
+    names = ", ".join(failed[:_NAMED]) + (", ..." if len(failed) > _NAMED else "")
+    return f"{len(failed)} check{'s' if len(failed) > 1 else ''} ({names})"
 
 
 def _each(proofs: Mapping[str, Mapping[VerifiedRole, Proof]]) -> Iterator[tuple[str, VerifiedRole, Proof]]:

@@ -38,7 +38,7 @@ def command(campaign: FolderArgument, fail_if: FailIfOption = None, by: ByOption
 def hold(path: Path, conditions: "Sequence[Condition]") -> int:
     """Hold a campaign against them, or where there are none against what its study requires; the exit status. Raises
     UserError."""
-    from h123.cli.campaigns.requirements import GateResult, required, written
+    from h123.cli.campaigns.requirements import GateResult, print_gate_files, required
     from h123.report import first_lines, print_gate, write_report
     from h123.store import CampaignFolder
     from h123.study import Study
@@ -56,7 +56,7 @@ def hold(path: Path, conditions: "Sequence[Condition]") -> int:
         write(out_console, line)
     if (path / "report.html").exists():
         write_report(folder)
-    written(result.files)
+    print_gate_files(result.files)
     complain_of_damage(folder)
     return result.status
 
