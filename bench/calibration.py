@@ -29,7 +29,7 @@ from h123.analysis.statistics.power import CAMPAIGNS  # noqa: E402
 from h123.analysis.statistics.rule import Rule  # noqa: E402
 from h123.analysis.statistics.signedrank import SignedRank  # noqa: E402
 from h123.analysis.verdicts.verdict import judge  # noqa: E402
-from h123.analysis.verdicts.width import FIRST, next_blocks, reached  # noqa: E402
+from h123.analysis.verdicts.width import FIRST, next_blocks, width_progress  # noqa: E402
 from h123.study import Plan, list_studies, load_study, make_plan  # noqa: E402
 
 ALPHA, MARGIN, BLOCKS = 0.05, 0.05, (6, 8, 13, 20, 30)
@@ -178,7 +178,7 @@ def _narrowed(differences: Any, wanted: float) -> tuple[dict[str, Any], bool]:
     while True:
         rule = Rule(MARGIN, ALPHA, Looks([blocks], by_width=True))
         (found,) = _judged(differences[None, :blocks], rule)
-        reach = reached([found], wanted, blocks, rule)
+        reach = width_progress([found], wanted, blocks, rule)
         further = next_blocks(reach, blocks, MOST)
         if further is None:
             return found, reach.narrow
@@ -192,7 +192,7 @@ def _families(bench: Bench) -> None:
     for path in list_studies():
         plan = make_plan(load_study(path))
         shown = set()
-        for family in preview_power(plan, effect=EFFECT, stated=SPREAD, known=[]):
+        for family in preview_power(plan, effect=EFFECT, assumed_spread=SPREAD, spreads=[]):
             members = [one for one in declared(plan) if not one.twin and one.family.name == family.name]
             members = [one for one in members if not one.repeats]
             if family.able and (kind := (len(members), members[0].family.correction)) not in shown:

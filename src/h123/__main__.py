@@ -15,8 +15,8 @@ def main() -> None:
 
     if sys.flags.optimize:  # libraries and `--help` need the docstrings that this leaves out
         os.environ.pop("PYTHONOPTIMIZE", None)
-        kept = [word for word in sys.orig_argv[1 : -len(sys.argv) + 1 or None] if word not in ("-O", "-OO")]
-        os.execv(sys.executable, [sys.executable, *kept, *sys.argv[1:]])
+        options = [word for word in sys.orig_argv[1 : -len(sys.argv) + 1 or None] if word not in ("-O", "-OO")]
+        os.execv(sys.executable, [sys.executable, *options, *sys.argv[1:]])
 
     from h123.base.errors import UserError
     from h123.base.garbage import few_collections

@@ -66,8 +66,8 @@ CASES: list[tuple[dict[str, Any], bool, str]] = [
 @pytest.mark.parametrize(("figures", "passed", "shown"), CASES)
 def test_checks_on_known_figures(figures: dict[str, Any], passed: bool, shown: str) -> None:
     found = check(ONE.validate_python(figures))
-    assert found.passed is passed, found.shown
-    assert shown in found.shown
+    assert found.passed is passed, found.text
+    assert shown in found.text
 
 
 @pytest.mark.parametrize("runs", [3, 4, 5])

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import kruskal, mannwhitneyu
 
 from h123.analysis import analyse
-from h123.analysis.as_published.agreement import beside
+from h123.analysis.as_published.agreement import sound_comparison
 from h123.analysis.as_published.document import factor_tests
 from h123.store import CampaignFolder, connect
 from h123.study import Study, make_plan
@@ -155,7 +155,7 @@ def sound(verdict: str, ratio: float, low: float, high: float, **more: float) ->
     ],
 )
 def test_every_disagreement_has_its_reason(published: dict[str, Any], other: dict[str, Any], words: str) -> None:
-    found = beside(published, other, margin=0.05, alpha=0.05)
+    found = sound_comparison(published, other, margin=0.05, alpha=0.05)
     assert found["agrees"] is False
     assert words in found["reason"]
 
@@ -165,10 +165,10 @@ def test_every_disagreement_has_its_reason(published: dict[str, Any], other: dic
     [("faster", "faster"), ("not significant", "equivalent"), ("not practical", "inconclusive")],
 )
 def test_no_difference_does_not_contradict_no_answer(verdict: str, other: str) -> None:
-    found = beside(sides(verdict, -0.01), sound(other, 0.9, 0.8, 0.99), margin=0.05, alpha=0.05)
+    found = sound_comparison(sides(verdict, -0.01), sound(other, 0.9, 0.8, 0.99), margin=0.05, alpha=0.05)
     assert found["agrees"] is True
     assert found["reason"] is None
 
 
 def test_what_the_study_does_not_ask_is_not_judged() -> None:
-    assert beside(sides("faster", -0.3), None, 0.05, 0.05) == {"sound": None, "agrees": None, "reason": None}
+    assert sound_comparison(sides("faster", -0.3), None, 0.05, 0.05) == {"sound": None, "agrees": None, "reason": None}

@@ -199,7 +199,7 @@ def test_every_audit_has_a_fault_and_an_explanation() -> None:
         assert check.failure.endswith("."), check.name
         assert check.failure[0].islower(), check.name
         assert "failure means" not in check.meaning, check.name
-        assert (check.check if isinstance(check, Audit) else check.found).__doc__, check.name
+        assert (check.check if isinstance(check, Audit) else check.findings).__doc__, check.name
 
 
 def test_a_link_without_limits_is_not_held_to_any(attempts: list[Attempt]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from h123.analysis import analyse
-from h123.analysis.explanations.means import Kept, Means
+from h123.analysis.explanations.means import Means, StoredMeans
 from h123.causes import CAUSES, ExplainedTrial
 from h123.store import CampaignFolder, Sample
 from h123.study.workload import OK
@@ -33,29 +33,29 @@ def _never() -> dict[str, Means]:
 
 
 def _kept(seal: str = SEAL, number: float = 0.1) -> None:
-    kept = Kept("campaign")
-    kept.told(seal, lambda: _means(number))
+    kept = StoredMeans("campaign")
+    kept.means_of(seal, lambda: _means(number))
     kept.keep()
 
 
 def test_what_was_explained_is_not_explained_again() -> None:
     _kept()
-    assert Kept("campaign").told(SEAL, _never) == _means(0.1)
+    assert StoredMeans("campaign").means_of(SEAL, _never) == _means(0.1)
 
 
 def test_another_seal_is_not_served() -> None:
     _kept()
-    kept = Kept("campaign")
-    assert kept.told(OTHER, lambda: _means(7.0)) == _means(7.0)
+    kept = StoredMeans("campaign")
+    assert kept.means_of(OTHER, lambda: _means(7.0)) == _means(7.0)
     kept.keep()
-    again = Kept("campaign")
-    assert [again.told(seal, _never) for seal in (SEAL, OTHER)] == [_means(0.1), _means(7.0)]
+    again = StoredMeans("campaign")
+    assert [again.means_of(seal, _never) for seal in (SEAL, OTHER)] == [_means(0.1), _means(7.0)]
 
 
 def test_another_code_is_not_served(monkeypatch: pytest.MonkeyPatch) -> None:
     _kept()
     monkeypatch.setattr("h123.analysis.explanations.means.code", lambda: "0" * 64)
-    assert Kept("campaign").told(SEAL, lambda: _means(7.0)) == _means(7.0)
+    assert StoredMeans("campaign").means_of(SEAL, lambda: _means(7.0)) == _means(7.0)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_what_is_damaged_is_refused_and_replaced(spoil: Callable[[str], str], ca
     whole = file.read_text()
     file.write_text(spoil(whole))
     assert file.read_text() != whole
-    assert Kept("campaign").told(SEAL, lambda: _means(7.0)) == _means(7.0)
+    assert StoredMeans("campaign").means_of(SEAL, lambda: _means(7.0)) == _means(7.0)
     _kept()
     assert file.read_text() == whole
 
@@ -83,17 +83,17 @@ def test_a_cache_that_cannot_be_written_is_none(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("H123_CACHE", str(tmp_path / "file"))
     _kept()
-    assert Kept("campaign").told(SEAL, lambda: _means(7.0)) == _means(7.0)
+    assert StoredMeans("campaign").means_of(SEAL, lambda: _means(7.0)) == _means(7.0)
 
 
 def test_campaigns_that_were_kept_longest_ago_go(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("h123.analysis.explanations.means._MOST", 2)
     for campaign in ("first", "second", "third"):
-        kept = Kept(campaign)
-        kept.told(SEAL, lambda: _means(0.1))
+        kept = StoredMeans(campaign)
+        kept.means_of(SEAL, lambda: _means(0.1))
         kept.keep()
     assert len(list(cache.glob("*.json"))) == 2
-    assert Kept("third").told(SEAL, _never) == _means(0.1)
+    assert StoredMeans("third").means_of(SEAL, _never) == _means(0.1)
 
 
 @pytest.fixture

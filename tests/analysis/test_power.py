@@ -27,8 +27,8 @@ def test_one_server_twice_as_fast_among_19_equal_ones_takes_ten_blocks() -> None
     assert fewest_blocks(20, LEVEL) == 10
     found = {blocks: power([0.1] * 20, blocks, 1.0, correction="bh", level=LEVEL) for blocks in (8, 10)}
     # With 8 another one's p would have to be as small by chance.
-    assert found[8].one < 0.2
-    assert found[10].one == found[10].half == found[10].all == found[8].all == 1
+    assert found[8].single < 0.2
+    assert found[10].single == found[10].half == found[10].all == found[8].all == 1
 
 
 @given(st.integers(1, 200))
@@ -50,7 +50,7 @@ def test_power_of_one_comparison_is_nearly_the_t_tests() -> None:
     critical = student.isf(LEVEL / 2, blocks - 1)
     of_t = float(nct.sf(critical, blocks - 1, shift) + nct.cdf(-critical, blocks - 1, shift))
     found = power([varies], blocks, effect, correction="holm", level=LEVEL)
-    assert found.one == found.half == found.all == pytest.approx(of_t, abs=0.07)
+    assert found.single == found.half == found.all == pytest.approx(of_t, abs=0.07)
 
 
 @settings(max_examples=25)
@@ -61,10 +61,10 @@ def test_power_grows_with_the_effect_and_is_never_more_than_sure(
     small, large = (
         power([varies] * size, blocks, effect, correction=correction, level=LEVEL) for effect in (0.02, 0.5)
     )
-    for few, many in ((small.one, large.one), (small.half, large.half), (small.all, large.all)):
+    for few, many in ((small.single, large.single), (small.half, large.half), (small.all, large.all)):
         assert 0 <= few <= many <= 1
     if correction == "bh":
-        assert large.one <= large.all + SIMULATED, "others that differ help"
+        assert large.single <= large.all + SIMULATED, "others that differ help"
 
 
 def test_a_typical_sample_is_typical() -> None:

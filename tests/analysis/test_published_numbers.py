@@ -72,6 +72,6 @@ def test_as_a_file(tmp_path: Path, entry: dict[str, Any]) -> None:
 @_named(NUMBERS["claims"])
 def test_as_a_claim(entry: dict[str, Any]) -> None:
     printed = check(ONE.validate_python(entry["check"]))
-    assert not printed.passed, printed.shown
+    assert not printed.passed, printed.text
     right = check(ONE.validate_python({**entry["check"], **entry["right"]}))
-    assert right.passed, right.shown
+    assert right.passed, right.text

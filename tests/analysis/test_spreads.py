@@ -47,27 +47,29 @@ def test_only_trials_alike_say_anything() -> None:
 
 
 def test_what_is_not_known_is_not_made_up() -> None:
-    families = preview_power(_plan("misplaced-tc"), effect=0.05, stated=None, known=known_spreads())
+    families = preview_power(_plan("misplaced-tc"), effect=0.05, assumed_spread=None, spreads=known_spreads())
     assert all(one.spread is None and one.width is None for family in families for one in family.comparisons)
     assert all(family.power is None for family in families)
-    stated = preview_power(_plan("misplaced-tc"), effect=0.05, stated=0.1, known=known_spreads())
+    stated = preview_power(_plan("misplaced-tc"), effect=0.05, assumed_spread=0.1, spreads=known_spreads())
     assert all(one.spread == 0.1 and one.campaign is None for family in stated for one in family.comparisons)
     assert all(family.power is not None for family in stated)
 
 
 def test_the_servers_of_eight_blocks_cannot_find_one_and_those_of_ten_can() -> None:
-    eight, ten = (preview_power(_plan("servers", n), effect=1.0, stated=None, known=known_spreads()) for n in (8, 10))
+    eight, ten = (
+        preview_power(_plan("servers", n), effect=1.0, assumed_spread=None, spreads=known_spreads()) for n in (8, 10)
+    )
     assert {(family.able, family.fewest, len(family.comparisons)) for family in eight} == {(False, 10, 20)}
     assert all(family.able for family in ten)
     medium = next(family for family in ten if family.name == "answer/go/medium")
     assert medium.power
-    assert medium.power.one > 0.9
+    assert medium.power.single > 0.9
 
 
 def test_a_width_takes_the_blocks_of_the_comparison_that_varies_most() -> None:
     plan = _plan("quick")
     known = [Varied("c", replace(TRIAL, network=network), "latency", 8, 1, spread) for network, spread in NETWORKS]
-    asked = headline(preview_power(plan, effect=0.05, stated=None, known=known))
+    asked = headline(preview_power(plan, effect=0.05, assumed_spread=None, spreads=known))
     assert {one.where for one in asked} == {"lan", "medium", "poor"}
     needed = blocks_to_be(0.05, asked, plan)
     assert needed.keys() == {"medium", "poor"}

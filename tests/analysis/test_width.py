@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from h123.analysis import analyse, measure_width
-from h123.analysis.statistics.looks import Looks, told
+from h123.analysis.statistics.looks import Looks, journalled_looks
 from h123.analysis.statistics.precision import LIMIT, blocks_for
 from h123.analysis.statistics.remedy import Remedy
 from h123.analysis.statistics.rule import Rule
 from h123.analysis.statistics.signedrank import SignedRank
-from h123.analysis.verdicts.width import FIRST, WidthProgress, next_blocks, reached
+from h123.analysis.verdicts.width import FIRST, WidthProgress, next_blocks, width_progress
 from h123.report.text.trust.looks import width_lines
 from synthetic import Scenario, make_campaign
 
@@ -29,24 +29,24 @@ def interval(low: float | None, high: float | None, **changes: Any) -> dict[str,
 
 def test_every_interval_of_the_answer_is_to_be_narrow() -> None:
     near, far = interval(0.96, 1.04), interval(0.7, 1.4)
-    assert reached([near, near], 0.05, FIRST, RULE) == WidthProgress(True, pytest.approx(0.0408, rel=0.01), None)
-    found = reached([near, far], 0.05, FIRST, RULE)
+    assert width_progress([near, near], 0.05, FIRST, RULE) == WidthProgress(True, pytest.approx(0.0408, rel=0.01), None)
+    found = width_progress([near, far], 0.05, FIRST, RULE)
     assert (found.narrow, found.widest) == (False, pytest.approx(math.sqrt(2) - 1))
     assert found.blocks is None, "±41 % with 10 blocks is too far from ±5 %"
-    assert reached([near, {**far, "family": "rest"}], 0.05, FIRST, RULE).narrow
-    assert reached([near, {**far, "twin": True}], 0.05, FIRST, RULE).narrow
-    assert reached([near, {**far, "withheld": {"kind": "audits"}}], 0.05, FIRST, RULE).narrow
-    assert not reached([{**near, "withheld": {"kind": "audits"}}], 0.05, FIRST, RULE).narrow
-    assert not reached([{**near, "blocks": 5}], 0.05, FIRST, RULE).narrow
+    assert width_progress([near, {**far, "family": "rest"}], 0.05, FIRST, RULE).narrow
+    assert width_progress([near, {**far, "twin": True}], 0.05, FIRST, RULE).narrow
+    assert width_progress([near, {**far, "withheld": {"kind": "audits"}}], 0.05, FIRST, RULE).narrow
+    assert not width_progress([{**near, "withheld": {"kind": "audits"}}], 0.05, FIRST, RULE).narrow
+    assert not width_progress([{**near, "blocks": 5}], 0.05, FIRST, RULE).narrow
 
 
 def test_where_an_interval_has_no_bound_half_as_many_more_are_tried() -> None:
-    assert reached([interval(0.9, None)], 0.05, FIRST, RULE) == WidthProgress(False, None, 15)
-    assert reached([interval(None, 1.1)], 0.05, 180, RULE) == WidthProgress(False, None, None)
+    assert width_progress([interval(0.9, None)], 0.05, FIRST, RULE) == WidthProgress(False, None, 15)
+    assert width_progress([interval(None, 1.1)], 0.05, 180, RULE) == WidthProgress(False, None, None)
 
 
 def test_blocks_without_a_value_are_replaced() -> None:
-    whole, lacking = (reached([interval(0.9, 1.1, blocks=blocks)], 0.05, 12, RULE) for blocks in (12, 9))
+    whole, lacking = (width_progress([interval(0.9, 1.1, blocks=blocks)], 0.05, 12, RULE) for blocks in (12, 9))
     assert whole.blocks
     assert lacking.blocks
     assert lacking.blocks < whole.blocks + 3, "as wide from fewer blocks varies less"
@@ -81,7 +81,7 @@ def test_intervals_that_end_by_their_width_hold_the_truth_as_often() -> None:
         while blocks:
             now, found = blocks, SignedRank(row[:blocks]).estimate(1 - level)
             low, high = math.exp(found.low), math.exp(found.high)
-            blocks = next_blocks(reached([interval(low, high, blocks=now)], wanted, now, RULE), now, len(row))
+            blocks = next_blocks(width_progress([interval(low, high, blocks=now)], wanted, now, RULE), now, len(row))
         taken.append(now)
         wrong += not low <= 1 <= high
     print("missed", wrong / campaigns, "blocks", np.mean(taken))
@@ -92,10 +92,10 @@ def test_intervals_that_end_by_their_width_hold_the_truth_as_often() -> None:
 def test_measuring_the_width_is_no_look(tmp_path: Path) -> None:
     folder = make_campaign(tmp_path / "c", Scenario(blocks=6, width={"wanted": 0.5, "at_most": None}))
     found = measure_width(folder)
-    assert told(folder.events()) == []
+    assert journalled_looks(folder.events()) == []
     assert not folder.verdicts.exists()
     verdicts = analyse(folder)
-    assert told(folder.events()) == [6]
+    assert journalled_looks(folder.events()) == [6]
     assert verdicts["width"] == {"wanted": 0.5, "at_most": None, **vars(found)}
     assert (verdicts["looks"]["rule"], verdicts["looks"]["level"]) == ("width", 0.05 * 13 / 16)
 

@@ -6,7 +6,7 @@ import pytest
 
 from h123.base.paths import project_root
 from h123.catalogue import catalogue, load_declared_constants
-from h123.report.catalogue.constants import DeclarationCheck, constants_page, held
+from h123.report.catalogue.constants import DeclarationCheck, check_declarations, constants_page
 from h123.verification.constants import DeclaredComparison
 from h123.verification.public_record import public_records
 
@@ -16,7 +16,7 @@ SERVERS = 12
 
 @pytest.fixture(scope="module")
 def every() -> Sequence[DeclarationCheck]:
-    return held(load_declared_constants(), catalogue(), public_records())
+    return check_declarations(load_declared_constants(), catalogue(), public_records())
 
 
 def test_the_projects_page_is_what_its_files_generate(every: Sequence[DeclarationCheck]) -> None:
@@ -26,13 +26,13 @@ def test_the_projects_page_is_what_its_files_generate(every: Sequence[Declaratio
 
 def test_packets_show_what_sources_say_or_the_difference_is_stated(every: Sequence[DeclarationCheck]) -> None:
     unknown = [
-        f"{one.said.subject}, {one.over}, {each.constant}: {each.says}, but {each.shows or 'not told'}"
+        f"{one.declared.subject}, {one.over}, {each.constant}: {each.says}, but {each.shows or 'not told'}"
         for one in every
         for each in one.comparisons
         if not each.agrees and not each.differs
     ]
     gone = [
-        f"{one.said.subject}, {one.over}, {each.constant}: {each.shows}, as the source says: {each.says}"
+        f"{one.declared.subject}, {one.over}, {each.constant}: {each.shows}, as the source says: {each.says}"
         for one in every
         for each in one.comparisons
         if each.agrees and each.differs
@@ -42,12 +42,12 @@ def test_packets_show_what_sources_say_or_the_difference_is_stated(every: Sequen
 
 
 def test_enough_servers_are_held_against_their_sources(every: Sequence[DeclarationCheck]) -> None:
-    whole = {one.said.subject for one in every if len(one.comparisons) == 3}
+    whole = {one.declared.subject for one in every if len(one.comparisons) == 3}
     assert len(whole) >= SERVERS
 
 
 def test_what_differs_and_what_nobody_measured_stands_there(every: Sequence[DeclarationCheck]) -> None:
-    said = next(one.said for one in every if one.said.subject == "quinn")
+    said = next(one.declared for one in every if one.declared.subject == "quinn")
     wrong = DeclaredComparison("initial window", "10 packets", ("a.rs:1",), "", False, "")
     page = constants_page(
         [DeclarationCheck(said, [wrong]), DeclarationCheck(said.model_copy(update={"subject": "other"}), [])]
@@ -62,7 +62,7 @@ def test_what_differs_and_what_nobody_measured_stands_there(every: Sequence[Decl
 def test_a_record_of_other_files_tells_nothing() -> None:
     known = public_records()
     said = [one for one in load_declared_constants() if one.subject == "quinn"]
-    assert all(one.comparisons for one in held(said, catalogue(), known))
+    assert all(one.comparisons for one in check_declarations(said, catalogue(), known))
     changed = known["quinn"].record.model_copy(update={"fingerprint": "another"})
     known["quinn"] = known["quinn"].model_copy(update={"record": changed})
-    assert [one.comparisons for one in held(said, catalogue(), known)] == [[]]
+    assert [one.comparisons for one in check_declarations(said, catalogue(), known)] == [[]]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from h123.base.errors import UserError
-from h123.probe import Answer, Inquiry, ProbedSite, ProbeFindings, found_words, judge
+from h123.probe import Answer, Inquiry, ProbedSite, ProbeFindings, abilities_words, judge
 from h123.probe.inquiry import InquiryResult
 
 INQUIRY = Inquiry(ProbedSite("localhost", 8443, ("/orders",)))
@@ -34,7 +34,7 @@ def inquired(*protocols: dict[str, Any], **certificate: Any) -> InquiryResult:
 def test_a_good_server_is_described() -> None:
     known = judge(inquired(spoken("h1"), spoken("h2"), spoken("h3", "timeout")), INQUIRY)
     assert [each.protocol for each in known.spoken] == ["h1", "h2"]
-    assert found_words(known, INQUIRY) == ["It speaks HTTP/1.1 and HTTP/2", "GET /orders: 200, 5 kB, 1.0 ms"]
+    assert abilities_words(known, INQUIRY) == ["It speaks HTTP/1.1 and HTTP/2", "GET /orders: 200, 5 kB, 1.0 ms"]
 
 
 @pytest.mark.parametrize(
@@ -106,8 +106,8 @@ def test_a_certificate_that_is_checked() -> None:
         judge(inquired(spoken("h2"), spoken("h3", distrust="x509: certificate signed by unknown authority")), asked)
     assert "with --insecure instead it is not checked" in (caught.value.remedy or "")
     good = inquired(spoken("h2"), spoken("h3"), **expired)
-    assert found_words(judge(good, asked), asked)[-1] == "Its certificate is trusted by ca.pem"
-    assert sum("h123 does not check it" in line for line in found_words(judge(good, INQUIRY), INQUIRY)) == 2
+    assert abilities_words(judge(good, asked), asked)[-1] == "Its certificate is trusted by ca.pem"
+    assert sum("h123 does not check it" in line for line in abilities_words(judge(good, INQUIRY), INQUIRY)) == 2
 
 
 @pytest.mark.parametrize(
@@ -140,14 +140,14 @@ def test_a_survey_without_a_result() -> None:
 def test_what_a_server_printed_is_told_beside_a_bad_answer() -> None:
     answered = inquired(spoken("h1", status=500))
     with pytest.raises(UserError, match=r"with 500\. Its output ends with:\n  \| no database"):
-        judge(InquiryResult(answered.found, [], ["no database"]), INQUIRY)
+        judge(InquiryResult(answered.findings, [], ["no database"]), INQUIRY)
 
 
 def test_what_a_server_printed_stays_out_where_the_answer_says_what_is_wrong() -> None:
     for status in (302, 401, 404, 421, 429):
         with pytest.raises(UserError) as caught:
             judge(
-                InquiryResult(inquired(spoken("h1", status=status)).found, [], ["ssl: SSLV3_ALERT_BAD_CERTIFICATE"]),
+                InquiryResult(inquired(spoken("h1", status=status)).findings, [], ["ssl: SSLV3_ALERT_BAD_CERTIFICATE"]),
                 INQUIRY,
             )
         assert "ALERT" not in str(caught.value)
@@ -164,7 +164,7 @@ def test_what_a_server_printed_stays_out_where_the_answer_says_what_is_wrong() -
 )
 def test_complaints_about_handshakes_are_said_to_be_of_the_survey(line: str, *, ours: bool) -> None:
     with pytest.raises(UserError) as caught:
-        judge(InquiryResult(inquired(spoken("h1", status=500), spoken("h2", "no ALPN")).found, [], [line]), INQUIRY)
+        judge(InquiryResult(inquired(spoken("h1", status=500), spoken("h2", "no ALPN")).findings, [], [line]), INQUIRY)
     assert line in str(caught.value)
     assert ("complaints about TLS come of that" in str(caught.value)) is ours
 
@@ -242,14 +242,14 @@ def test_what_an_alert_says(alert: str, remedy: str) -> None:
 )
 def test_http3_that_is_announced(header: str, announced: tuple[str, int] | None, said: str) -> None:
     found = inquired(spoken("h1", alt_svc=header), spoken("h2"), spoken("h3", "timeout"))
-    assert found.found is not None
-    assert found.found.announced() == announced
+    assert found.findings is not None
+    assert found.findings.announced() == announced
     assert said in " ".join(judge(found, INQUIRY).remarks)
 
 
 def test_http3_at_the_announced_port_is_taken() -> None:
     found = inquired(spoken("h1", alt_svc='h3=":8444"'), spoken("h3"))
-    known = judge(InquiryResult(found.found, [], http3_port=8444), INQUIRY)
+    known = judge(InquiryResult(found.findings, [], http3_port=8444), INQUIRY)
     assert known.http3_port == 8444
     assert "UDP port 8444" in known.remarks[0]
 
@@ -276,7 +276,7 @@ def test_a_server_that_misses_its_database(line: str) -> None:
     """Whether it ends, or answers with an error."""
     ended: Any = [{"code": "server-exited", "detail": "role server ended with exit status 1 after 0.2 s"}]
     good = inquired(spoken("h2", status=500))
-    for known in (InquiryResult(None, ended, ["starting", line]), InquiryResult(good.found, [], [line])):
+    for known in (InquiryResult(None, ended, ["starting", line]), InquiryResult(good.findings, [], [line])):
         with pytest.raises(UserError) as caught:
             judge(known, INQUIRY)
         assert "in the lab a server reaches nothing outside" in (caught.value.remedy or "")

@@ -57,7 +57,7 @@ class Silent:
 def exposition() -> Iterator[Exposition]:
     """Of a campaign in which one attempt has failed."""
     found = Exposition(Listening.read(":0"))
-    with found.of("quick", Path("/campaigns/mine")), found.beside(Silent()) as display:
+    with found.of("quick", Path("/campaigns/mine")), found.display_with(Silent()) as display:
         display.show(STANDING)
         display.end(FAILED, STANDING)
         yield found
@@ -97,7 +97,7 @@ def test_tells_where_a_campaign_stands(exposition: Exposition) -> None:
 
 def test_people_see_what_they_saw_without() -> None:
     display = Silent()
-    with Exposition(Listening.read(":0")).beside(display) as exposed:
+    with Exposition(Listening.read(":0")).display_with(display) as exposed:
         exposed.show(STANDING)
         exposed.say("waiting", STANDING)
         exposed.end(FAILED, STANDING)

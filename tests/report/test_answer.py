@@ -49,18 +49,18 @@ def compared(*said: str) -> list[dict[str, Any]]:
     ],
 )
 def test_the_best_level(said: list[str], winners: str) -> None:
-    assert best(["h1", "h2", "h3"], compared(*said)).said == winners
+    assert best(["h1", "h2", "h3"], compared(*said)).words == winners
 
 
 def test_a_level_that_failed_in_every_block_is_no_rival() -> None:
-    assert best(["h1", "h2", "h3"], compared("h1<h2", "h3?h1", "h3?h2"), {"h3"}).said == "HTTP/1.1"
-    assert best(["h1", "h2", "h3"], compared("h1=h2", "h3?h1", "h3?h2"), {"h3"}).said == "HTTP/1.1 and HTTP/2 alike"
-    assert best(["h1", "h2", "h3"], compared("h1?h2", "h3?h1"), {"h3"}).said == "no clear winner: HTTP/1.1 or HTTP/2"
+    assert best(["h1", "h2", "h3"], compared("h1<h2", "h3?h1", "h3?h2"), {"h3"}).words == "HTTP/1.1"
+    assert best(["h1", "h2", "h3"], compared("h1=h2", "h3?h1", "h3?h2"), {"h3"}).words == "HTTP/1.1 and HTTP/2 alike"
+    assert best(["h1", "h2", "h3"], compared("h1?h2", "h3?h1"), {"h3"}).words == "no clear winner: HTTP/1.1 or HTTP/2"
 
 
 def test_a_twin_is_no_rival() -> None:
     twin = {"metric": "latency", "a": "h2", "b": "h2", "twin": True, "verdict": "slower"}
-    assert best(["h1", "h2"], [twin, *compared("h2<h1")]).said == "HTTP/2"
+    assert best(["h1", "h2"], [twin, *compared("h2<h1")]).words == "HTTP/2"
 
 
 FAMILIES = [{"name": "answer", "correction": "bh", "metrics": ["latency"], "each": ["network"]}]
@@ -85,7 +85,7 @@ def test_everybody_is_told_who_was_fastest(tmp_path: Path) -> None:
     """Though the study's question compares the other two only."""
     families = [{**FAMILIES[0], "pairs": ["h3/h2"]}, *WITH_COLD[1:], {**FAMILIES[0], "name": "warm"}]
     answer, verdicts = asked(tmp_path, effects=FIRST, families=families)
-    assert [row.said for row in answer.main] == ["HTTP/1.1"] * 3
+    assert [row.words for row in answer.main] == ["HTTP/1.1"] * 3
     assert answer.levels == ["h1", "h2", "h3"]
     poor, cold = answer.rows[-2:]
     trials = [v["metrics"]["latency"] for v in verdicts["values"] if v["cell"] == {**poor.cell, "protocol": "h1"}]
@@ -107,14 +107,14 @@ def test_where_nothing_else_varies_the_row_is_the_workload(tmp_path: Path) -> No
     for c in (*verdicts["comparisons"], *verdicts["values"]):
         c["cell"] = {name: chosen for name, chosen in c["cell"].items() if name == "protocol"}
     (answer,) = answers(verdicts)
-    assert [(answer.name(row), row.said) for row in answer.rows] == [("GET 100 kB", "HTTP/1.1")]
+    assert [(answer.name(row), row.words) for row in answer.rows] == [("GET 100 kB", "HTTP/1.1")]
 
 
 def test_goodput_is_best_where_it_is_most(tmp_path: Path) -> None:
     families = [{**FAMILIES[0], "metrics": ["goodput"]}]
     answer, _ = asked(tmp_path, effects=FIRST, families=families)
     assert (answer.metric.words.best, answer.rows) == ("highest", answer.main)
-    assert [row.said for row in answer.rows] == ["HTTP/1.1"] * 3
+    assert [row.words for row in answer.rows] == ["HTTP/1.1"] * 3
     assert answer.ranked(answer.rows[0])[0] == "h1"
     assert answer.rows[0].value("h1").endswith("MB/s*")
 
@@ -153,7 +153,7 @@ def test_a_level_without_data_leaves_the_answer_open(tmp_path: Path) -> None:
     folder = make_campaign(tmp_path / "c", Scenario(families=FAMILIES, effects=FIRST, missing=lost))
     verdicts = analyse(folder)
     (answer,) = answers(verdicts)
-    assert {row.said for row in answer.rows} == {"no clear winner: HTTP/1.1 or HTTP/3"}
+    assert {row.words for row in answer.rows} == {"no clear winner: HTTP/1.1 or HTTP/3"}
     assert {row.value("h3") for row in answer.rows} == {"–"}
     text = summary(verdicts, folder.path).replace("\n  ", " ")
     assert "18 trials have not been run" in text

@@ -10,7 +10,7 @@ from h123.base.paths import project_root
 from h123.report.figures.causes import causes_figure
 from h123.report.figures.drawing import inline
 from h123.report.text.explanations import causes
-from h123.report.text.explanations.causes import held, nothing_told, parts, sentence, sums, told
+from h123.report.text.explanations.causes import blocking_words, main_parts, no_causes_error, parts, sentence, sums
 
 
 def _between(seconds: float, low: float, high: float) -> dict[str, float]:
@@ -61,7 +61,7 @@ def test_of_pages_it_is_the_median_visit() -> None:
 
 
 def test_a_part_that_may_be_nothing_or_is_small_beside_the_largest_is_not_named() -> None:
-    assert [part["words"] for part in told(ROW)] == ["slow start", "round trips to connect"]
+    assert [part["words"] for part in main_parts(ROW)] == ["slow start", "round trips to connect"]
 
 
 def test_the_table_ends_with_the_whole() -> None:
@@ -86,7 +86,7 @@ LOSSES = {"a_seconds": 0.02, "b_seconds": 0.039, "a_held": 0.0, "b_held": 0.0121
 
 
 def test_of_what_losses_cost_the_head_of_line_blocking_is_told() -> None:
-    assert _plain(held({**ROW, "losses": LOSSES})) == (
+    assert _plain(blocking_words({**ROW, "losses": LOSSES})) == (
         "Head-of-line blocking: while data of other requests had arrived, and was held back behind a lost packet, went "
         "12.1 ms (31 %) of the 39 ms that losses cost a request of HTTP/2 and none of the 20 ms that losses cost a "
         "request of HTTP/3."
@@ -94,14 +94,16 @@ def test_of_what_losses_cost_the_head_of_line_blocking_is_told() -> None:
 
 
 def test_losses_that_held_back_nothing_are_said_to() -> None:
-    assert held({**ROW, "losses": {**LOSSES, "b_held": 0.0}}) == (
+    assert blocking_words({**ROW, "losses": {**LOSSES, "b_held": 0.0}}) == (
         "Head-of-line blocking has no part in it: no loss held back data of other requests."
     )
 
 
 def test_where_losses_cost_little_or_it_is_not_known_nothing_is_said_of_it() -> None:
-    assert held({**ROW, "losses": {**LOSSES, "a_seconds": 0.001, "b_seconds": 0.0012, "b_held": 0.0011}}) == ""
-    assert held(ROW) == ""
+    assert (
+        blocking_words({**ROW, "losses": {**LOSSES, "a_seconds": 0.001, "b_seconds": 0.0012, "b_held": 0.0011}}) == ""
+    )
+    assert blocking_words(ROW) == ""
 
 
 def test_few_blocks_tell_nothing_yet() -> None:
@@ -217,4 +219,4 @@ def _asked(metric: str) -> dict[str, Any]:
 )
 def test_nothing_to_tell_is_said(verdicts: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=said):
-        raise nothing_told(verdicts)
+        raise no_causes_error(verdicts)

@@ -36,7 +36,7 @@ def _unjudged(kind: str, why: str, **changes: Any) -> dict[str, Any]:
 def test_pairs_that_are_not_judged_for_one_reason_share_a_sentence(kind: str) -> None:
     both = [_unjudged(kind, "this is why"), _unjudged(kind, "this is why", a="h2", b="h1")]
     (only,) = outcomes(both, 0.05)
-    said = only.said.replace("\u00a0", " ")
+    said = only.text.replace("\u00a0", " ")
     assert said.startswith(
         "On poor, HTTP/3 v HTTP/2 and HTTP/2 v HTTP/1.1 are not judged: this is why. More blocks would"
     )
@@ -55,14 +55,14 @@ def test_pairs_that_are_not_judged_for_one_reason_share_a_sentence(kind: str) ->
 )
 def test_what_differs_has_a_sentence_of_its_own(other: dict[str, Any]) -> None:
     first, second = outcomes([_unjudged("audits", "this is why"), other], 0.05)
-    assert first.said.replace("\u00a0", " ").startswith("On poor, HTTP/3 v HTTP/2 is not judged: this is why.")
-    assert "HTTP/2" in second.said
+    assert first.text.replace("\u00a0", " ").startswith("On poor, HTTP/3 v HTTP/2 is not judged: this is why.")
+    assert "HTTP/2" in second.text
     assert second.standing == {"faster": "better"}.get(other["verdict"], other["verdict"])
 
 
 def test_one_pair_alone_needs_no_name() -> None:
     here = [_unjudged("audits", "this is why", cell={"network": name}) for name in ("poor", "home")]
-    assert [one.said.partition(":")[0] for one in outcomes(here, 0.05)] == [
+    assert [one.text.partition(":")[0] for one in outcomes(here, 0.05)] == [
         "On poor, not judged",
         "On home, not judged",
     ]
@@ -71,5 +71,5 @@ def test_one_pair_alone_needs_no_name() -> None:
 def test_what_a_busy_machine_spoils_keeps_its_figures() -> None:
     both = [_unjudged("machine", "the machine was busy"), _unjudged("machine", "the machine was busy", a="h2", b="h1")]
     first, second = outcomes(both, 0.05)
-    assert "so far HTTP/3 is" in first.said
-    assert "so far HTTP/2 is" in second.said
+    assert "so far HTTP/3 is" in first.text
+    assert "so far HTTP/2 is" in second.text

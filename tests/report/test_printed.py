@@ -12,7 +12,7 @@ from h123.base.errors import UserError
 from h123.report import write_report
 from h123.report.figures.averages import averages_figures
 from h123.report.figures.axes import log_ticks
-from h123.report.text.printed_values import PrintedSide, printed_side, printed_table, side_beside
+from h123.report.text.printed_values import PrintedSide, open_other_side, printed_side, printed_table
 from h123.store import CampaignFolder
 from study.test_printed import PRINTED, write
 from synthetic import Scenario, make_campaign
@@ -67,7 +67,7 @@ def test_three_side_by_side(folders: dict[str, CampaignFolder]) -> None:
 def test_values_of_both_and_how_far_they_are(folders: dict[str, CampaignFolder]) -> None:
     here = side_of(folders["here"])
     assert here
-    table = printed_table(here, side_beside(folders["here"], folders["other"].path))
+    table = printed_table(here, open_other_side(folders["here"], folders["other"].path))
     ((title, rows), *_) = table.groups
     assert (title, [row["of"] for row in rows]) == ("Latency, median", ["HTTP/2", "HTTP/3"])
     h3 = table.values[1]
@@ -112,7 +112,7 @@ def test_what_cannot_stand_beside(folders: dict[str, CampaignFolder], tmp_path: 
     }
     for path, words in wrong.items():
         with pytest.raises(UserError) as fault:
-            side_beside(here, path)
+            open_other_side(here, path)
         assert words in fault.value.message
     empty = [{**row, "ours": []} for row in own.rows]
     with pytest.raises(UserError, match="no printed value has data in both"):
@@ -145,7 +145,7 @@ def test_forged_values_of_the_other_are_refused_by_their_key(
     row["forged"] = None
     (forged / "verdicts.json").write_text(json.dumps(verdicts).replace('"forged": null', text))
     with pytest.raises(UserError) as fault:
-        side_beside(here, forged)
+        open_other_side(here, forged)
     assert "is not as h123 writes it" in fault.value.message
     assert words in fault.value.message
 

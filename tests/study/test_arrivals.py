@@ -175,7 +175,7 @@ def test_a_client_is_told_on_which_connection(protocol: str, connections: int) -
     assert work.load.arrivals
     dealt = work.load.arrivals.dealt(7, 16, connections)
     assert [*zip(itertools.accumulate(document["gaps_ns"]), document["dealt_to"], strict=True)] == dealt
-    assert work.tells_connections
+    assert work.schedules_connections
 
 
 def test_rates_of_each_connection_take_as_long_as_one_connection() -> None:
@@ -197,7 +197,7 @@ def test_a_client_is_told_the_gaps_and_no_rate() -> None:
     assert document["rate"] is None
     assert work.load.arrivals
     assert list(itertools.accumulate(document["gaps_ns"])) == work.load.arrivals.due(7, 8)
-    assert (work.open_loop, work.tells_arrivals, work.most_in_flight()) == (True, True, None)
+    assert (work.open_loop, work.schedules_requests, work.most_in_flight()) == (True, True, None)
     assert "dealt_to" not in document
     assert "gaps_ns" not in workload_of({"protocol": "h2", "rate": 5.0}).file(TARGET).model_dump(exclude_unset=True)
 

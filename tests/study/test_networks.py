@@ -86,11 +86,11 @@ def test_blocks_meet_cross_traffic_at_different_moments(tmp_path: Path) -> None:
         "both: {delay: 1ms, rate: 10Mbit/s, queue: 50kB}\ncross: {down: {tcp: 4}, ahead: 2s, spread: 4s}\n",
     )
     assert Network.from_resolved(network.resolved()) == network
-    begun = [network.met(moment).link()["cross"]["ahead_ns"] for moment in (0.0, 0.25, 1.0)]
+    begun = [network.at_moment(moment).link()["cross"]["ahead_ns"] for moment in (0.0, 0.25, 1.0)]
     assert begun == [2_000_000_000, 3_000_000_000, 6_000_000_000]
     assert "spread_ns" not in network.link()["cross"]
     other = read(tmp_path, "both: {delay: 1ms}\n")
-    assert other.met(0.5) == other
+    assert other.at_moment(0.5) == other
 
 
 def test_a_client_moves_in_the_labs_words(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from h123.report.figures.drawing import Figure
 from h123.report.trial_view import choose
 from h123.report.trial_view.arm import Arm, arms
 from h123.report.trial_view.facts import rows
-from h123.report.trial_view.series import bins_of, flight_figure, held_marks, lost_marks, shifted, throughput_figure
+from h123.report.trial_view.series import bins_of, flight_figure, loss_marks, shifted, stall_marks, throughput_figure
 from h123.report.trial_view.waterfall import PARTS, _pieces, waterfall_figure
 from h123.store import CampaignFolder
 from synthetic import Scenario, make_campaign
@@ -68,7 +68,7 @@ def shown(measured: Tool) -> list[Arm]:
 
 
 def test_the_page_is_one_file_that_needs_no_other(measured: Tool, shown: list[Arm]) -> None:
-    h2, h3 = (arm.chosen.folder.name for arm in shown)  # the attempts that count: a busy machine repeats trials
+    h2, h3 = (arm.attempt.folder.name for arm in shown)  # the attempts that count: a busy machine repeats trials
     done = replace(measured, draws=True)("show", "out", *(name.partition("~")[0] for name in (h2, h3)))
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == f"out/show/{h2}+{h3}.html"
@@ -103,18 +103,18 @@ def test_the_area_below_throughput_is_what_the_link_delivered(shown: list[Arm]) 
 
 def test_what_the_record_of_packets_does_not_cover_is_not_drawn_as_nothing(shown: list[Arm], tmp_path: Path) -> None:
     whole = shown[0]
-    folder = Path(shutil.copytree(whole.chosen.folder, tmp_path / "cut"))
+    folder = Path(shutil.copytree(whole.attempt.folder, tmp_path / "cut"))
     packets = read_packets(folder)
     kept = packets[: len(packets) // 2]
     write_packets(kept, folder / "packets-access.parquet")
     report = json.loads((folder / "report.json").read_text())
     report["links"][0]["packets_left_out"] = len(packets) - len(kept)
     (folder / "report.json").write_text(json.dumps(report))
-    cut = Arm(replace(whole.chosen, folder=folder), whole.name)
+    cut = Arm(replace(whole.attempt, folder=folder), whole.name)
     bins = bins_of([cut])
     (down, *_) = _drawn(throughput_figure([cut], bins))["vconcat"][-2:]
     rows = down["layer"][0]["data"]["values"]
-    end = (int(kept["at_ns"].max()) - cut.began - bins.width) / 1e9
+    end = (int(kept["at_ns"].max()) - cut.begin_ns - bins.width) / 1e9
     assert all((row["v"] is None) == (row["t"] > end) for row in rows)
     assert {row["v"] is None for row in rows} == {True, False}
 
@@ -123,8 +123,8 @@ def test_every_loss_has_its_mark(shown: list[Arm]) -> None:
     bins = bins_of(shown)
     for number, arm in enumerate(shown):
         assert arm.packets is not None
-        lost = arm.packets["at_ns"][arm.packets["fate"] == LOST].astype(np.int64) - arm.began
-        marks = [mark for mark in lost_marks(shown, bins) if (mark.arm, mark.kind) == (number, LOST)]
+        lost = arm.packets["at_ns"][arm.packets["fate"] == LOST].astype(np.int64) - arm.begin_ns
+        marks = [mark for mark in loss_marks(shown, bins) if (mark.arm, mark.kind) == (number, LOST)]
         places = set((lost // bins.width).tolist())
         assert places == {round(second * 1e9 / bins.width) for mark in marks for second in mark.seconds}
 
@@ -189,12 +189,12 @@ def test_times_in_which_flow_control_held_the_sender_are_marked(shown: list[Arm]
     quic = replace(shown[1])
     bins = bins_of([quic])
     log = next(log for log in shown[1].logs if log)
-    begin = quic.began + 3 * bins.width
+    begin = quic.begin_ns + 3 * bins.width
     held = FlowControlStall(begin, begin + 2 * bins.width - 1, stream=True, own=True)
     quic.__dict__["logs"] = [replace(log, stalls=(held,))]
-    (marks,) = held_marks([quic], bins, DOWN)
+    (marks,) = stall_marks([quic], bins, DOWN)
     assert [round(second * 1e9 / bins.width) for second in marks.seconds] == [3, 4]
-    assert not held_marks([quic], bins, UP)
+    assert not stall_marks([quic], bins, UP)
     assert "its stream's limit held data for" in dict(rows([quic]))["the server's stack (qlog)"][0]
 
 

@@ -116,7 +116,7 @@ def _insisted(asked: ClientCase) -> list[Sample]:
 
 def _seen_insisting(protocol: str, rows: list[Sample], **changed: Any) -> Witness:
     again = sum(row["tries"] - 1 for row in rows)
-    logged = {"made": len(rows) + again, "given_up": again} if protocol == "h3" else {}
+    logged = {"requests": len(rows) + again, "given_up": again} if protocol == "h3" else {}
     down = sum(row["bytes_down"] for row in rows) + again * 400_000
     usual = {"connections": 1 + again if protocol == "h1" else 1, "bytes_down": down, **logged}
     return Witness(WINDOW, **{**usual, **changed})
@@ -145,7 +145,7 @@ INSISTED_WRONG: list[tuple[str, str, Edit, dict[str, Any], str]] = [
     ("the cold one", "h2", lambda rows: rows[0].update(tries=2), {}, "a cold request has 2 for its tries"),
     ("too soon", "h2", _too_soon, {}, "for the last time 1.000 s before it was to be"),
     ("one connection", "h1", lambda _: None, {"connections": 3}, "the server saw 3 connections, and"),
-    ("not made", "h3", lambda _: None, {"made": 13}, "13 requests, and the rows tell of"),
+    ("not made", "h3", lambda _: None, {"requests": 13}, "13 requests, and the rows tell of"),
     ("not told", "h3", lambda _: None, {"given_up": 1}, "told of 1 of"),
     ("nothing came", "h2", lambda _: None, {"bytes_down": 10_000_000}, "10000000 bytes came down"),
     ("sent on", "h2", lambda _: None, {"bytes_down": 40_000_000}, "40000000 bytes came down"),

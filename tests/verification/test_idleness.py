@@ -37,11 +37,11 @@ def announced(span: str) -> Result:
     ],
 )
 def test_a_minute_or_what_is_declared_is_left_as_it_was_found(declared: dict[str, str], result: Result) -> None:
-    assert list(idleness.judged(server(**declared), [result])) == [result]
+    assert list(idleness.judge_idleness(server(**declared), [result])) == [result]
 
 
 def test_less_than_any_server_may_announce_unasked_passes_where_it_is_declared() -> None:
-    (told,) = idleness.judged(server(h3="20s"), [limits(SHORT, "failed")])
+    (told,) = idleness.judge_idleness(server(h3="20s"), [limits(SHORT, "failed")])
     assert told.verdict == "passed"
 
 
@@ -54,21 +54,21 @@ def test_less_than_any_server_may_announce_unasked_passes_where_it_is_declared()
     ],
 )
 def test_less_than_a_minute_fails_with_the_line_to_declare(result: Result, line: str) -> None:
-    (told,) = idleness.judged(server(), [result])
+    (told,) = idleness.judge_idleness(server(), [result])
     assert told.verdict == "failed"
     assert f"declare it in [server] of subject.toml: `{line}`" in told.detail
 
 
 @pytest.mark.parametrize("span", ["idle for 5m0s", "idle for 29s"])
 def test_another_time_than_the_declared_one_fails(span: str) -> None:
-    (told,) = idleness.judged(server(h3="30s"), [announced(span)])
+    (told,) = idleness.judge_idleness(server(h3="30s"), [announced(span)])
     assert told.verdict == "failed"
     assert "not for 30 s as is declared" in told.detail
 
 
 def test_over_tcp_so_much_is_asked_for_and_twice_as_much() -> None:
     impatient = server(h2="20s", h3="30s")
-    assert [idleness.asked(impatient, p) / 1e9 for p in ("h1", "h2", "h3")] == [58, 18, 58]
+    assert [idleness.idle_time_ns(impatient, p) / 1e9 for p in ("h1", "h2", "h3")] == [58, 18, 58]
     assert [idleness.beyond(impatient, p) for p in ("h1", "h2", "h3")] == [None, {"idle_ns": 40_000_000_000}, None]
 
 

@@ -9,8 +9,8 @@ from h123.verification.client_cases import STREAMS, WINDOWS, ClientCase, assignm
 from h123.verification.clients.receive_limits import (
     Reception,
     Window,
-    given_up,
-    made,
+    count_cancelled,
+    count_requests,
     reception,
     reception_faults,
     reception_words,
@@ -60,15 +60,15 @@ def test_what_a_client_gives_up_is_not_open_any_more() -> None:
 def test_each_request_that_is_given_up_counts_once() -> None:
     ends = [{"frame_type": kind, "stream_id": stream} for stream in (4, 8) for kind in ("stop_sending", "reset_stream")]
     log = [*_asked(3, 3), _packet(100, "received", 90, *ends), _packet(101, "received", 91, *ends[:2])]
-    assert given_up(log) == 2
-    assert given_up(_asked(3, 3)) == 0
+    assert count_cancelled(log) == 2
+    assert count_cancelled(_asked(3, 3)) == 0
 
 
 def test_each_request_that_was_made_counts_once() -> None:
     """Be it that it was given up before anything of it came."""
     ends = [{"frame_type": "reset_stream", "stream_id": stream} for stream in (8, 12)]
     log = [*_asked(3, 3), _packet(100, "received", 90, *ends), _packet(900, "received", 91, _stream(2))]
-    assert made(log) == 4
+    assert count_requests(log) == 4
 
 
 def test_control_streams_are_no_requests() -> None:

@@ -47,7 +47,7 @@ def test_quic_is_seen_in_the_log_alone(tmp_path: Path) -> None:
             '\x1e{"time": 4, "name": "transport:packet_sent", "data": {"raw": {"length": 40}}}\n'
         )
     assert _seen(tmp_path, [], "h3", qlog=True) == Witness(
-        WINDOW, 2, [Arrival(1_250_000, 1280), Arrival(3_000_000, 1280)], given_up=0, made=0
+        WINDOW, 2, [Arrival(1_250_000, 1280), Arrival(3_000_000, 1280)], given_up=0, requests=0
     )
 
 

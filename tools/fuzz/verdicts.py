@@ -17,7 +17,7 @@ from h123.analysis import analyse, read_verdicts
 from h123.base.errors import UserError
 from h123.report.figures.printed_values import printed_figure
 from h123.report.page.template import template
-from h123.report.text.printed_values import PrintedTable, printed_side, printed_table, side_beside
+from h123.report.text.printed_values import PrintedTable, open_other_side, printed_side, printed_table
 from h123.store import CampaignFolder
 from study.test_printed import PRINTED, write
 from synthetic import Scenario, make_campaign
@@ -68,7 +68,7 @@ def _read(case: bytes, folder: Path) -> None:
     assert own
     refusals = list[UserError]()
     try:
-        _show(printed_table(own, side_beside(here, forged)))
+        _show(printed_table(own, open_other_side(here, forged)))
     except UserError as refusal:
         refusals.append(refusal)
     with suppress(UserError):

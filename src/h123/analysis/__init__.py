@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from h123.analysis.statistics.remedy import Remedy
     from h123.analysis.statistics.signedrank import CONFIDENCE, ratio_of
     from h123.analysis.statistics.spreads import known_spreads
-    from h123.analysis.verdicts.conditions import Level, levels_asked, ratios_asked
+    from h123.analysis.verdicts.conditions import Level, condition_levels, condition_ratios
     from h123.analysis.verdicts.treatments import Treatment, TreatmentMetric, by_pairing, treatments
 
 __all__ = [
@@ -41,6 +41,8 @@ __all__ = [
     "by_pairing",
     "claims",
     "comparisons",
+    "condition_levels",
+    "condition_ratios",
     "decide",
     "decide_claims",
     "explained_phase",
@@ -51,14 +53,12 @@ __all__ = [
     "gather",
     "headline",
     "known_spreads",
-    "levels_asked",
     "measure_width",
     "never_succeeds",
     "next_look",
     "plan_looks",
     "provenance",
     "ratio_of",
-    "ratios_asked",
     "read_verdicts",
     "record_gate",
     "reliable",

@@ -10,9 +10,9 @@ from h123.analysis.claims.decisions import decide
 from h123.analysis.claims.rows import LedgerDecided
 from h123.analysis.provenance.gate import GateRow
 from h123.analysis.sections import SECTIONS, Verdicts
-from h123.analysis.statistics.looks import Looks, told
-from h123.analysis.verdicts.judgement import judged
-from h123.analysis.verdicts.width import WidthProgress, reached_by
+from h123.analysis.statistics.looks import Looks, journalled_looks
+from h123.analysis.verdicts.judgement import judge_case
+from h123.analysis.verdicts.width import WidthProgress, campaign_width_progress
 from h123.base.files.durable import write_atomically
 from h123.base.garbage import few_collections
 from h123.store import CampaignFolder
@@ -32,7 +32,7 @@ def _analyse(folder: CampaignFolder) -> Verdicts:
     case = gather(folder)
     verdicts = compute(case)
     _journal(folder, case.rule.looks)
-    write_atomically(folder.verdicts, _written(verdicts))
+    write_atomically(folder.verdicts, _verdicts_text(verdicts))
     return verdicts
 
 
@@ -47,30 +47,30 @@ def compute(case: Case) -> Verdicts:
 def is_current(verdicts: Verdicts, case: Case) -> bool:
     """Whether this program comes to the same verdicts, but for the last digits, whatever the folder is called now, and
     whatever became of the campaign's conditions."""
-    found: dict[str, object] = json.loads(_written(compute(case)))
+    parts: dict[str, object] = json.loads(_verdicts_text(compute(case)))
     apart = {"campaign", "gate"}
-    return all(_is_alike(verdicts.get(name), part) for name, part in found.items() if name not in apart)
+    return all(_is_alike(verdicts.get(name), part) for name, part in parts.items() if name not in apart)
 
 
-def _is_alike(one: object, other: object) -> bool:
-    if isinstance(one, float | int) and isinstance(other, float | int):
-        return math.isclose(one, other, rel_tol=_LAST_DIGITS)
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_is_alike(one[name], other[name]) for name in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_is_alike, one, other))
-    return one == other
+def _is_alike(part: object, other: object) -> bool:
+    if isinstance(part, float | int) and isinstance(other, float | int):
+        return math.isclose(part, other, rel_tol=_LAST_DIGITS)
+    if isinstance(part, dict) and isinstance(other, dict):
+        return part.keys() == other.keys() and all(_is_alike(part[name], other[name]) for name in part)
+    if isinstance(part, list) and isinstance(other, list):
+        return len(part) == len(other) and all(map(_is_alike, part, other))
+    return part == other
 
 
 def record_gate(folder: CampaignFolder, verdicts: Verdicts, gate: GateRow | None) -> Verdicts:
     """The same with what became of its conditions, which is also written, so that whoever reads them reads the same."""
-    kept = cast(Verdicts, {name: part for name, part in verdicts.items() if name != "gate"})
-    whole: Verdicts = {**kept, "gate": gate} if gate else kept
-    write_atomically(folder.verdicts, _written(whole))
+    other_parts = cast(Verdicts, {name: part for name, part in verdicts.items() if name != "gate"})
+    whole: Verdicts = {**other_parts, "gate": gate} if gate else other_parts
+    write_atomically(folder.verdicts, _verdicts_text(whole))
     return whole
 
 
-def _written(verdicts: Verdicts) -> str:
+def _verdicts_text(verdicts: Verdicts) -> str:
     """A line for each row of each part. With an indentation deeper than that the encoder is many times slower."""
     encode = json.JSONEncoder(sort_keys=True, allow_nan=False, ensure_ascii=False).encode
 
@@ -85,7 +85,7 @@ def _written(verdicts: Verdicts) -> str:
 
 def _journal(folder: CampaignFolder, looks: Looks) -> None:
     """Every look is told, for the next one to know of it (looks.py)."""
-    if looks.blocks[-1] not in told(folder.events()):
+    if looks.blocks[-1] not in journalled_looks(folder.events()):
         folder.append({"event": "look", "blocks": looks.blocks[-1]})
 
 
@@ -93,7 +93,7 @@ def measure_width(folder: CampaignFolder) -> WidthProgress:
     """How narrow the intervals of the answer are, of a campaign that is to have a width. Nobody is told where they lie,
     so this is no look. Raises UserError."""
     case = gather(folder)
-    return reached_by(case, judged(case))
+    return campaign_width_progress(case, judge_case(case))
 
 
 def decide_claims(folder: CampaignFolder, ledgers: Iterable[Ledger]) -> list[LedgerDecided]:

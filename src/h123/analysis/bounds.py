@@ -34,9 +34,9 @@ def blocks_to_part_value(values: Sequence[float], bound: float, verdicts: Verdic
 
 def _needed(had: Sequence[float], bound: float, verdicts: Verdicts, blocks: int, correction: str) -> int | None:
     looks, planned = verdicts["looks"], verdicts["blocks"]["planned"]
-    taken = Looks(looks["blocks"], looks["planned"], looks["rule"] == WIDTH)
-    level = taken.next_level(verdicts["alpha"])
-    apart = [math.log(one / bound) for one in had]
+    looks_so_far = Looks(looks["blocks"], looks["planned"], looks["rule"] == WIDTH)
+    level = looks_so_far.next_level(verdicts["alpha"])
+    apart = [math.log(ratio / bound) for ratio in had]
     if len(apart) < FEWEST_PAIRS:
         needed: int | None = blocks_needed(1, correction, level)
     else:

@@ -58,7 +58,7 @@ class Evidence:
         """Of a quantile of latency, by file of samples (h123.measures.quantiles)."""
         return intervals(self._folder, samples, share)
 
-    def lost(self) -> Mapping[str, str]:
+    def damaged_trials(self) -> Mapping[str, str]:
         """What is wrong with the files of trials that had a valid attempt and have none now."""
         return self._folder.damaged_trials()
 
@@ -103,13 +103,13 @@ def once(compute: Callable[[Case], Result]) -> Callable[[Case], Result]:
     """The same, computed once a case however often it is asked for."""
 
     @wraps(compute)
-    def known(case: Case) -> Result:
-        if known not in case.computed:
-            case.computed[known] = compute(case)
-        result: Result = case.computed[known]
+    def cached(case: Case) -> Result:
+        if cached not in case.computed:
+            case.computed[cached] = compute(case)
+        result: Result = case.computed[cached]
         return result
 
-    return known
+    return cached
 
 
 def gather(folder: CampaignFolder) -> Case:
@@ -122,8 +122,8 @@ def gather(folder: CampaignFolder) -> Case:
     trials = load_trials(folder, plan)
     # A campaign that still has trials to run is looked at as far as it has come.
     now = complete_blocks(trials.attempts, plan) if cure.waiting else len(plan.blocks)
-    taken = looks(events, now, folder.looks, by_width=folder.precision is not None)
-    rule = Rule(study.compare.margin, study.compare.alpha, taken, cure)
+    looks_so_far = looks(events, now, folder.looks, by_width=folder.precision is not None)
+    rule = Rule(study.compare.margin, study.compare.alpha, looks_so_far, cure)
     networks = {name: Network.from_resolved(profile) for name, profile in folder.networks.items()}
     facts = Facts(folder.name, folder.created, folder.seed, events, folder.imported, folder.precision, folder.subjects)
     facts = facts._replace(shard=folder.shard)

@@ -22,16 +22,20 @@ def respelled_verdicts(content: dict[str, Any]) -> dict[str, Any]:
             part |= {
                 name: FORMER_NAMES.get(part[name], part[name]) for name in ("cause", "group") if _is_word(part, name)
             }
-    for row in _judged(content):
+    for row in _verdict_rows(content):
         better, worse = metric(row["metric"]).verdicts
         words = {_BETTER: better, _WORSE: worse}
-        for one in (row, row.get("whole"), *_rows(row, "steps")):
-            if isinstance(one, dict):
-                one |= {name: words[one[name]] for name in _VERDICTS if _is_word(one, name) and one[name] in words}
+        for verdict_row in (row, row.get("whole"), *_rows(row, "steps")):
+            if isinstance(verdict_row, dict):
+                verdict_row |= {
+                    name: words[verdict_row[name]]
+                    for name in _VERDICTS
+                    if _is_word(verdict_row, name) and verdict_row[name] in words
+                }
     return content
 
 
-def _judged(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _verdict_rows(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Rows with verdicts."""
     disturbances = content.get("disturbances")
     rows = [*_rows(content, "comparisons"), *_rows(content, "ladder")]

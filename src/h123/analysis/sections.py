@@ -104,7 +104,7 @@ class Verdicts(
     failures.FailuresPart,
     outlook.OutlookPart,
     transport.TransportPart,
-    remote_server.ElsewherePart,
+    remote_server.RemoteServersPart,
     causes.CausesPart,
     windows.WindowsPart,
     ladder.LadderPart,

@@ -52,11 +52,11 @@ def load_trials(folder: CampaignFolder, plan: Plan) -> TrialSet:
 
 
 def _failed(events: Iterable[Event], plan: Plan) -> frozenset[Treated]:
-    tried: dict[str, list[TrialEvent]] = {}
+    attempts: dict[str, list[TrialEvent]] = {}
     for event in events:
         if event["event"] == "trial":
-            tried.setdefault(event["trial"], []).append(event)
-    return frozenset(treated(trial) for trial in plan.trials() if _has_failed(tried.get(trial.id, [])))
+            attempts.setdefault(event["trial"], []).append(event)
+    return frozenset(treated(trial) for trial in plan.trials() if _has_failed(attempts.get(trial.id, [])))
 
 
 def _has_failed(events: Sequence[TrialEvent]) -> bool:

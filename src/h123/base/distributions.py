@@ -51,8 +51,8 @@ def _binomial(n: int, share: float) -> tuple[int, Floats]:
     up, down = np.arange(mode, high, dtype=np.float64), np.arange(mode, low, -1, dtype=np.float64)
     above = np.cumprod((n - up) / (up + 1) * odds)
     below = np.cumprod(down / (n - down + 1) / odds)
-    reached = np.cumsum(np.concatenate([below[::-1], [1.0], above]))
-    return low, reached / reached[-1]
+    cumulative = np.cumsum(np.concatenate([below[::-1], [1.0], above]))
+    return low, cumulative / cumulative[-1]
 
 
 def normal_cdf(z: float) -> float:
@@ -83,8 +83,8 @@ def student_quantile(freedom: float, p: float) -> float:
     log = math.log(-NormalDist().inv_cdf(tail))
     for _ in range(_STEPS):
         t = math.exp(log)
-        reached = _student_tail(freedom, t)
-        step = (math.log(reached) - math.log(tail)) * reached / (t * _student_density(freedom, t))
+        tail_at_t = _student_tail(freedom, t)
+        step = (math.log(tail_at_t) - math.log(tail)) * tail_at_t / (t * _student_density(freedom, t))
         log += step
         if abs(step) < 1e-9:  # what is left is the square of it
             break
@@ -109,8 +109,8 @@ def noncentral_student_cdf(freedom: float, noncentrality: float, t: float) -> fl
         high *= 1.25
     places = np.arange(math.floor(low / step), math.ceil(high / step) + 1) * step
     weights = np.exp(freedom * (places - np.expm1(2 * places) / 2))
-    reached = [normal_cdf(t * s - noncentrality) for s in np.exp(places).tolist()]
-    return min(1.0, float(weights @ reached) / float(weights.sum()))
+    densities = [normal_cdf(t * s - noncentrality) for s in np.exp(places).tolist()]
+    return min(1.0, float(weights @ densities) / float(weights.sum()))
 
 
 def _spread(freedom: float, place: float) -> float:
@@ -142,20 +142,20 @@ def _beta_fraction(a: float, b: float, x: float) -> float:
     By its continued fraction: NIST Digital Library of Mathematical Functions, 8.17.22, with Lentz's method (ibid.,
     3.10(iii)).
     """
-    c, d = 1.0, 1 / _kept(1 - (a + b) * x / (a + 1))
+    c, d = 1.0, 1 / _nonzero(1 - (a + b) * x / (a + 1))
     fraction = d
     for m in range(1, _STEPS):
         even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         for term in (even, odd):
-            d, c = 1 / _kept(1 + term * d), _kept(1 + term / c)
+            d, c = 1 / _nonzero(1 + term * d), _nonzero(1 + term / c)
             fraction *= c * d
         if abs(c * d - 1) < 1e-15:
             break
     return fraction
 
 
-def _kept(value: float) -> float:
+def _nonzero(value: float) -> float:
     """Off zero."""
     return value if abs(value) > _TINY else _TINY
 

@@ -59,10 +59,10 @@ def check_threads() -> None:
 
     They are started, and end again: what limits them (`ulimit -u`, a control group, a PID namespace) is not asked.
     """
-    ended, started = threading.Event(), list[threading.Thread]()
+    finished, started = threading.Event(), list[threading.Thread]()
     try:
         for _ in range(THREADS):
-            thread = threading.Thread(target=ended.wait, daemon=True)
+            thread = threading.Thread(target=finished.wait, daemon=True)
             thread.start()
             started.append(thread)
     except RuntimeError:
@@ -72,7 +72,7 @@ def check_threads() -> None:
             status=3,
         ) from None
     finally:
-        ended.set()
+        finished.set()
         for thread in started:
             thread.join()
 

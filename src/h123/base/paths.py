@@ -20,8 +20,8 @@ def checkout() -> Path | None:
 
     None if h123 is installed as a package.
     """
-    if given := os.environ.get("H123_ROOT"):
-        return Path(given)
+    if folder_name := os.environ.get("H123_ROOT"):
+        return Path(folder_name)
     return None if _PACKAGED.is_dir() else _PACKAGE.parents[1]
 
 
@@ -46,11 +46,11 @@ def data_folders(kind: str) -> Iterator[Path]:
     What comes with h123 is first, so that a name such as `lan` means the same on every machine. Then come the working
     directory and the user's configuration folder.
     """
-    seen = set[Path]()
+    real_folders = set[Path]()
     for root in (project_root(), Path(), config_folder()):
         folder = root / kind
-        if folder.is_dir() and real(folder) not in seen:
-            seen.add(real(folder))
+        if folder.is_dir() and real(folder) not in real_folders:
+            real_folders.add(real(folder))
             yield folder
 
 
@@ -64,15 +64,15 @@ def cache_folder() -> Path:
 
     H123_CACHE overrides the default: `.cache` in a checkout, else XDG_CACHE_HOME/h123, by default ~/.cache/h123.
     """
-    if given := os.environ.get("H123_CACHE"):
-        return Path(given)
+    if folder_name := os.environ.get("H123_CACHE"):
+        return Path(folder_name)
     root = checkout()
     return root / ".cache" if root else _user_folder("XDG_CACHE_HOME", ".cache")
 
 
 def _user_folder(variable: str, default: str) -> Path:
-    given = os.environ.get(variable, "")
-    root = Path(given) if os.path.isabs(given) else Path(os.path.expanduser("~")) / default  # noqa: PTH111, PTH117
+    folder_name = os.environ.get(variable, "")
+    root = Path(folder_name) if os.path.isabs(folder_name) else Path(os.path.expanduser("~")) / default  # noqa: PTH111, PTH117
     return root / "h123"
 
 
@@ -83,8 +83,8 @@ def prebuilt(*below: str) -> Path:
 
 def lab_binary() -> Path:
     """The data plane: the package's own, or the one that the set-up of a checkout builds (H123_LAB overrides)."""
-    if given := os.environ.get("H123_LAB"):
-        return Path(given)
+    if program_name := os.environ.get("H123_LAB"):
+        return Path(program_name)
     root = checkout()
     return root / "lab/target/release/h123-lab" if root else prebuilt("h123-lab")
 

@@ -58,7 +58,7 @@ class BlockAssignment:
         """Those that have not failed."""
         events_so_far = [event for events in attempts.values() for event in events if not superseded(event)]
         self._homes = {event["block"]: event["place"] for event in events_so_far if "place" in event}
-        self._lost = dict[str, str]()
+        self._losses = dict[str, str]()
         self._unassigned = [number for number in self._blocks if self._needs_machine(number)]
 
     @property
@@ -95,7 +95,7 @@ class BlockAssignment:
     def lose(self, loss: MachineLost) -> None:
         """The machine goes out. Its unfinished blocks wait for a machine."""
         self.assignees = [assignee for assignee in self.assignees if assignee.machine.name != loss.machine]
-        self._lost[loss.machine] = loss.why
+        self._losses[loss.machine] = loss.why
         homeless = [n for n, home in self._homes.items() if home == loss.machine and self._needs_machine(n)]
         self._unassigned = sorted({*self._unassigned, *homeless})
 
@@ -111,5 +111,5 @@ class BlockAssignment:
 
     def _moved(self, block: int, assignee: Assignee) -> BlockMove:
         before = self._homes[block]
-        why = self._lost.get(before, GONE)
+        why = self._losses.get(before, GONE)
         return {"event": "moved", "block": block, "place": assignee.machine.name, "before": before, "why": why}

@@ -89,7 +89,7 @@ def prepare_campaign(plan: Plan, report: Callable[[str], None]) -> dict[str, Sub
     treatments = _treatments(plan)
     privileges = require_privileges(treatments, plan.study.networks)
     if privileges.chosen != "root":
-        report(f"Trials run {PRIVILEGES[privileges.chosen]}: {privileges.taken().detail}")
+        report(f"Trials run {PRIVILEGES[privileges.chosen]}: {privileges.chosen_way().detail}")
     return prepare(_treatments(plan), report, own_subjects(plan.study.servers))
 
 

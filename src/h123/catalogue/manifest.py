@@ -165,7 +165,7 @@ class Server(Strict):
 
     @field_validator("listens")
     @classmethod
-    def _says_what_ready_means(cls, listens: dict[str, list[str]], info: ValidationInfo) -> dict[str, list[str]]:
+    def _check_listening(cls, listens: dict[str, list[str]], info: ValidationInfo) -> dict[str, list[str]]:
         protocols = info.data.get("protocols", [])
         if silent := [protocol for protocol in protocols if protocol not in listens]:
             raise ValueError(f"does not say whether {', '.join(silent)} listens on tcp or udp")
@@ -289,7 +289,7 @@ class Client(Strict):
 
     @field_validator("per_connection")
     @classmethod
-    def _is_told(cls, per_connection: bool, info: ValidationInfo) -> bool:
+    def _check_arrivals(cls, per_connection: bool, info: ValidationInfo) -> bool:
         if per_connection and not info.data.get("arrivals"):
             raise ValueError("arrivals is false: a client that is told on which connection is told when")
         return per_connection

@@ -61,11 +61,11 @@ def _subject_folders() -> dict[str, Path]:
     The install steps of subjects are commands, so a folder in the working directory counts only if it belongs to the
     user or to root.
     """
-    named = subjects_folder()
-    roots = [named, *(() if "H123_SUBJECTS" in os.environ else data_folders("subjects"))]
+    chosen_root = subjects_folder()
+    roots = [chosen_root, *(() if "H123_SUBJECTS" in os.environ else data_folders("subjects"))]
     folders = dict[str, Path]()
     for root in roots:
-        if root != named and not is_mine(root):
+        if root != chosen_root and not is_mine(root):
             _warn(f"h123: warning: {root} belongs to another user; its subjects are left out")
             continue
         for path in root.glob("*/subject.toml"):
@@ -137,9 +137,9 @@ def _parent_of(file: TomlFile, folder: Path) -> Subject | None:
     if other_keys := [key for key in install if key != "part_of"]:
         what = f"it stands alone, without {other_keys[0]}, which the other subject says for both"
         raise file.error(at, f"install.part_of: {what}")
-    beside = sorted({path.parent.name for path in folder.parent.glob("*/subject.toml")} - {folder.name})
-    if parent not in beside:
-        message = f"there is no subject {excerpt(parent)} beside this one; {choose(str(parent), beside)}"
+    siblings = sorted({path.parent.name for path in folder.parent.glob("*/subject.toml")} - {folder.name})
+    if parent not in siblings:
+        message = f"there is no subject {excerpt(parent)} beside this one; {choose(str(parent), siblings)}"
         raise file.error(at, f"install.part_of: {message}")
     whole = read_subject(folder.with_name(parent))
     if whole.install.part_of:

@@ -170,12 +170,12 @@ def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
             f"client {subject.name} cannot send at a given rate (open loop)",
             remedy="leave `rate` and `arrivals` out of the study",
         )
-    if parameters.workload.tells_arrivals and not client.arrivals:
+    if parameters.workload.schedules_requests and not client.arrivals:
         raise UserError(
             f"client {subject.name} cannot send at rates that change",
             remedy="write one `rate` instead of `arrivals` in the study",
         )
-    if parameters.workload.tells_connections and not client.per_connection:
+    if parameters.workload.schedules_connections and not client.per_connection:
         raise UserError(
             f"client {subject.name} cannot send at a rate of each connection",
             remedy="leave `per: connection` out of the study's `arrivals`, or choose a client that declares it",

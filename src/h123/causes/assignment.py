@@ -17,11 +17,11 @@ def assigned(costs: Floats, beyond: float) -> list[int | None]:
         pairs = list(enumerate(_columns(costs).tolist()))
     else:
         pairs = [(row, column) for column, row in enumerate(_columns(costs.T).tolist())]
-    chosen: list[int | None] = [None] * rows
+    column_of_row: list[int | None] = [None] * rows
     for row, column in pairs:
         if costs[row, column] < beyond:
-            chosen[row] = column
-    return chosen
+            column_of_row[row] = column
+    return column_of_row
 
 
 def _columns(costs: Floats) -> Places:
@@ -34,10 +34,10 @@ def _columns(costs: Floats) -> Places:
     rows, columns = costs.shape
     row_prices, column_prices = np.zeros(rows), np.zeros(columns)
     column_of, row_of = np.full(rows, -1), np.full(columns, -1)
-    for begun in range(rows):
+    for first_row in range(rows):
         lengths, came_from = np.full(columns, np.inf), np.full(columns, -1)
         ahead = np.arange(columns)[::-1].copy()
-        row, length, passed = begun, 0.0, list[int]()
+        row, length, passed = first_row, 0.0, list[int]()
         while True:
             through = length + costs[row, ahead] - row_prices[row] - column_prices[ahead]
             shorter = through < lengths[ahead]
@@ -53,13 +53,13 @@ def _columns(costs: Floats) -> Places:
             ahead[place] = ahead[-1]
             ahead = ahead[:-1]
             row = int(row_of[column])
-        row_prices[begun] += length
+        row_prices[first_row] += length
         row_prices[row_of[passed]] += length - lengths[passed]
         column_prices[passed] -= length - lengths[passed]
         while True:  # the path, from its end on
             row = int(came_from[column])
             row_of[column] = row
             column_of[row], column = column, int(column_of[row])
-            if row == begun:
+            if row == first_row:
                 break
     return column_of

@@ -91,7 +91,7 @@ class Explainer:
             opened = [
                 replace(request, stream=stream) for request, stream in zip(requests, streams_of_requests, strict=True)
             ]
-        self._shown, self._at_once = streams, at_once or most_at_once(opened)
+        self._streams, self._at_once = streams, at_once or most_at_once(opened)
         self._requests = waiting(opened, self._at_once)
         up, down, trip = connection.up, connection.down, connection.round_trip_ns
         unheard = elsewhere(connection, moves)
@@ -139,14 +139,14 @@ class Explainer:
 
     def sizes(self) -> dict[str, float]:
         """By cause, what its size is where it can be told: bytes of a window, requests at once."""
-        allowed = self._shown.allowed if self._shown else None
+        allowed = self._streams.allowed if self._streams else None
         size_of: dict[str, float] = {PLACE.name: min(allowed or self._at_once, self._at_once)}
         for way, sender in ((UP, self._client), (DOWN, self._server)):
             size_of |= sender.windows()
-            if self._shown and sender.duration_on(STREAM_LIMIT):
-                size_of[STREAM_LIMIT.name] = self._shown.windows(way)[0]
-            if self._shown and sender.duration_on(CONNECTION_LIMIT):
-                size_of[CONNECTION_LIMIT.name] = self._shown.windows(way)[1]
+            if self._streams and sender.duration_on(STREAM_LIMIT):
+                size_of[STREAM_LIMIT.name] = self._streams.windows(way)[0]
+            if self._streams and sender.duration_on(CONNECTION_LIMIT):
+                size_of[CONNECTION_LIMIT.name] = self._streams.windows(way)[1]
         return size_of
 
     def head_of_line(self) -> NDArray[np.float64]:

@@ -31,9 +31,9 @@ class Recovery:
             return time + explainer.since(number, request_at)
         noticed = max(request_at, self._noticed(connection.begin))
         time += time_on(GONE, request_at, noticed) + time_on(CLIENT_WORK, noticed, connection.begin)
-        anew = explainer.from_opening(number)
-        anew[NUMBER[ANEW]], anew[NUMBER[CONNECTING]] = anew[NUMBER[CONNECTING]], 0
-        return time + anew
+        reconnecting = explainer.from_opening(number)
+        reconnecting[NUMBER[ANEW]], reconnecting[NUMBER[CONNECTING]] = reconnecting[NUMBER[CONNECTING]], 0
+        return time + reconnecting
 
     def _noticed(self, begin: int) -> int:
         """When its client knew that it needed another connection, which then began to be made: when a request had

@@ -79,8 +79,8 @@ for name, (described, commands) in GROUPS.items():
     app.add_typer(group, name=name)
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         out_console.print(f"h123 {__version__}")
         raise typer.Exit
 

@@ -19,7 +19,7 @@ def heed_signals() -> None:
 
 
 @contextmanager
-def held_back() -> Iterator[None]:
+def signals_blocked() -> Iterator[None]:
     """Signals wait: the interruption of an import would be shown, or lost."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
     try:
@@ -30,7 +30,7 @@ def held_back() -> Iterator[None]:
 
 def load_undisturbed(*modules: str) -> None:
     """For what imports of them later."""
-    with held_back():
+    with signals_blocked():
         for module in modules:
             importlib.import_module(module)
 

@@ -32,10 +32,10 @@ class PlainWords(TyperGroup):
         name, command, rest = super().resolve_command(ctx, args)
         return name, command, [*_respelled(rest, command)]
 
-    def make_context(self, *given: Any, **more: Any) -> Any:
+    def make_context(self, *arguments: Any, **more: Any) -> Any:
         """Of the options before the command's name."""
         with _mended():
-            return super().make_context(*given, **more)
+            return super().make_context(*arguments, **more)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was asked for."""
@@ -49,11 +49,11 @@ def _mended() -> Iterator[None]:
     try:
         yield
     except TyperException as complaint:
-        vars(complaint)["message"] = visible(_said(complaint))
+        vars(complaint)["message"] = visible(_message(complaint))
         raise
 
 
-def _said(complaint: TyperException) -> str:
+def _message(complaint: TyperException) -> str:
     text = str(getattr(complaint, "message", ""))
     if complaint.__cause__ is None:
         return text
@@ -80,9 +80,9 @@ def _respelled(words: Iterable[str], command: Any) -> Iterator[str]:
         if name != old:
             _hint(f"{old} is called {name} now", "name")
         values = [value] if equals else [] if getattr(options[name], "is_flag", False) else [*itertools.islice(rest, 1)]
-        for index, given in enumerate(values):
-            if new := RENAMED_VALUES.get((name, given)):
-                _hint(f"{name} {given} is called {name} {new} now", "word")
+        for index, text in enumerate(values):
+            if new := RENAMED_VALUES.get((name, text)):
+                _hint(f"{name} {text} is called {name} {new} now", "word")
                 values[index] = new
         yield from [f"{name}={values[0]}"] if equals else [name, *values]
     yield from rest

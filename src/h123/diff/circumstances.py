@@ -19,15 +19,17 @@ _Words = Mapping[str, str]
 
 def changes(before: CampaignFolder, after: CampaignFolder) -> list[CircumstanceChange]:
     """All that the two folders tell."""
-    (left, right), (mine, yours) = ([_told(folder, show=show) for folder in (before, after)] for show in (False, True))
+    (words_before, words_after), (mine, yours) = (
+        [_circumstances(folder, show=show) for folder in (before, after)] for show in (False, True)
+    )
     return [
-        {**change, **_shown(change, mine[kind], yours[kind])}
-        for kind in left
-        for change in _between(kind, left[kind], right[kind])
+        {**change, **_readable_change(change, mine[kind], yours[kind])}
+        for kind in words_before
+        for change in _between(kind, words_before[kind], words_after[kind])
     ]
 
 
-def _shown(change: CircumstanceChange, before: _Words, after: _Words) -> CircumstanceChange:
+def _readable_change(change: CircumstanceChange, before: _Words, after: _Words) -> CircumstanceChange:
     """The change as others may read it."""
     name = change["what"].partition(", ")[2]
     values = [side.get(name) for side in (before, after)]
@@ -36,7 +38,7 @@ def _shown(change: CircumstanceChange, before: _Words, after: _Words) -> Circums
     return {"what": change["what"], "before": values[0], "after": values[1]}
 
 
-def _told(folder: CampaignFolder, *, show: bool) -> Mapping[str, _Words]:
+def _circumstances(folder: CampaignFolder, *, show: bool) -> Mapping[str, _Words]:
     """By kind, and then by name; to `show`, or to see what differs."""
     return {
         "h123": {"version": folder.version},
@@ -91,8 +93,14 @@ def _study(folder: CampaignFolder, *, show: bool) -> _Words:
 
 def unlike(before: Parameters, after: Parameters, networks: Sequence[Mapping[str, Resolved]]) -> list[str]:
     """In what the conditions of two treatments differ, but for who is measured; `networks`: both campaigns'."""
-    left, right = (parameters.model_dump(mode="json", exclude=_WHO) for parameters in (before, after))
-    differences = [f"{name} is {left[name]} before, {right[name]} after" for name in left if left[name] != right[name]]
+    parameters_before, parameters_after = (
+        parameters.model_dump(mode="json", exclude=_WHO) for parameters in (before, after)
+    )
+    differences = [
+        f"{name} is {parameters_before[name]} before, {parameters_after[name]} after"
+        for name in parameters_before
+        if parameters_before[name] != parameters_after[name]
+    ]
     for mine, yours in zip(before.networks(), after.networks(), strict=False):
         if mine == yours and _link(networks[0][mine]) != _link(networks[1][yours]):
             differences.append(f"the network {mine} has another profile")

@@ -64,7 +64,7 @@ def differ(before: CampaignFolder, after: CampaignFolder) -> Diff:
         raise _bare(bare[0])
     common, left_out = _match(*sides)
     spoiled = next((why for side in sides if (why := side.damage)), None)
-    rows = [row for one, other in common for row in _rows(one, other, sides[0].case.plan.study.compare.failures)]
+    rows = [row for trial, other in common for row in _rows(trial, other, sides[0].case.plan.study.compare.failures)]
     if not rows:
         raise _nothing_in_common(sides, left_out)
     return {
@@ -73,7 +73,7 @@ def differ(before: CampaignFolder, after: CampaignFolder) -> Diff:
         "after": sides[1].side,
         "changes": changes(before, after),
         "left_out": left_out,
-        "wider": median(ratios) if (ratios := [one for side in sides for one in by_pairing(side.case)]) else None,
+        "wider": median(ratios) if (ratios := [trial for side in sides for trial in by_pairing(side.case)]) else None,
         "unfinished": [why for side in sides if (why := side.unfinished)],
         "rows": [{**row, "withheld": spoiled or row["withheld"]} for row in rows],
     }
@@ -151,8 +151,8 @@ def _excluded(before: TreatmentMetric, after: TreatmentMetric) -> str | None:
 def _row(
     metric: str, cell: Mapping[str, str], before: TreatmentMetric, after: TreatmentMetric, why: str | None
 ) -> DiffRow:
-    logs = [[log for log in one.logs.values() if math.isfinite(log)] for one in (before, after)]
-    failed = sum(not math.isfinite(log) for one in (before, after) for log in one.logs.values())
+    logs = [[log for log in trial.logs.values() if math.isfinite(log)] for trial in (before, after)]
+    failed = sum(not math.isfinite(log) for trial in (before, after) for log in trial.logs.values())
     withheld = why or (f"{failed} of its trials failed" if failed else None)
     estimate = interval(*logs)
     values = [[math.exp(log) for log in side] for side in logs]

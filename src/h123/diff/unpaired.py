@@ -42,7 +42,7 @@ def interval(before: Sequence[float], after: Sequence[float]) -> Interval | None
         return Interval(math.exp(centre), math.exp(centre), math.exp(centre))
     squares = [float(np.var(side, ddof=1)) / len(side) for side in (before, after)]
     freedom = sum(squares) ** 2 / sum(
-        one**2 / (len(side) - 1) for one, side in zip(squares, (before, after), strict=True)
+        square_sum**2 / (len(side) - 1) for square_sum, side in zip(squares, (before, after), strict=True)
     )
     reach = student_quantile(freedom, (1 + CONFIDENCE) / 2) * math.sqrt(sum(squares))
     return Interval(math.exp(centre), ratio_of(centre - reach), ratio_of(centre + reach))

@@ -110,20 +110,22 @@ class _BlockRun:
         for name, digest in self._order.archives().items():
             if folder_digest(self._archives[name]) != digest:
                 raise UnfitMachine(f"{name} did not arrive at {self._machine.name} as the order says")
-        for name, known in self._order.subjects.items():
-            if name not in self._subjects or fingerprint(self._subjects[name]) != known:
+        for name, expected in self._order.subjects.items():
+            if name not in self._subjects or fingerprint(self._subjects[name]) != expected:
                 raise UnfitMachine(f"{self._machine.name} has other files of the subject {name} than the order names")
 
     def _run_waiting(self) -> Iterator[PoolEvent]:
         queue = self._queue
         while queue.waiting or queue.running:
-            while queue.waiting and queue.may_start(queue.waiting[0], repeat=bool(self._tried(queue.waiting[0]))):
+            while queue.waiting and queue.may_start(
+                queue.waiting[0], repeat=bool(self._attempts_here(queue.waiting[0]))
+            ):
                 yield self._start(queue.waiting.popleft())
-            done, trial = self._end(self._engine.wait())
+            attempt, trial = self._end(self._engine.wait())
             if not self._settled(trial):
                 # Next, as whatever is wrong may be wrong with all.
                 queue.waiting.appendleft(trial)
-            yield done
+            yield attempt
 
     def _repeat_disturbed(self, took_s: float) -> Iterator[PoolEvent]:
         """Those without any attempt that counts first, and whatever the machine does; the others while it is calm."""
@@ -152,15 +154,17 @@ class _BlockRun:
     def _settled(self, trial: PlannedTrial) -> bool:
         return settled(self._attempts[trial.id], self._policy.retries)
 
-    def _tried(self, trial: PlannedTrial) -> list[LiveAttempt]:
+    def _attempts_here(self, trial: PlannedTrial) -> list[LiveAttempt]:
         """Its attempts on the machine where its block is done."""
         return [event for event in self._attempts[trial.id] if not superseded(event)]
 
     def _start(self, trial: PlannedTrial) -> Started:
-        queue, attempts = self._queue, self._tried(trial)
-        beside = list(queue.running.values())
-        positions = [event["position"] or 0 for other in self._blocks[trial.block] for event in self._tried(other)]
-        positions += [running.position for running in beside if running.trial.block == trial.block]
+        queue, attempts = self._queue, self._attempts_here(trial)
+        others = list(queue.running.values())
+        positions = [
+            event["position"] or 0 for other in self._blocks[trial.block] for event in self._attempts_here(other)
+        ]
+        positions += [running.position for running in others if running.trial.block == trial.block]
         running = Running(
             trial,
             attempt=len(self._attempts[trial.id]) + 1,
@@ -169,7 +173,7 @@ class _BlockRun:
             lane=queue.free_lane(),
             check=bool(attempts) or self._checks(trial),
             began=time.monotonic(),
-            alone=not beside,
+            alone=not others,
         )
         folder = self._folder / f"{trial.id}~{running.attempt}{seal.PARTIAL}"
         if trial.id in self._order.prepared:
@@ -208,7 +212,7 @@ class _BlockRun:
         reasons = report.reasons or missing
         if reasons:
             require_room(folder)  # or it may have failed for want of it, which says nothing about the trial
-        judged = self._judge(trial, folder, report, valid=not reasons)
+        disturbance = self._judge(trial, folder, report, valid=not reasons)
         seconds = round(time.monotonic() - running.began, 4)
         event: LiveAttempt = {
             "event": "trial",
@@ -225,11 +229,11 @@ class _BlockRun:
             "link_seed": trial.link_seed,
             "valid": not reasons,
             "reasons": reasons,
-            "disturbed": judged["disturbed"],
-            "disturbance": judged["disturbance"],
-            "shares": judged["shares"],
-            "crowded": judged["crowded"],
-            "noise": judged["noise"],
+            "disturbed": disturbance["disturbed"],
+            "disturbance": disturbance["disturbance"],
+            "shares": disturbance["shares"],
+            "crowded": disturbance["crowded"],
+            "noise": disturbance["noise"],
             "seconds": seconds,
         }
         sealed = seal.seal_attempt(folder, event)

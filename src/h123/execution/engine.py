@@ -58,7 +58,7 @@ class Engine(Protocol):
 @dataclass(frozen=True)
 class _Lab:
     process: "subprocess.Popen[bytes]"
-    ended: int
+    end_descriptor: int
     """A descriptor that is readable when the process has ended."""
     complaints: IO[bytes]
 
@@ -89,9 +89,9 @@ class LocalEngine:
     def wait(self) -> Path:
         poll = select.poll()
         for lab in self._labs.values():
-            poll.register(lab.ended, select.POLLIN)
+            poll.register(lab.end_descriptor, select.POLLIN)
         ready = {descriptor for descriptor, _ in poll.poll()}
-        folder = next(folder for folder, lab in self._labs.items() if lab.ended in ready)
+        folder = next(folder for folder, lab in self._labs.items() if lab.end_descriptor in ready)
         status, output = self._reap(folder)
         if status == 0 and (folder / "report.json").exists():
             return folder
@@ -106,10 +106,10 @@ class LocalEngine:
 
     def noise(self) -> float:
         command = [str(lab_binary()), "noise", "--ms", str(_PROBE_MS)]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise UnfitMachine(f"h123-lab noise failed: {done.stderr.strip()}", remedy=lab_remedy())
-        shares = json.loads(done.stdout)
+        process = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        if process.returncode:
+            raise UnfitMachine(f"h123-lab noise failed: {process.stderr.strip()}", remedy=lab_remedy())
+        shares = json.loads(process.stdout)
         return float(max(shares["stalled"] or 0.0, shares["busy"]))
 
     def stop(self) -> None:
@@ -127,7 +127,7 @@ class LocalEngine:
             lab.process.kill()
             status = lab.process.wait()
         del self._labs[folder]
-        os.close(lab.ended)
+        os.close(lab.end_descriptor)
         if status < 0:
             _wait_for_orphans(lab_binary().name, {other.process.pid for other in self._labs.values()})
         with lab.complaints as file:

@@ -122,9 +122,9 @@ def _trial(
     if _stored(p):
         roles.insert(0, _backend(subjects[p.backend]))
     for role in roles:
-        if chosen := seats(p, role.host, usable_processors()):
-            role.processors = chosen
-    written = TrialFile(
+        if cpus := seats(p, role.host, usable_processors()):
+            role.processors = cpus
+    file = TrialFile(
         h123="trial/1",
         id=trial.id,
         seed=trial.link_seed,
@@ -138,10 +138,10 @@ def _trial(
     )
     if p.clock == "virtual":
         # All trials of a campaign begin at the same time of day, one at which the certificate holds.
-        written.start_unix_ns = certificate.holds_unix_ns()
+        file.start_unix_ns = certificate.holds_unix_ns()
     if options := _tcp(p):
-        written.tcp = Tcp.model_validate(options)
-    return written
+        file.tcp = Tcp.model_validate(options)
+    return file
 
 
 def _tcp(p: Parameters) -> dict[str, object]:
@@ -172,7 +172,7 @@ def _links(trial: PlannedTrial, networks: Mapping[str, Network], behind: str | N
         "name": "access",
         "a": {"host": "client", "address": CLIENT_ADDRESS},
         "b": {"host": "server", "address": SERVER_ADDRESS},
-        **with_losses(networks[p.network].met(trial.moment), p, trial.lost_at).link(),
+        **with_losses(networks[p.network].at_moment(trial.moment), p, trial.lost_at).link(),
     }
     if behind is None:
         return [Link.model_validate(access)]

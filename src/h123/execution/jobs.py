@@ -28,7 +28,7 @@ from h123.documents.events import AttemptFacts
 from h123.documents.lab_report import Report
 from h123.documents.shapes import Count, Shape
 from h123.execution.machine import Machine
-from h123.measures import SHARES_TELL_NS, own_ns
+from h123.measures import SHARES_MEASURABLE_NS, own_ns
 from h123.study import Network, Plan, PlannedTrial, estimate_blocks
 from h123.study.networks.network import Direction
 
@@ -82,11 +82,13 @@ class Jobs:
     headroom: Headroom
 
     @classmethod
-    def of(cls, plan: Plan, given: int | None, cpus: int, memory_bytes: int) -> Self:
-        """The rule for `plan` on a machine like this; `given` is what the person asked for."""
+    def of(cls, plan: Plan, requested_jobs: int | None, cpus: int, memory_bytes: int) -> Self:
+        """The rule for `plan` on a machine like this; `requested_jobs` is what the person asked for."""
         if any(server.address is not None for server in plan.study.servers.values()):
-            given = 1  # it runs once, for all trials
-        return cls.ruled(plan.blocks, plan.study.networks, plan.study.compare.factor, given, cpus, memory_bytes)
+            requested_jobs = 1  # it runs once, for all trials
+        return cls.ruled(
+            plan.blocks, plan.study.networks, plan.study.compare.factor, requested_jobs, cpus, memory_bytes
+        )
 
     @classmethod
     def ruled(
@@ -105,9 +107,9 @@ class Jobs:
         return cls(networks, compared, estimates, cpus, most, virtual, headroom or Headroom(busy={}))
 
     @classmethod
-    def at(cls, plan: Plan, given: int | None, machine: Machine) -> Self:
+    def at(cls, plan: Plan, requested_jobs: int | None, machine: Machine) -> Self:
         """The rule for `plan` on a machine."""
-        return cls.of(plan, given, machine.cpus, machine.memory_bytes)
+        return cls.of(plan, requested_jobs, machine.cpus, machine.memory_bytes)
 
     def learn(self, event: AttemptFacts, report: Report) -> None:
         """Take a finished trial's report into account: headroom from one that ran long enough to tell; room from one
@@ -117,7 +119,7 @@ class Jobs:
             return
         if not alone or (self.headroom.open and self.networks[event["parameters"]["network"]].shaped):
             self._make_room(bool(event.get("crowded")))
-        if event["valid"] and machine.wall_ns >= SHARES_TELL_NS:
+        if event["valid"] and machine.wall_ns >= SHARES_MEASURABLE_NS:
             share = own_ns(report) / (machine.wall_ns * machine.cpus)
             self.headroom.busy.setdefault(event["parameters"]["network"], []).append(share)
 
@@ -169,9 +171,9 @@ class Jobs:
         most = self.virtual if _virtual(trial) else self._most
         return next((n for n in range(most, 1, -1) if self._fit([trial] * n)), 1)
 
-    def admits(self, trial: PlannedTrial, beside: Sequence[PlannedTrial]) -> bool:
-        """Whether `trial` may start for the first time while `beside` run."""
-        both = [trial, *beside]
+    def admits(self, trial: PlannedTrial, others: Sequence[PlannedTrial]) -> bool:
+        """Whether `trial` may start for the first time while `others` run."""
+        both = [trial, *others]
         if not self._fit(both):
             return False
         self.began(len(both))
@@ -295,12 +297,12 @@ class MachineQueue:
     _checked: set[tuple[int, tuple[str, ...]]] = field(default_factory=set)
 
     def may_start(self, trial: PlannedTrial, *, repeat: bool) -> bool:
-        beside = self.running.values()
-        if not beside:
+        others = self.running.values()
+        if not others:
             return True
-        if repeat or any(running.repeat for running in beside):
+        if repeat or any(running.repeat for running in others):
             return False  # repeats run alone
-        return self.jobs.admits(trial, [running.trial for running in beside])
+        return self.jobs.admits(trial, [running.trial for running in others])
 
     def free_lane(self) -> int:
         """The first one that none of the running trials holds."""

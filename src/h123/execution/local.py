@@ -69,10 +69,10 @@ class LocalPool:
             self.cancel()
         return [event] if event else []
 
-    def archive(self, done: AttemptDone) -> Path:
+    def archive(self, attempt: AttemptDone) -> Path:
         """The folder of an attempt (see `Pool`)."""
         assert self._order  # an attempt is of an order that runs
-        return self._order / done.archive
+        return self._order / attempt.archive
 
     def cancel(self) -> None:
         """End what runs; nothing of it is left."""

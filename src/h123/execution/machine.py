@@ -74,7 +74,7 @@ class MachineOffer:
     chosen: Privileges
     ways: Sequence[OfferedWay]
 
-    def taken(self) -> OfferedWay:
+    def chosen_way(self) -> OfferedWay:
         """The way that trials go."""
         return next(way for way in self.ways if way.way == self.chosen)
 
@@ -182,32 +182,33 @@ _ROOTS_ALONE = MachineOffer("root", [OfferedWay("root", True, True, "this lab is
 def ways() -> MachineOffer:
     """Raises UserError where there is no lab to ask."""
     try:
-        done = subprocess.run([str(lab_binary()), "ways"], capture_output=True, text=True, check=False)
-        if done.returncode == _UNKNOWN_COMMAND:
+        process = subprocess.run([str(lab_binary()), "ways"], capture_output=True, text=True, check=False)
+        if process.returncode == _UNKNOWN_COMMAND:
             return _ROOTS_ALONE
-        told = json.loads(done.stdout)
-        found = MachineOffer(told["chosen"], [OfferedWay(**way) for way in told["ways"]])
+        answer = json.loads(process.stdout)
+        offer = MachineOffer(answer["chosen"], [OfferedWay(**way) for way in answer["ways"]])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"cannot ask {lab_binary()}: {error}", remedy=lab_remedy(), status=3) from None
-    return found
+    return offer
 
 
 def require_privileges(trials: Sequence[Parameters], networks: Mapping[str, Network]) -> MachineOffer:
     """What these trials run with. Raises UserError where this machine lets none of them run."""
-    found = ways()
-    taken = found.taken()
+    offer = ways()
+    offered = offer.chosen_way()
     wall = [trial for trial in trials if trial.clock == "wall"]
-    if wall and found.chosen == "virtual-clock":
-        closed = next(way for way in found.ways if way.way == "user-namespace")
+    if wall and offer.chosen == "virtual-clock":
+        closed = next(way for way in offer.ways if way.way == "user-namespace")
         raise UserError(
             f"trials in real time need root or a user namespace, and this machine gives you neither: {closed.detail}",
             remedy=f"{closed.remedy}, or run them with `--clock virtual`\n{_STILL_WORKS}; `h123 doctor` shows all ways",
             status=3,
         )
-    if any(networks[name].shaped for trial in wall for name in trial.networks()) and not taken.links:
+    if any(networks[name].shaped for trial in wall for name in trial.networks()) and not offered.links:
         raise UserError(
-            f"emulated links need /dev/net/tun: {taken.detail}",
-            remedy=f"{taken.remedy}, or run them with `--clock virtual`\n{_STILL_WORKS}; `h123 doctor` shows all ways",
+            f"emulated links need /dev/net/tun: {offered.detail}",
+            remedy=f"{offered.remedy}, or run them with `--clock virtual`\n"
+            f"{_STILL_WORKS}; `h123 doctor` shows all ways",
             status=3,
         )
-    return found
+    return offer

@@ -31,7 +31,7 @@ class Started(_Event):
     @property
     def name(self) -> str:
         """Of the attempt, for people."""
-        return _named(self.trial, self.attempt)
+        return _attempt_name(self.trial, self.attempt)
 
 
 class AttemptDone(_Event):
@@ -48,10 +48,10 @@ class AttemptDone(_Event):
     @property
     def name(self) -> str:
         """Of the attempt, for people."""
-        return _named(self.facts["trial"], self.facts["attempt"])
+        return _attempt_name(self.facts["trial"], self.facts["attempt"])
 
 
-def _named(trial: str, attempt: int) -> str:
+def _attempt_name(trial: str, attempt: int) -> str:
     return trial + (f" (attempt {attempt})" if attempt > 1 else "")
 
 
@@ -130,7 +130,7 @@ class Pool(Protocol):
         Raises OSError where the disk of who asks is full.
         """
 
-    def archive(self, done: AttemptDone) -> Path:
+    def archive(self, attempt: AttemptDone) -> Path:
         """The folder of an attempt, on the disk of who asked for it: to be moved away before more events are asked
         for."""
 

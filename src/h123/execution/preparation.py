@@ -37,8 +37,8 @@ def prepare(
     if files or any(server_uses(subjects[p.server], "block") for p in trials):
         make_bodies(files)
     for p in trials:
-        if made := p.workload.documents():
-            make_documents(made.folder, made.contents)
+        if documents := p.workload.documents():
+            make_documents(documents.folder, documents.contents)
     return subjects
 
 
@@ -58,8 +58,8 @@ def check_trials(trials: Sequence[Parameters], own: Mapping[str, Subject] | None
     for p in trials:
         _check_store(p)
         check_affinity(p)
-        for named, name in p.roles().items():  # a campaign may name one that has been taken away since
-            _require(available, name, f"the study's {named} is")
+        for role_name, name in p.roles().items():  # a campaign may name one that has been taken away since
+            _require(available, name, f"the study's {role_name} is")
         for role, name in trial_roles(p, available).items():
             _require(available, name, f"{p.server} passes requests on to")
             check_supported(available[name], role, p)

@@ -47,21 +47,21 @@ class SingleTrials:
         self,
         trials: Sequence[PreparedTrial],
         jobs: int = 1,
-        wanted: Callable[[PreparedTrial], bool] = lambda _: True,
+        is_wanted: Callable[[PreparedTrial], bool] = lambda _: True,
     ) -> Iterator[tuple[PreparedTrial, AttemptFacts]]:
         """Each as it ends, at most `jobs` at once; those that are not `wanted` any more are left.
 
         Raises UserError where the machine fails, or a trial can be executed nowhere.
         """
         trials_left = {str(number): trial for number, trial in enumerate(trials, 1)}
-        while trials_left := {name: trial for name, trial in trials_left.items() if wanted(trial)}:
+        while trials_left := {name: trial for name, trial in trials_left.items() if is_wanted(trial)}:
             self._submit(trials_left, jobs)
-            for done in self._ended():
-                trial = trials_left.pop(done.facts["trial"])
+            for attempt in self._finished_attempts():
+                trial = trials_left.pop(attempt.facts["trial"])
                 shutil.rmtree(trial.folder)
-                shutil.move(self._pool.archive(done), trial.folder)
-                yield trial, done.facts
-                if not all(map(wanted, trials_left.values())):
+                shutil.move(self._pool.archive(attempt), trial.folder)
+                yield trial, attempt.facts
+                if not all(map(is_wanted, trials_left.values())):
                     self._pool.cancel()
                     break
 
@@ -73,7 +73,7 @@ class SingleTrials:
             number=self._orders,
             seed=self._seed,
             # A block each, so that they begin in this order; a network each, since several may have one name.
-            blocks=[[_planned(number, *named)] for number, named in enumerate(trials.items(), 1)],
+            blocks=[[_planned(number, *named_trial)] for number, named_trial in enumerate(trials.items(), 1)],
             history={},
             networks={name: trial.network.resolved() for name, trial in trials.items()},
             servers=dict(self._servers),
@@ -93,7 +93,7 @@ class SingleTrials:
         )
         self._pool.submit(self.machine, order, {**roots, **prepared})
 
-    def _ended(self) -> Iterator[AttemptDone]:
+    def _finished_attempts(self) -> Iterator[AttemptDone]:
         while True:
             for event in self._pool.events():
                 match event:

@@ -31,14 +31,14 @@ def benchmark(outcomes: Sequence[ConditionOutcome]) -> str:
     for outcome in outcomes:
         for cell in outcome.cells:
             if entry := _entry(cell):
-                told = entries.setdefault(entry["name"], entry)
-                told["extra"] += f"\nrequired {outcome.condition}: {cell.word}"
+                benchmark_entry = entries.setdefault(entry["name"], entry)
+                benchmark_entry["extra"] += f"\nrequired {outcome.condition}: {cell.word}"
     return visible(json.dumps(list(entries.values()), indent=1, ensure_ascii=False)) + "\n"
 
 
 def _entry(cell: GateCell) -> Entry | None:
     """None where nothing is known."""
-    figure = cell.held
+    figure = cell.figure
     if figure.value is None:
         return None
     subject, value, low, high = _smaller_is_better(figure, figure.value)

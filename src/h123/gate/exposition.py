@@ -38,7 +38,7 @@ def exposition(campaign: str, outcomes: Sequence[ConditionOutcome]) -> str:
         condition = in_one_line(str(outcome.condition))
         bound.labels(condition).set(outcome.condition.bound)
         for cell in outcome.cells:
-            figure, where = cell.held, in_one_line(" ".join(cell.held.cell.values()))
+            figure, where = cell.figure, in_one_line(" ".join(cell.figure.cell.values()))
             labels = (figure.metric, in_one_line(figure.subject), where)
             verdict.labels(condition, where).state(cell.word)
             blocks.labels(*labels).set(figure.blocks)

@@ -9,8 +9,8 @@ from h123.analysis import (
     Level,
     blocks_to_part,
     blocks_to_part_value,
-    levels_asked,
-    ratios_asked,
+    condition_levels,
+    condition_ratios,
     reliable,
 )
 from h123.analysis import answers_words as answers_words_of
@@ -52,10 +52,10 @@ class GateFigure:
         """`1.073 (1.061 to 1.090)`, `187 ms (181 ms to 193 ms)`."""
         if self.value is None:
             return "not known"
-        low, high = ("without bound" if bound is None else self._said(bound) for bound in (self.low, self.high))
-        return f"{self._said(self.value)} ({low} to {high})"
+        low, high = ("without bound" if bound is None else self._format(bound) for bound in (self.low, self.high))
+        return f"{self._format(self.value)} ({low} to {high})"
 
-    def _said(self, number: float) -> str:
+    def _format(self, number: float) -> str:
         return f"{number:.3f}" if self.unit is None else format_value(number, self.unit)
 
 
@@ -71,7 +71,8 @@ class GateFigures:
         """Those that it is about; none where no trial has such a value, or there is no such level."""
         if len(condition.levels) == 1:
             figures = [
-                self._value(level, condition) for level in levels_asked(self._case, condition.metric, *condition.levels)
+                self._value(level, condition)
+                for level in condition_levels(self._case, condition.metric, *condition.levels)
             ]
         else:
             figures = [self._ratio(level) for level in self._compared(condition)]
@@ -95,7 +96,7 @@ class GateFigures:
             for comparison in self.verdicts["comparisons"]
             if (comparison["metric"], comparison["a"], comparison["b"]) == key and not comparison["twin"]
         ]
-        return mine or ratios_asked(self._case, *key)
+        return mine or condition_ratios(self._case, *key)
 
     def _ratio(self, comparison: JudgedComparison) -> GateFigure:
         return GateFigure(
@@ -112,20 +113,20 @@ class GateFigures:
             needed=lambda bound: blocks_to_part(comparison, bound, self.verdicts),
         )
 
-    def _value(self, one: Level, condition: Condition) -> GateFigure:
+    def _value(self, single_level: Level, condition: Condition) -> GateFigure:
         (level,) = condition.levels
         return GateFigure(
             metric=condition.metric,
             subject=level,
-            cell=one.cell,
-            value=one.value,
-            low=one.low,
-            high=one.high,
-            confidence=one.confidence,
-            reliable=reliable(one.confidence, self.verdicts),
-            blocks=len(one.values),
-            withheld=one.withheld or self._other_answers(one.cell, level),
-            needed=lambda bound: blocks_to_part_value(one.values, bound, self.verdicts),
+            cell=single_level.cell,
+            value=single_level.value,
+            low=single_level.low,
+            high=single_level.high,
+            confidence=single_level.confidence,
+            reliable=reliable(single_level.confidence, self.verdicts),
+            blocks=len(single_level.values),
+            withheld=single_level.withheld or self._other_answers(single_level.cell, level),
+            needed=lambda bound: blocks_to_part_value(single_level.values, bound, self.verdicts),
             unit=METRICS[condition.metric].unit,
         )
 

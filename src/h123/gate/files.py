@@ -63,7 +63,7 @@ def _row(outcome: ConditionOutcome) -> ConditionRow:
 
 
 def _cell(cell: GateCell) -> CellRow:
-    figure = cell.held
+    figure = cell.figure
     return {
         "cell": dict(figure.cell),
         "verdict": cell.word,
@@ -90,9 +90,12 @@ def _junit(outcomes: Sequence[ConditionOutcome]) -> str:
     suite = Element(
         "testsuite", name="h123", tests=str(len(cells)), failures=count["failed"], skipped=count["undecided"]
     )
-    for one, cell in cells:
-        named = {"classname": in_one_line(str(one.condition)), "name": in_one_line(cell.place or "all")}
-        case = SubElement(suite, "testcase", named)
+    for condition_outcome, cell in cells:
+        attributes = {
+            "classname": in_one_line(str(condition_outcome.condition)),
+            "name": in_one_line(cell.place or "all"),
+        }
+        case = SubElement(suite, "testcase", attributes)
         why = in_one_line(f"{cell.figures}: {cell.why}")
         if cell.word == "failed":
             SubElement(case, "failure", message=why)

@@ -23,7 +23,7 @@ STATUS: Mapping[Word, int] = {"passed": 0, "undecided": 98, "failed": 99}
 class GateCell:
     """What became of it in one place."""
 
-    held: GateFigure
+    figure: GateFigure
     word: Word
     why: str
     blocks_needed: int | None = None
@@ -32,12 +32,12 @@ class GateCell:
     @property
     def place(self) -> str:
         """`cellular, h3`."""
-        return ", ".join(self.held.cell.values())
+        return ", ".join(self.figure.cell.values())
 
     @property
     def figures(self) -> str:
         """`1.073 (1.061 to 1.090)`."""
-        return self.held.words
+        return self.figure.words
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class ConditionOutcome:
     @property
     def open(self) -> bool:
         """Whether more blocks may decide it."""
-        return any(cell.word == "undecided" and not cell.held.withheld for cell in self.cells)
+        return any(cell.word == "undecided" and not cell.figure.withheld for cell in self.cells)
 
 
 def worst(words: Sequence[Word]) -> Word:
@@ -75,11 +75,11 @@ def judge(condition: Condition, figures: Sequence[GateFigure], *, unfinished: st
 
 
 def _cell(condition: Condition, figure: GateFigure, unfinished: str | None) -> GateCell:
-    cell = _judged(condition, figure)
+    cell = _judge_cell(condition, figure)
     return replace(cell, word="undecided", why=unfinished) if unfinished and cell.word == "passed" else cell
 
 
-def _judged(condition: Condition, figure: GateFigure) -> GateCell:
+def _judge_cell(condition: Condition, figure: GateFigure) -> GateCell:
     if figure.withheld:
         return GateCell(figure, "undecided", f"not judged: {figure.withheld}")
     if figure.value is None:

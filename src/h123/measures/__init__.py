@@ -5,7 +5,7 @@ from h123.measures.disturbance import Disturbance, disturbance, is_machines_faul
 from h123.measures.export import connect_with_metrics, export
 from h123.measures.metrics import finite_metrics, trial_metrics
 from h123.measures.opening import Opening
-from h123.measures.processor import SHARES_TELL_NS, Usage, longest_waiting
+from h123.measures.processor import SHARES_MEASURABLE_NS, Usage, longest_waiting
 from h123.measures.recovery import moves_of
 from h123.measures.repetition import Repetition, compare_executions
 from h123.measures.stages import stages_of
@@ -13,7 +13,7 @@ from h123.measures.summary import Bodies
 from h123.measures.visits import events_of
 
 __all__ = [
-    "SHARES_TELL_NS",
+    "SHARES_MEASURABLE_NS",
     "Attempt",
     "Bodies",
     "Disturbance",

@@ -152,8 +152,8 @@ def _but_losses(row: Row) -> tuple[int, bool, str]:
 
 
 def _blocking_of_pair(pair: tuple[str, str, list[int]]) -> Blocking | None:
-    lost, delivered, statuses = pair
-    return blocking_of(Path(lost).parent, Path(delivered).parent, statuses)
+    with_loss, without_loss, statuses = pair
+    return blocking_of(Path(with_loss).parent, Path(without_loss).parent, statuses)
 
 
 def _documents(folder: Path, *, imported: bool) -> tuple[Link, FinishedReport, ClientFile | None]:

@@ -32,12 +32,12 @@ class Blocking(NamedTuple):
     """That all requests took without the loss."""
 
 
-def blocking_of(lost: Path, delivered: Path, statuses: Sequence[int]) -> Blocking | None:
+def blocking_of(with_loss: Path, without_loss: Path, statuses: Sequence[int]) -> Blocking | None:
     """Of two trials in these folders. None where not exactly one packet was lost that said something, where a request
     failed, or where the trials have not the same requests. Raises UserError."""
-    if [size > _LEAST_BYTES for size in _lost_sizes(lost)] != [True] or _lost_sizes(delivered):
+    if [size > _LEAST_BYTES for size in _lost_sizes(with_loss)] != [True] or _lost_sizes(without_loss):
         return None
-    later, without = later_by(lost, delivered, statuses), _durations(delivered, statuses)
+    later, without = later_by(with_loss, without_loss, statuses), _durations(without_loss, statuses)
     if later is None or without is None:
         return None
     longer = sorted(later)

@@ -14,7 +14,7 @@ import numpy as np
 
 from h123.documents.lab_report import Report
 from h123.documents.trial_files import TrialFile
-from h123.measures.processor import TICKS_TELL_NS
+from h123.measures.processor import TICKS_MEASURABLE_NS
 from h123.store.rows import Mask, Numbers, Rows
 from h123.study import METRICS, Metric
 from h123.study.metrics.quantity import PageTime, RequestTime, StageTime, TimeFromSend
@@ -216,7 +216,7 @@ def own_ns(report: Report) -> float:
 
 def _others_ns(report: Report) -> float:
     """Processor time of all others meanwhile; 0 where the run is too short to tell."""
-    if report.phases_ns["main"] < TICKS_TELL_NS:
+    if report.phases_ns["main"] < TICKS_MEASURABLE_NS:
         return 0.0
     return max(0.0, report.machine.busy_ns - own_ns(report))
 

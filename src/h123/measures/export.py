@@ -70,7 +70,7 @@ def _failed(out: Path, error: Exception) -> UserError:
 
 def _cards(folder: CampaignFolder, out: Path, *, force: bool) -> list[Path]:
     arms: dict[str, list[Attempt]] = defaultdict(list)
-    apart = [factor for factor, levels in folder.study["factors"].items() if not _asks(levels)]
+    apart = [factor for factor, levels in folder.study["factors"].items() if not _has_parameters(levels)]
     for attempt in load_attempts(folder):
         if not attempt.twin and _load(attempt.parameters) and attempt.metrics.get(_RATE):
             arms["-".join(attempt.cell[factor] for factor in apart) or folder.name].append(attempt)
@@ -88,7 +88,7 @@ def _cards(folder: CampaignFolder, out: Path, *, force: bool) -> list[Path]:
         raise _failed(out, error) from None
 
 
-def _asks(levels: Mapping[str, Mapping[str, object]]) -> bool:
+def _has_parameters(levels: Mapping[str, Mapping[str, object]]) -> bool:
     return any(parameter in _PARAMETERS for parameters in levels.values() for parameter in parameters)
 
 

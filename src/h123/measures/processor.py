@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from h123.documents.lab_report import Report
 from h123.measures.summary import Summary
 
-TICKS_TELL_NS, SHARES_TELL_NS = 100_000_000, 500_000_000
+TICKS_MEASURABLE_NS, SHARES_MEASURABLE_NS = 100_000_000, 500_000_000
 """The machine's processor time is counted in ticks of 10 ms: of a run shorter than the first nothing is known of it;
 of one shorter than the second, which has not come to its usual pace either, no share that could be relied upon."""
 _LOOKS = 8

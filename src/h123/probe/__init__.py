@@ -3,7 +3,7 @@
 from h123.probe.draft import STUDY, Draft
 from h123.probe.findings import Answer, ProbeFindings
 from h123.probe.inquiry import Inquiry, survey
-from h123.probe.judgement import TITLES, ServerAbilities, found_words, judge, served
+from h123.probe.judgement import TITLES, ServerAbilities, abilities_words, judge, served
 from h123.probe.likeness import check_answers
 from h123.probe.load import DraftedRequests, DraftedVisits, OfferedLoad
 from h123.probe.site import ProbedSite, addresses_of, site_of, takes_a_connection
@@ -20,9 +20,9 @@ __all__ = [
     "ProbeFindings",
     "ProbedSite",
     "ServerAbilities",
+    "abilities_words",
     "addresses_of",
     "check_answers",
-    "found_words",
     "judge",
     "served",
     "site_of",

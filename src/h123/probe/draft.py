@@ -25,7 +25,7 @@ class Draft:
     inquiry: Inquiry
     protocols: Sequence[str]
     """Those that all of them speak, of what is to be compared."""
-    asked: DraftedWorkload
+    workload: DraftedWorkload
     networks: Mapping[str, Network]
     client: str = "go"
     """A subject that asks servers which are no subjects."""
@@ -54,7 +54,10 @@ class Draft:
         return holds_secrets(self._study())
 
     def _study(self) -> Part:
-        factors: Part = {"protocol": list(self.protocols), "network": by_network(self.asked, self.networks, self.files)}
+        factors: Part = {
+            "protocol": list(self.protocols),
+            "network": by_network(self.workload, self.networks, self.files),
+        }
         if self.builds:
             factors["server"] = list(self.servers)
         return {
@@ -75,8 +78,8 @@ class Draft:
         """In words."""
         if self.builds:
             old, new = self.servers
-            return f"Does {new} answer {self.asked.what} faster than {old}?"
-        return f"Which HTTP version serves {self.asked.what} faster?"
+            return f"Does {new} answer {self.workload.what} faster than {old}?"
+        return f"Which HTTP version serves {self.workload.what} faster?"
 
     def _settings(self) -> Part:
         settings: Part = {"client": self.client, "port": self.inquiry.site.port, "congestion": self.congestion}
@@ -86,8 +89,8 @@ class Draft:
             settings["protocol"] = self.protocols[0]
         settings |= {"transport": self.transport} if self.transport != "deployed" else {}
         headers = [{"name": header.name, "value": header.value} for header in self.inquiry.headers]
-        settings |= {"clock": self.clock, **patience(self.asked, self.networks)}
-        return settings | ({"headers": headers} if headers else {}) | self.asked.settings
+        settings |= {"clock": self.clock, **patience(self.workload, self.networks)}
+        return settings | ({"headers": headers} if headers else {}) | self.workload.settings
 
     def _compare(self) -> Part:
         levels = list(self.servers) if self.builds else list(reversed(self.protocols))
@@ -107,10 +110,10 @@ class Draft:
     def _families(self, each: Sequence[str]) -> Iterator[Part]:
         """Each further metric, such as a condition's, is one by itself: eight blocks can then find a difference in one
         alone."""
-        answer, details = self.asked.families
+        answer, details = self.workload.families
         yield answer.model_copy(update={"each": [*each]}).model_dump(exclude_none=True)
         required = [condition.metric for condition in self.require if condition.metric not in answer.metrics]
-        tail = [TAIL.name] if any(map(self.asked.tail, self.networks.values())) else []
+        tail = [TAIL.name] if any(map(self.workload.tail, self.networks.values())) else []
         # What a server that runs elsewhere uses of processors nobody here can see.
         elsewhere = any(server.command is None for server in self.servers.values())
         metrics = [name for name in details.metrics if not (elsewhere and METRICS[name].of_the_server)]

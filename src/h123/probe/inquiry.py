@@ -30,7 +30,7 @@ TIMES = 3
 """That each request is made, to see whether its answer changes."""
 _MUTE_S = 3
 """That a server is left alone which has its port open and speaks nothing."""
-ELSEWHERE_NS = 4_000_000_000
+OTHER_PORT_AFTER_NS = 4_000_000_000
 """That a server may listen in other places before it is told so, unless `ready` says what to wait for."""
 _TIMEOUT_NS = 60_000_000_000
 _NETWORK = Network(name="survey", title="A plain veth pair")
@@ -59,7 +59,7 @@ class Inquiry:
 class InquiryResult:
     """What came of it: what was found, or what the lab says of a server that could not be asked."""
 
-    found: ProbeFindings | None
+    findings: ProbeFindings | None
     reasons: list[Reason]
     log: list[str] = field(default_factory=list)
     """The end of what the server printed."""
@@ -81,13 +81,13 @@ def survey(server: OwnServer, inquiry: Inquiry, folder: Path) -> InquiryResult:
     tcp = _carry_out(server, inquiry, folder / "tcp", command, udp=False)
     details = "".join(reason["detail"] for reason in tcp.reasons)
     udp_alone = any(f"UDP {where}:{inquiry.site.port}" in details for where in _ANYWHERE) and ONLY_IPV6 not in details
-    if tcp.found is None and udp_alone:
+    if tcp.findings is None and udp_alone:
         tcp = _carry_out(server, inquiry, folder / "udp", command, udp=True)
-    elif tcp.found and tcp.found.mute:
+    elif tcp.findings and tcp.findings.mute:
         # Who makes a certificate at the first start listens before there is one, and while it is written.
         later = ["sh", "-c", f'sleep {_MUTE_S}; exec "$@"', "sh", *command]
         tcp = _carry_out(server, inquiry, folder / "again", later, udp=False)
-    if other := _other_port(tcp.found, inquiry):
+    if other := _other_port(tcp.findings, inquiry):
         tcp = _with_other_port(tcp, other, _carry_out(server, inquiry, folder / "other", command, port=other))
     return dataclasses.replace(tcp, seconds=time.monotonic() - began)
 
@@ -101,10 +101,12 @@ def _other_port(findings: ProbeFindings | None, inquiry: Inquiry) -> int | None:
 
 
 def _with_other_port(result: InquiryResult, port: int, there: InquiryResult) -> InquiryResult:
-    if result.found is None or there.found is None or there.found.of(QUIC).error:
+    if result.findings is None or there.findings is None or there.findings.of(QUIC).error:
         return result
-    protocols = [there.found.of(QUIC) if each.protocol == QUIC else each for each in result.found.protocols]
-    return dataclasses.replace(result, found=result.found.model_copy(update={"protocols": protocols}), http3_port=port)
+    protocols = [there.findings.of(QUIC) if each.protocol == QUIC else each for each in result.findings.protocols]
+    return dataclasses.replace(
+        result, findings=result.findings.model_copy(update={"protocols": protocols}), http3_port=port
+    )
 
 
 ONLY_IPV6 = "over IPv4"
@@ -134,8 +136,8 @@ def _carry_out(
     trial = _trial(server, inquiry, command, udp=udp, port=asked_at)
     started, scout = trial.roles
     write_document(prepared.folder / "trial.json", trial)
-    heard = impatience(folder, started, scout, say) if server.command is not None else nullcontext()
-    with LocalPool(folder / "orders") as pool, heard:
+    impatience_context = impatience(folder, started, scout, say) if server.command is not None else nullcontext()
+    with LocalPool(folder / "orders") as pool, impatience_context:
         list(SingleTrials(pool, {}, {_OWN: server}).run([prepared]))
     reasons = read_document(prepared.folder / "report.json", Report).reasons
     log = prepared.folder / "logs" / f"{started.name}.log"
@@ -173,7 +175,7 @@ def _trial(server: OwnServer, inquiry: Inquiry, command: list[str], *, udp: bool
     if server.command is not None and started.ready:
         # What it speaks is not known yet.
         started.ready.tcp, started.ready.udp = ([], ports) if udp else (ports, [])
-        started.ready.elsewhere_ns = None if server.ready else ELSEWHERE_NS
+        started.ready.elsewhere_ns = None if server.ready else OTHER_PORT_AFTER_NS
     scout = Role(name="client", host="client", kind="main", command=command, env={}, timeout_ns=_TIMEOUT_NS)
     ends = (LinkEnd(host="client", address=CLIENT_ADDRESS), LinkEnd(host="server", address=SERVER_ADDRESS))
     return TrialFile(

@@ -37,9 +37,9 @@ class ServerAbilities:
 def judge(result: InquiryResult, inquiry: Inquiry, protocols: Sequence[str] | None = None) -> ServerAbilities:
     """Of a server that answers all requests over each protocol (`protocols`: of these alone). Raises UserError, with
     what to do, where it does not."""
-    findings = result.found
+    findings = result.findings
     if findings is None:
-        raise _not_asked(result, inquiry)
+        raise _unanswered_probe(result, inquiry)
     spoken = [each for each in findings.spoken() if protocols is None or each.protocol in protocols]
     if missing := [name for name in protocols or () if name not in [each.protocol for each in spoken]]:
         raise _not_spoken(findings, missing[0], inquiry)
@@ -70,14 +70,14 @@ def _of_page(answer: Answer) -> tuple[str, str] | None:
     return f"was answered with {answer.status}", f"parts of a page are answered with {OK} to {BEYOND_OK - 1}"
 
 
-def _not_asked(result: InquiryResult, inquiry: Inquiry) -> UserError:
+def _unanswered_probe(result: InquiryResult, inquiry: Inquiry) -> UserError:
     """The server died, or never listened where it was expected."""
     reason = result.reasons[0]["detail"] if result.reasons else "the survey ended without a result"
     detail = reason.partition("; its last output: ")[0].removesuffix("; it printed nothing")
     if detail.startswith("role gateway"):
         return _unreached(result.log, inquiry)
     why = detail.replace("role ", "the ", 1) if detail.startswith("role ") else detail
-    return UserError(f"{why}.{_printed(result.log)}", remedy=_to_be_asked(reason, inquiry, result.log))
+    return UserError(f"{why}.{_printed(result.log)}", remedy=_remedy(reason, inquiry, result.log))
 
 
 def _unreached(log: Sequence[str], inquiry: Inquiry) -> UserError:
@@ -116,7 +116,7 @@ def _may_explain(answer: Answer, log: Sequence[str]) -> bool:
 _FORBIDDEN, _FAULT_OF_SERVER = 403, 500
 
 
-def _to_be_asked(reason: str, inquiry: Inquiry, log: Sequence[str]) -> str:
+def _remedy(reason: str, inquiry: Inquiry, log: Sequence[str]) -> str:
     """What lets a server be asked, by why it could not."""
     port = inquiry.site.port
     if _misses_others(log):
@@ -329,18 +329,18 @@ def _remarks(
     if various := {path: sizes for path, had in answers.items() if len(sizes := {answer.bytes for answer in had}) > 1}:
         sizes = next(iter(various.values()))
         between = f"{format_bytes(min(sizes))} to {format_bytes(max(sizes))}"
-        yield f"Answers to {_named(various)} differ in length ({between}), so none is held against a size"
+        yield f"Answers to {_path_names(various)} differ in length ({between}), so none is held against a size"
     protocols = any(header.name.lower() == "accept-encoding" for header in inquiry.headers)
     packed = {path: codes for path, had in answers.items() if (codes := {answer.encoding for answer in had} - {""})}
     if packed and not protocols:
         how = ", ".join(sorted(set().union(*packed.values())))
-        yield f"Answers to {_named(packed)} are compressed ({how}) though nobody asked for it"
+        yield f"Answers to {_path_names(packed)} are compressed ({how}) though nobody asked for it"
     slow = [path for path, had in answers.items() if had and had[0].ns > _SLOW_NS and had[0].ns > 10 * had[-1].ns]
     if slow:
         first, later = (f"{answers[slow[0]][index].ns / 1e6:.0f} ms" for index in (0, -1))
         yield (
-            f"The first answer to {_named(slow)} took {first}, a later one {later}: if what stands behind the server "
-            "starts late, --ready tcp:PORT or --ready TEXT waits for it"
+            f"The first answer to {_path_names(slow)} took {first}, a later one {later}: if what stands behind the "
+            "server starts late, --ready tcp:PORT or --ready TEXT waits for it"
         )
     if findings.certificate and not inquiry.authorities:
         yield from _of_certificate(findings.certificate, inquiry)
@@ -359,7 +359,7 @@ def _of_http3(result: InquiryResult, findings: ProbeFindings, inquiry: Inquiry) 
             yield f"Its Alt-Svc announces HTTP/3 on UDP port {port}, where nothing answers: {findings.of(QUIC).error}"
 
 
-def _named(paths: Collection[str]) -> str:
+def _path_names(paths: Collection[str]) -> str:
     """The first, and how many more."""
     first, *more = map(hidden, paths)
     return f"{first} and {len(more)} more" if more else first
@@ -377,15 +377,15 @@ def _of_certificate(certificate: PresentedCertificate, inquiry: Inquiry) -> Iter
         yield f"Its certificate is for {names}, not for {inquiry.site.host} (h123 does not check it)"
 
 
-def found_words(known: ServerAbilities, inquiry: Inquiry) -> list[str]:
+def abilities_words(abilities: ServerAbilities, inquiry: Inquiry) -> list[str]:
     """What was found, in a few lines."""
-    titles = [TITLES[each.protocol] for each in known.spoken]
+    titles = [TITLES[each.protocol] for each in abilities.spoken]
     lines = [f"It speaks {' and '.join([', '.join(titles[:-1]), titles[-1]] if len(titles) > 1 else titles)}"]
     for number, path in enumerate(inquiry.site.paths[: 1 if inquiry.page else None]):
-        first = known.spoken[0].answers[number][0]
+        first = abilities.spoken[0].answers[number][0]
         lines.append(
             f"{inquiry.method} {hidden(path)}: {first.status}, {format_bytes(first.bytes)}, {first.ns / 1e6:.1f} ms"
         )
     if inquiry.authorities:
         lines.append(f"Its certificate is trusted by {inquiry.authorities}")
-    return lines + [f"Note: {remark}" for remark in known.remarks]
+    return lines + [f"Note: {remark}" for remark in abilities.remarks]

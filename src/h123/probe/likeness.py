@@ -49,7 +49,7 @@ def _unlike(inquiry: Inquiry, sides: Mapping[str, ProtocolFindings], where: str)
     (server, first), (other, second) = sides.items()
     pairs = zip(inquiry.site.paths, first.answers, second.answers, strict=False)
     return [
-        f"{inquiry.method} {hidden(path)}{where}: {server} {_said(mine)}, {other} {_said(yours)}"
+        f"{inquiry.method} {hidden(path)}{where}: {server} {_answer_words(mine)}, {other} {_answer_words(yours)}"
         for path, mine, yours in pairs
         if _differ(mine, yours)
     ]
@@ -68,7 +68,7 @@ def _differ(mine: Sequence[Answer], yours: Sequence[Answer]) -> bool:
     return not varies or min(high) > max(low) * (1 + _TOLERATED)
 
 
-def _said(answers: Sequence[Answer]) -> str:
+def _answer_words(answers: Sequence[Answer]) -> str:
     """`200 with 240000 B`."""
     statuses = " or ".join(str(status) for status in dict.fromkeys(answer.status for answer in answers))
     least, most = min(answer.bytes for answer in answers), max(answer.bytes for answer in answers)

@@ -116,8 +116,8 @@ class DraftedRequests:
         """A study's usual ones, and of each metric the one of cold requests too."""
         answer, details = OF_REQUESTS
         cold = [of for name in (*answer.metrics, *details.metrics) if (of := METRICS[name].cold)]
-        named = [of for name in details.metrics for of in ((name, *cold) if name in cold else (name,))]
-        return answer, details.model_copy(update={"metrics": list(dict.fromkeys(named))})
+        metrics = [of for name in details.metrics for of in ((name, *cold) if name in cold else (name,))]
+        return answer, details.model_copy(update={"metrics": list(dict.fromkeys(metrics))})
 
     def seconds(self, network: Network) -> float:
         """By what the survey saw and the network's arithmetic, a mean over the paths."""

@@ -19,19 +19,21 @@ _TAIL_BYTES = 2000
 def impatience(folder: Path, started: Role, scout: Role, say: Callable[[str], None]) -> Iterator[None]:
     """While a lab waits below `folder` for `started` to be ready, after which it begins `scout`, say from time to time
     what it waits for."""
-    ended = threading.Event()
-    teller = threading.Thread(target=_tell, args=(ended, folder, started, scout, say), daemon=True)
+    finished = threading.Event()
+    teller = threading.Thread(target=_report_waiting, args=(finished, folder, started, scout, say), daemon=True)
     teller.start()
     try:
         yield
     finally:
-        ended.set()
+        finished.set()
         teller.join()
 
 
-def _tell(ended: threading.Event, folder: Path, started: Role, scout: Role, say: Callable[[str], None]) -> None:
+def _report_waiting(
+    finished: threading.Event, folder: Path, started: Role, scout: Role, say: Callable[[str], None]
+) -> None:
     waited = FIRST_S
-    while not ended.wait(EVERY_S if waited > FIRST_S else FIRST_S):
+    while not finished.wait(EVERY_S if waited > FIRST_S else FIRST_S):
         if _log(folder, scout).exists():  # then the other is ready
             return
         say(f"  {_awaited(started, waited)}. {_printed_last(_log(folder, started))}")

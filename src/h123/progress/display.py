@@ -72,22 +72,24 @@ class _Blocks:
     """Notices that another block is complete."""
 
     def __init__(self) -> None:
-        self._done = 0
+        self._blocks_done = 0
 
     def completed(self, standing: Standing) -> list[str]:
         """What to say of it: the estimates so far; nothing if no block has been completed since."""
-        if standing.blocks_done <= self._done or not standing.so_far:
+        if standing.blocks_done <= self._blocks_done or not standing.so_far:
             return []
-        self._done = standing.blocks_done
-        head = f"so far, not final ({self._done} of {standing.blocks} blocks complete)"
+        self._blocks_done = standing.blocks_done
+        head = f"so far, not final ({self._blocks_done} of {standing.blocks} blocks complete)"
         return [f"{head}: {line}" for line in _lines(standing.so_far)]
 
 
 def _lines(estimates: Sequence[InterimEstimate]) -> list[str]:
     """One for each pair: `h3/h2 latency: lan 1.32, poor 0.76`."""
     lines: dict[str, list[str]] = {}
-    for one in estimates:
-        lines.setdefault(f"{one.pair} {one.metric}", []).append(f"{one.cell} {one.ratio:.2f}".strip())
+    for estimate in estimates:
+        lines.setdefault(f"{estimate.pair} {estimate.metric}", []).append(
+            f"{estimate.cell} {estimate.ratio:.2f}".strip()
+        )
     return [f"{head}: {', '.join(ratios)}" for head, ratios in lines.items()]
 
 

@@ -44,11 +44,11 @@ class Exposition:
         self._registry = own = CollectorRegistry()
         self._campaign = Info("h123_campaign", "What runs.", registry=own)
         self._planned = Gauge("h123_trials_planned", "Trials of the campaign.", registry=own)
-        self._done = Gauge("h123_trials_done", "Trials that need not run any more.", registry=own)
+        self._trials_done = Gauge("h123_trials_done", "Trials that need not run any more.", registry=own)
         self._running = Gauge("h123_trials_running", "Trials that run now.", registry=own)
         self._blocks = Gauge("h123_blocks_planned", "Blocks of the campaign.", registry=own)
         self._whole = Gauge("h123_blocks_done", "Blocks of which all trials are done.", registry=own)
-        self._left = Gauge(
+        self._time_left = Gauge(
             "h123_time_left_seconds", "Until the last trial ends, by how long others took.", registry=own
         )
         self._attempts = Counter("h123_attempts", "Attempts that ended, by how.", ["outcome"], registry=own)
@@ -94,24 +94,24 @@ class Exposition:
         thread.start()
         return server, thread
 
-    def beside(self, display: Display) -> "Exposed":
+    def display_with(self, display: Display) -> "Exposed":
         """A display whose campaign is told of here as well."""
         return Exposed(display, self)
 
     def stands(self, standing: Standing) -> None:
         """The campaign is so far now."""
         self._planned.set(standing.total)
-        self._done.set(standing.done)
+        self._trials_done.set(standing.done)
         self._running.set(len(standing.running))
         self._blocks.set(standing.blocks)
         self._whole.set(standing.blocks_done)
-        self._left.set(standing.left_s)
+        self._time_left.set(standing.left_s)
         if standing.late_s is not None:
             self._late.set(standing.late_s)
         for estimate in standing.so_far:
             self._estimate.labels(estimate.pair, estimate.metric, estimate.cell).set(estimate.ratio)
 
-    def ended(self, event: AttemptOutcome) -> None:
+    def count_attempt(self, event: AttemptOutcome) -> None:
         """An attempt has."""
         outcome = "failed" if event["reasons"] else "disturbed" if event.get("disturbed") else "ok"
         self._attempts.labels(outcome).inc()
@@ -139,7 +139,7 @@ class Exposed:
         self._display.show(standing)
 
     def end(self, event: AttemptOutcome, standing: Standing) -> None:
-        self._exposition.ended(event)
+        self._exposition.count_attempt(event)
         self._exposition.stands(standing)
         self._display.end(event, standing)
 

@@ -28,8 +28,8 @@ class Listener(ThreadingMixIn, WSGIServer):
 
     def __init__(self, host: str, port: int, application: Application) -> None:
         """Raises OSError where it cannot listen there."""
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        self.address_family = found[0][0]
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        self.address_family = addresses[0][0]
         self._open: dict[socket.socket, None] = {}
         self._lock = Lock()
         super().__init__((host, port), _Handler)
@@ -51,9 +51,9 @@ class Listener(ThreadingMixIn, WSGIServer):
         with suppress(OSError):
             request.settimeout(1.0)
             request.shutdown(socket.SHUT_WR)
-            left = _DRAINED
-            while left > 0 and (piece := request.recv(1 << 16)):
-                left -= len(piece)
+            remaining = _DRAINED
+            while remaining > 0 and (piece := request.recv(1 << 16)):
+                remaining -= len(piece)
         with self._lock:
             self._open.pop(request, None)
         self.close_request(request)

@@ -58,14 +58,14 @@ def print_summary(verdicts: Verdicts, console: Console, folder: Path | None = No
         meaning = f"{unknown}Ratios are first / second; intervals and p values are in the report."
         _say(console, meaning, style="dim")
     console.print()
-    for said in trust(verdicts) + last(verdicts):
-        _say(console, _addressed(said, folder))
+    for paragraph in trust(verdicts) + last(verdicts):
+        _say(console, _addressed(paragraph, folder))
 
 
 def _addressed(line: str, folder: Path | None) -> str:
     """With the campaign's folder in the commands that are to be copied. What is stored of a campaign names no folder,
     so that it can be moved."""
-    return _FOLDER.sub(lambda found: found[1] + typed(folder).replace(" ", "\u00a0"), line) if folder else line
+    return _FOLDER.sub(lambda match: match[1] + typed(folder).replace(" ", "\u00a0"), line) if folder else line
 
 
 def print_gate(verdicts: GatePart, console: Console) -> None:
@@ -80,9 +80,9 @@ def print_causes(verdicts: Verdicts, console: Console, only: Mapping[str, Collec
     """Print what requests spent their time on, of the cells that `only` names (levels by factor).
 
     Raises UserError where nothing is told."""
-    rows = [row for row in causes.cause_rows(verdicts) if _chosen(row["cell"], only)]
+    rows = [row for row in causes.cause_rows(verdicts) if _matches(row["cell"], only)]
     if not rows:
-        raise causes.nothing_told(verdicts)
+        raise causes.no_causes_error(verdicts)
     same = common(verdicts)
     _say(console, common_line(same), style="dim")
     for row in without(rows, same):
@@ -94,27 +94,27 @@ def print_causes(verdicts: Verdicts, console: Console, only: Mapping[str, Collec
         table.add_column("of the time")
         for part in causes.parts(row):
             values = map(format_seconds, (part["a_seconds"], part["b_seconds"]))
-            found = part["difference"]
-            table.add_row(*values, causes.signed(found["seconds"]), causes.between(found), part["words"])
+            difference = part["difference"]
+            table.add_row(*values, causes.signed(difference["seconds"]), causes.between(difference), part["words"])
         console.print(table)
-        for said in (causes.held(row), causes.sums(row)):
-            if said:
-                _say(console, said, style="dim")
+        for remark in (causes.blocking_words(row), causes.sums(row)):
+            if remark:
+                _say(console, remark, style="dim")
         console.print()
     _say(console, causes.PAIRED, style="dim")
-    for line in later_lines(without([c for c in verdicts["comparisons"] if _chosen(c["cell"], only)], same)):
+    for line in later_lines(without([c for c in verdicts["comparisons"] if _matches(c["cell"], only)], same)):
         _say(console, line)
 
 
-def _chosen(cell: Mapping[str, str], only: Mapping[str, Collection[str]]) -> bool:
+def _matches(cell: Mapping[str, str], only: Mapping[str, Collection[str]]) -> bool:
     return all(cell.get(factor) in levels for factor, levels in only.items() if factor in cell)
 
 
 def _print_answer(verdicts: Verdicts, console: Console) -> None:
-    found, asked = answers(verdicts), headline(verdicts["comparisons"])
-    if not found:
+    rankings, headline_comparisons = answers(verdicts), headline(verdicts["comparisons"])
+    if not rankings:
         _say(console, no_answer(verdicts), indent=2)
-    for answer in found:
+    for answer in rankings:
         console.print()
         ratios = len(answer.pairs) <= ABREAST and _fits(_answer_table(answer, ratios=True), console)
         _say(console, answer.title(ratios=ratios), style="dim")
@@ -124,15 +124,15 @@ def _print_answer(verdicts: Verdicts, console: Console) -> None:
         for line in (answer.tally, answer.parting(ABREAST)):
             _say(console, line)
     console.print()
-    for stood, said in headline_sentences(asked):
-        _say(console, said, style=_STYLES[stood], indent=2)
-    few = asked if found and len(asked) <= ENOUGH_TO_READ else []
+    for stood, words in headline_sentences(headline_comparisons):
+        _say(console, words, style=_STYLES[stood], indent=2)
+    few = headline_comparisons if rankings and len(headline_comparisons) <= ENOUGH_TO_READ else []
     for outcome in outcomes(few, verdicts["margin"]):
-        _say(console, outcome.said, style=_STYLES[outcome.standing], indent=2)
+        _say(console, outcome.text, style=_STYLES[outcome.standing], indent=2)
         _say(console, outcome.note, style="dim", indent=4)
     compared = cold(verdicts)
-    for stood, said in headline_sentences(compared):
-        _say(console, said, style=_STYLES[stood], indent=2)
+    for stood, words in headline_sentences(compared):
+        _say(console, words, style=_STYLES[stood], indent=2)
     few_cold = findings(compared) if len(compared) <= ENOUGH_TO_READ else []
     for comparison in few_cold:
         _say(console, sentence(comparison, verdicts["margin"]), style=_STYLES[standing(comparison)], indent=2)
@@ -145,7 +145,7 @@ def _answer_table(answer: AnswerTable, *, ratios: bool) -> Table:
     table = _plain_table("", *map(level, answer.levels), *heads, answer.metric.words.best)
     for row in answer.rows:
         values = [Text(row.value(name), style="bold" if name in row.best.levels else "") for name in answer.levels]
-        best = Text(row.said, style="bold" if row.best.levels else "dim")
+        best = Text(row.words, style="bold" if row.best.levels else "dim")
         table.add_row(_row_name(answer, row), *values, *map(row.ratio, pairs), best)
     return table
 
@@ -164,8 +164,8 @@ def _ranked_table(answer: AnswerTable) -> Table:
     """Of many levels the best three and the worst: all of them would not fit."""
     table = _plain_table("", "the best three", "the worst", answer.metric.words.best)
     for row in answer.rows:
-        named = [f"{level(name)} {row.value(name)}" for name in answer.ranked(row)]
-        table.add_row(_row_name(answer, row), "\n".join(named[:3]), named[-1] if len(named) > 3 else "", row.said)
+        values = [f"{level(name)} {row.value(name)}" for name in answer.ranked(row)]
+        table.add_row(_row_name(answer, row), "\n".join(values[:3]), values[-1] if len(values) > 3 else "", row.words)
     return table
 
 
@@ -195,8 +195,8 @@ def _tables(comparisons: list[JudgedComparison]) -> Iterator[Table]:
     """A row for each metric, a column for each pair; of many pairs so many in a table as stand abreast."""
     pairs = list(dict.fromkeys((c["a"], c["b"]) for c in comparisons))
     for first in range(0, len(pairs), ABREAST):
-        shown = pairs[first : first + ABREAST]
-        yield _table([c for c in comparisons if (c["a"], c["b"]) in shown], shown)
+        pairs_of_table = pairs[first : first + ABREAST]
+        yield _table([c for c in comparisons if (c["a"], c["b"]) in pairs_of_table], pairs_of_table)
 
 
 def _table(comparisons: list[JudgedComparison], pairs: list[tuple[str, str]]) -> Table:
@@ -205,8 +205,8 @@ def _table(comparisons: list[JudgedComparison], pairs: list[tuple[str, str]]) ->
     for a, b in pairs:
         table.add_column(f"{level(a)} / {level(b)}")
     for name in dict.fromkeys(c["metric"] for c in comparisons):
-        found = {(c["a"], c["b"]): c for c in comparisons if c["metric"] == name}
-        cells = [_verdict(found[pair]) if pair in found else Text("") for pair in pairs]
+        comparison_by_pair = {(c["a"], c["b"]): c for c in comparisons if c["metric"] == name}
+        cells = [_verdict(comparison_by_pair[pair]) if pair in comparison_by_pair else Text("") for pair in pairs]
         table.add_row(metric(name).title, *cells)
     return table
 

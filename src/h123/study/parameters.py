@@ -129,11 +129,11 @@ def _adapter(name: str) -> TypeAdapter[Any]:
 _ADAPTERS = {name: _adapter(name) for name in PARAMETER_NAMES}
 
 
-def validate_parameter(name: str, value: object, beside: Path) -> Any:
-    """The value of one parameter, as written in a file of the folder `beside`, as h123 keeps it: as in JSON. Raises
+def validate_parameter(name: str, value: object, folder: Path) -> Any:
+    """The value of one parameter, as written in a file of the `folder`, as h123 keeps it: as in JSON. Raises
     pydantic's ValidationError."""
     adapter = _ADAPTERS[name]
-    return adapter.dump_python(adapter.validate_python(value, context=beside), mode="json")
+    return adapter.dump_python(adapter.validate_python(value, context=folder), mode="json")
 
 
 @dataclass(frozen=True)

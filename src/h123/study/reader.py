@@ -188,7 +188,7 @@ class StudyReader:
 
     def network(self, name: str, at: Location) -> str:
         try:
-            network = load_network(name, beside=self.document.path.parent)
+            network = load_network(name, folder=self.document.path.parent)
         except UserError as error:
             raise self.document.error(at, error.message) from None
         if self.networks.setdefault(network.name, network) != network:

@@ -42,14 +42,14 @@ def list_published() -> list[Path]:
     return _files("published")
 
 
-def find_network(name: str, beside: Path | None = None) -> Path:
-    """The file of a network given by its name or by a path (relative to `beside`). Raises UserError."""
-    return _find(name, "network", "networks", beside)
+def find_network(name: str, folder: Path | None = None) -> Path:
+    """The file of a network given by its name or by a path (relative to `folder`). Raises UserError."""
+    return _find(name, "network", "networks", folder)
 
 
-def find_study(name: str, beside: Path | None = None) -> Path:
-    """The file of a study given by its name or by a path (relative to `beside`). Raises UserError."""
-    return _find(name, "study", "studies", beside)
+def find_study(name: str, folder: Path | None = None) -> Path:
+    """The file of a study given by its name or by a path (relative to `folder`). Raises UserError."""
+    return _find(name, "study", "studies", folder)
 
 
 def is_study(name: str) -> bool:
@@ -67,9 +67,9 @@ def list_sites() -> list[Path]:
     return _files("sites")
 
 
-def find_site(name: str, beside: Path | None = None) -> Path:
-    """The file of a site given by its name or by a path (relative to `beside`). Raises UserError."""
-    return _find(name, "site", "sites", beside)
+def find_site(name: str, folder: Path | None = None) -> Path:
+    """The file of a site given by its name or by a path (relative to `folder`). Raises UserError."""
+    return _find(name, "site", "sites", folder)
 
 
 def find_schema(name: str) -> Path:
@@ -77,11 +77,11 @@ def find_schema(name: str) -> Path:
     return _find(name, "schema", "schemas", None)
 
 
-def load_network(name: str, beside: Path | None = None) -> "Network":
-    """A network by its name or by the path of its file (relative to `beside`). Raises UserError."""
+def load_network(name: str, folder: Path | None = None) -> "Network":
+    """A network by its name or by the path of its file (relative to `folder`). Raises UserError."""
     from h123.study.networks.network_file import read_network  # late: a list of names needs none
 
-    return read_network(find_network(name, beside))
+    return read_network(find_network(name, folder))
 
 
 def _files(kind: str) -> list[Path]:
@@ -110,9 +110,9 @@ def is_path(name: str) -> bool:
     return "/" in name or name.endswith((".yaml", ".yml"))
 
 
-def _find(name: str, kind: str, folder: str, beside: Path | None) -> Path:
+def _find(name: str, kind: str, folder: str, base_folder: Path | None) -> Path:
     if is_path(name):
-        path = (beside or Path()) / name
+        path = (base_folder or Path()) / name
         try:
             path.stat()
         except OSError as error:

@@ -85,7 +85,7 @@ class Samples(Strict):
 
     @field_validator("file_name")
     @classmethod
-    def _named(cls, patterns: list[str]) -> list[str]:
+    def _check_patterns(cls, patterns: list[str]) -> list[str]:
         for pattern in patterns:
             names = re.findall(r"\{(\w+)\}", pattern)
             if wrong := [name for name in names if not name.isidentifier() or not name.isascii()]:

@@ -17,7 +17,7 @@ from h123.verification.contract_test import (
     verify_each,
 )
 from h123.verification.migration import MoveResult, moved_words
-from h123.verification.proof import proof, told_of
+from h123.verification.proof import best_proof, proof
 from h123.verification.public_record import PublicRecord, has_news, public_record, public_records, publish
 from h123.verification.record import Record, read_record
 from h123.verification.result import Result, Verdict
@@ -37,6 +37,7 @@ __all__ = [
     "Task",
     "Verdict",
     "VerifiedRole",
+    "best_proof",
     "constants",
     "counterpart",
     "describe",
@@ -57,6 +58,5 @@ __all__ = [
     "receive_windows",
     "roles_of",
     "tally",
-    "told_of",
     "verify_each",
 ]

@@ -74,7 +74,7 @@ CHANGING = {
     ],
 }
 """All that arrivals can be."""
-NOBODY_LISTENS = 9
+CLOSED_PORT = 9
 """Port of a server that is not there."""
 
 
@@ -134,18 +134,18 @@ class ClientCase:
         """How many the workload asks for (docs/contracts/workload.md)."""
         return self.parameters.workload.connections_opened()
 
-    def workload(self, written: AnyWorkloadFile) -> AnyWorkloadFile:
+    def workload(self, file: AnyWorkloadFile) -> AnyWorkloadFile:
         """workload.json as the parameters have it, with what this assignment has otherwise."""
         changes = {"path": self.path, "port": self.port}
-        return written.changed(**{key: value for key, value in changes.items() if value is not None})
+        return file.changed(**{key: value for key, value in changes.items() if value is not None})
 
 
 def assignments(subject: Subject) -> list[ClientCase]:
     """All that the subject says it can do, and, where it says that it cannot, that it refuses."""
     client = subject.client
     assert client is not None
-    found = [one for protocol in client.protocols for one in _of_protocol(subject, client, protocol)]
-    return found + list(_refusals(subject, client))
+    cases = [assigned for protocol in client.protocols for assigned in _of_protocol(subject, client, protocol)]
+    return cases + list(_refusals(subject, client))
 
 
 def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[ClientCase]:
@@ -173,23 +173,23 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[Cl
     if client.open_loop:
         yield _open_loop(client, logged, protocol)
     if client.arrivals:
-        told = case(method="GET", size=KILOBYTE, users=2, requests=100, warmup=2, arrivals=CHANGING, cold=False)
-        yield ClientCase("an open loop whose rates change", told)
+        parameters = case(method="GET", size=KILOBYTE, users=2, requests=100, warmup=2, arrivals=CHANGING, cold=False)
+        yield ClientCase("an open loop whose rates change", parameters)
     if client.per_connection and client.cold:
         each = {**CHANGING, "per": "connection"}
         way = CONNECTIONS["number" if "number" in client.connections else client.connections[0]]
-        told = case(method="GET", size=KILOBYTE, users=4, requests=50, warmup=2, connections=way, arrivals=each)
-        yield ClientCase("an open loop with rates of each connection", told)
+        parameters = case(method="GET", size=KILOBYTE, users=4, requests=50, warmup=2, connections=way, arrivals=each)
+        yield ClientCase("an open loop with rates of each connection", parameters)
     if client.abandons and client.cold and "GET" in client.methods:
-        yield _left(logged, protocol)
+        yield _abandoned_requests(logged, protocol)
     if client.retries and client.cold and "GET" in client.methods and "mix" in client.kinds:
         yield _made_again(logged, protocol)
     if protocol == "h3" and "POST" in client.methods:
         upload = partial(logged, method="POST", size=controller.BODY_BYTES, requests=1, cold=False, timeout="50s")
         for number, name in enumerate(controllers(subject, protocol) or []):
             # The first is the one that it has by itself; no study can ask for it by name if it is fixed.
-            wanted = upload(congestion=name if number else DEFAULT_CONGESTION)
-            yield ClientCase(f"congestion {name}", wanted, LOSSES, controller=name)
+            parameters_of_controller = upload(congestion=name if number else DEFAULT_CONGESTION)
+            yield ClientCase(f"congestion {name}", parameters_of_controller, LOSSES, controller=name)
     yield from _failures(case)
     if client.compares:
         for body, name in SPOILED.items():
@@ -253,10 +253,10 @@ def _fallbacks(client: Client, case: Asked) -> Iterator[ClientCase]:
 def _findings(client: Client, case: Asked) -> Iterator[ClientCase]:
     """HTTP/3 that the server announces: not known to a first visit, and taken by a repeat one where a round trip less
     shows. What the DNS says of it is known to a first visit too."""
-    found = partial(case, **_visits(client), fallback=True, requests=2)
-    yield ClientCase(FIRST_VISIT, found(), REMOTE, document="h2")
-    yield ClientCase(REPEAT_VISIT, found(visit="repeat"), REMOTE, document=QUIC)
-    yield ClientCase(INFORMED_VISIT, found(announced=HTTPS_RECORD), REMOTE, document=QUIC)
+    visit_parameters = partial(case, **_visits(client), fallback=True, requests=2)
+    yield ClientCase(FIRST_VISIT, visit_parameters(), REMOTE, document="h2")
+    yield ClientCase(REPEAT_VISIT, visit_parameters(visit="repeat"), REMOTE, document=QUIC)
+    yield ClientCase(INFORMED_VISIT, visit_parameters(announced=HTTPS_RECORD), REMOTE, document=QUIC)
 
 
 def _visits(client: Client) -> dict[str, Any]:
@@ -278,9 +278,9 @@ def _kinds(client: Client, case: Asked) -> Iterator[ClientCase]:
             )
             yield ClientCase(f"a workload of kind {kind}", other)
     if client.headers and "GET" in client.methods:
-        named = [{"name": "x-h123", "bytes": FRESH_BYTES, "changes": "request"}]
-        told = case(method="GET", size=MEGABYTE, requests=3, headers=named)
-        yield ClientCase("headers of 4 kB in each request", told, FAR)
+        fresh_header = [{"name": "x-h123", "bytes": FRESH_BYTES, "changes": "request"}]
+        parameters = case(method="GET", size=MEGABYTE, requests=3, headers=fresh_header)
+        yield ClientCase("headers of 4 kB in each request", parameters, FAR)
 
 
 def _open_loop(client: Client, case: Asked, protocol: str) -> ClientCase:
@@ -291,12 +291,12 @@ def _open_loop(client: Client, case: Asked, protocol: str) -> ClientCase:
     return ClientCase("open loop, 50 requests a second", opened, DISTANT)
 
 
-def _left(case: Asked, protocol: str) -> ClientCase:
+def _abandoned_requests(case: Asked, protocol: str) -> ClientCase:
     """Most are, and the rest go on beside them; over HTTP/1.1 one after another, so that nothing delays the handshake
     of the connection after one that was closed."""
     users, leaving = 1 if protocol == "h1" else 3, {"share": 0.67, "after": f"{PATIENCE_NS}ns"}
-    left = case(method="GET", size=UNHURRIED, users=users, requests=18 // users, warmup=1, abandon=leaving)
-    return ClientCase("requests that are abandoned", left, LEFT)
+    parameters = case(method="GET", size=UNHURRIED, users=users, requests=18 // users, warmup=1, abandon=leaving)
+    return ClientCase("requests that are abandoned", parameters, LEFT)
 
 
 def _made_again(case: Asked, protocol: str) -> ClientCase:
@@ -313,7 +313,7 @@ def _failures(case: Asked) -> Iterator[ClientCase]:
     yield ClientCase("a path that is not there", absent, expected="not found", path="/nothing-here")
     # Over UDP nobody may say no, and then the time has to run out.
     unheard = small(users=2, requests=2, timeout="2s")
-    yield ClientCase("a server that is not there", unheard, expected="refused", port=NOBODY_LISTENS)
+    yield ClientCase("a server that is not there", unheard, expected="refused", port=CLOSED_PORT)
     yield ClientCase("a link that is dead", small(requests=1, timeout="1s"), DEAD, expected="timeout")
     endless = case(size=MEGABYTE, requests=1, cold=False, timeout="2s")
     yield ClientCase("a body that does not end in time", endless, SLOW, expected="timeout")
@@ -335,9 +335,9 @@ def _refusals_over(protocol: str, subject: Subject, client: Client) -> Iterator[
     for method in METHODS:
         if method not in client.methods:
             yield refused(method, method=method)
-    for way, written in CONNECTIONS.items():
+    for way, value in CONNECTIONS.items():
         if way not in _offered_ways(protocol, client):
-            yield refused(f"connections {way}", users=4, connections=written)
+            yield refused(f"connections {way}", users=4, connections=value)
     for kind in KINDS:
         if kind not in client.kinds:
             yield refused(

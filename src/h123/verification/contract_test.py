@@ -53,7 +53,7 @@ def lacking(task: Task) -> set[Part]:
     results = record.of_role(role)
     if not results or any(result.verdict == "failed" or result.open for result in results):
         parts.add("checks")
-    if not measurable(subject) and not any(one.role == role for one in record.constants or []):
+    if not measurable(subject) and not any(measure_one.role == role for measure_one in record.constants or []):
         parts.add("constants")
     if _meets_moves(task) and record.moves is None:
         parts.add("moves")
@@ -80,7 +80,7 @@ def verify_each(
     for number, (subject, role) in enumerate(tasks, 1):
         steps.begin(f"[{number}/{len(tasks)}] {subject.name} as a {role}: {subject.title} {subject.version}")
         with alone(trials_folder(subject), steps.begin, "verifying"):
-            results = list(_followed(_asked(subject, role, pool), steps))
+            results = list(_followed(_run_checks(subject, role, pool), steps))
             if fingerprint(subject) == fingerprints[subject.name]:
                 keep_results(subject, role, results)
             else:
@@ -99,22 +99,22 @@ def measure_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
     Raises UserError where this machine can execute no trial.
     """
 
-    def one(subject: Subject, role: VerifiedRole) -> bool:
+    def measure_one(subject: Subject, role: VerifiedRole) -> bool:
         return keep_constants(subject, role, measure(subject, role, pool, steps.move))
 
-    _each("constants", tasks, one, steps)
+    _each("constants", tasks, measure_one, steps)
 
 
 def profile_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> dict[str, list[SituationResult]]:
     """What holds each back in the standard situations, by subject, and into its record like constants."""
     results_of = dict[str, list[SituationResult]]()
 
-    def one(subject: Subject, role: VerifiedRole) -> bool:
+    def profile_one(subject: Subject, role: VerifiedRole) -> bool:
         results = profile(subject, role, pool, steps.move)
         results_of.setdefault(subject.name, []).extend(results)
         return keep_profile(subject, role, results)
 
-    _each("profile", tasks, one, steps)
+    _each("profile", tasks, profile_one, steps)
     return results_of
 
 
@@ -137,7 +137,7 @@ def move_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
             steps.begin(_NOT_KEPT.format(subject.name))
 
 
-def _each(what: str, tasks: Sequence[Task], one: Callable[[Subject, VerifiedRole], bool], steps: Steps) -> None:
+def _each(what: str, tasks: Sequence[Task], profile_one: Callable[[Subject, VerifiedRole], bool], steps: Steps) -> None:
     """`one` measures, and tells whether there was a record to keep it in."""
     for number, (subject, role) in enumerate(tasks, 1):
         of = f"{what} of {subject.name} as a {role}"
@@ -147,7 +147,7 @@ def _each(what: str, tasks: Sequence[Task], one: Callable[[Subject, VerifiedRole
         steps.begin(f"[{number}/{len(tasks)}] {of}")
         with alone(trials_folder(subject), steps.begin, "verifying"):
             try:
-                recorded = one(subject, role)
+                recorded = profile_one(subject, role)
             except UserError as error:
                 if error.status == 3:
                     raise
@@ -157,7 +157,7 @@ def _each(what: str, tasks: Sequence[Task], one: Callable[[Subject, VerifiedRole
             steps.begin(_NOT_KEPT.format(subject.name))
 
 
-def _asked(subject: Subject, role: VerifiedRole, pool: Pool) -> Iterator[Result]:
+def _run_checks(subject: Subject, role: VerifiedRole, pool: Pool) -> Iterator[Result]:
     """The results, and in the end what broke the verification, if anything did."""
     try:
         yield from _VERIFY[role](subject, pool)

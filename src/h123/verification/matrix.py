@@ -154,8 +154,12 @@ def run_matrix(
     """
     possible = [pairing for pairing in asked if any(not _missing(pairing, subjects, m) for m in METHODS)]
     with folder.alone():
-        known = folder.cells()
-        waiting = [pairing for pairing in possible if pairing not in known or known[pairing].outcome == "fail"]
+        known_cells_by_pairing = folder.cells()
+        waiting = [
+            pairing
+            for pairing in possible
+            if pairing not in known_cells_by_pairing or known_cells_by_pairing[pairing].outcome == "fail"
+        ]
         if not waiting:
             return
         folder.begin()
@@ -168,29 +172,29 @@ def run_matrix(
 def _run(waiting: Sequence[Pairing], total: int, folder: MatrixFolder, trials: Trials, display: Display) -> None:
     forecast = _Forecast()
     for number, pairing in enumerate(waiting):
-        done = total - len(waiting) + number
-        display.show(Standing([pairing.name], done, total, forecast.seconds(waiting[number:])))
-        begun = time.monotonic()
+        done_count = total - len(waiting) + number
+        display.show(Standing([pairing.name], done_count, total, forecast.seconds(waiting[number:])))
+        start = time.monotonic()
         cell = _pair(pairing, folder, trials)
-        seconds = time.monotonic() - begun
+        seconds = time.monotonic() - start
         folder.add(cell, seconds)
         forecast.learn(pairing, seconds)
-        left = forecast.seconds(waiting[number + 1 :])
-        display.end(_event(cell, seconds), Standing([], done + 1, total, left))
+        remaining_s = forecast.seconds(waiting[number + 1 :])
+        display.end(_event(cell, seconds), Standing([], done_count + 1, total, remaining_s))
 
 
 def known_cells(
-    asked: Sequence[Pairing], subjects: Mapping[str, Subject], folder: MatrixFolder
+    pairings: Sequence[Pairing], subjects: Mapping[str, Subject], folder: MatrixFolder
 ) -> dict[Pairing, Cell | None]:
     """All that were asked for, with what came of them; None: not tried yet."""
-    known, cells = folder.cells(), dict[Pairing, Cell | None]()
-    for pairing in asked:
+    recorded, cells = folder.cells(), dict[Pairing, Cell | None]()
+    for pairing in pairings:
         missing = {method: _missing(pairing, subjects, method) for method in METHODS}
         if all(missing.values()):
             impossible = {method: MethodResult("unsupported", reason) for method, reason in missing.items()}
             cells[pairing] = Cell(pairing, impossible)
         else:
-            cells[pairing] = known.get(pairing)
+            cells[pairing] = recorded.get(pairing)
     return cells
 
 
@@ -211,17 +215,17 @@ def _missing(pairing: Pairing, subjects: Mapping[str, Subject], method: str) -> 
     assert server is not None
     assert client is not None
     for name, side in ((pairing.server, server), (pairing.client, client)):
-        for offered, wanted in ((side.protocols, pairing.protocol), (side.methods, method)):
-            if wanted not in offered:
-                return f"{name} has no {wanted}"
+        for offered, needed in ((side.protocols, pairing.protocol), (side.methods, method)):
+            if needed not in offered:
+                return f"{name} has no {needed}"
     return ""
 
 
 def _try(pairing: Pairing, method: str, trials: Trials, place: Path) -> MethodResult:
-    asked = ClientCase(pairing.name, _parameters(pairing, method, trials.subjects))
-    client_trial = carry_out(asked, trials, place)
+    client_case = ClientCase(pairing.name, _parameters(pairing, method, trials.subjects))
+    client_trial = carry_out(client_case, trials, place)
     faults = [f"{reason['code']}: {reason['detail']}" for reason in client_trial.reasons]
-    faults = faults or unanswered(asked, client_trial.rows)
+    faults = faults or unanswered(client_case, client_trial.rows)
     if not faults:
         return MethodResult("pass")
     return MethodResult(
@@ -280,6 +284,6 @@ class _Forecast:
         everything = [s for each in self._seconds.values() for s in each] or [USUAL_SECONDS]
         total = 0.0
         for pairing in waiting:
-            known = self._seconds.get(pairing.client) or everything
-            total += sum(known) / len(known)
+            durations = self._seconds.get(pairing.client) or everything
+            total += sum(durations) / len(durations)
         return total

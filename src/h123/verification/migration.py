@@ -57,16 +57,18 @@ class MoveResult(Strict):
     """Why nothing is known."""
 
 
-def moved_words(one: MoveResult) -> str:
+def moved_words(move: MoveResult) -> str:
     """`a new port: survived, answered there after 0 ms, flowing again after 61 ms`."""
-    if one.untold:
-        return f"a new {one.new}: not told, {one.untold}"
-    outcome = "survived" if one.survived else "not survived"
+    if move.untold:
+        return f"a new {move.new}: not told, {move.untold}"
+    outcome = "survived" if move.survived else "not survived"
     answered = (
-        "never answered there" if one.answered is None else f"answered there after {format_seconds(one.answered)}"
+        "never answered there" if move.answered is None else f"answered there after {format_seconds(move.answered)}"
     )
-    flowed = "no body flowed again" if one.flowed is None else f"a body flowed again after {format_seconds(one.flowed)}"
-    return f"a new {one.new}: {outcome}, {answered}, {flowed}"
+    flowed = (
+        "no body flowed again" if move.flowed is None else f"a body flowed again after {format_seconds(move.flowed)}"
+    )
+    return f"a new {move.new}: {outcome}, {answered}, {flowed}"
 
 
 def networks() -> dict[New, Network]:
@@ -89,10 +91,10 @@ def moves(subject: Subject, pool: Pool, report: Callable[[str], None]) -> list[M
         certificate = campaign_certificate(place, [SERVER_ADDRESS])
         trials = Trials({**catalogue(), subject.name: subject}, certificate, pool)
         results = []
-        for one in _each(subject, calm_clock(subject), trials, place):
-            report(f"{one.protocol} new {one.new}")
-            results.append(one)
-    return sorted(results, key=lambda one: get_args(New).index(one.new))
+        for result in _each(subject, calm_clock(subject), trials, place):
+            report(f"{result.protocol} new {result.new}")
+            results.append(result)
+    return sorted(results, key=lambda result: get_args(New).index(result.new))
 
 
 def _each(subject: Subject, clock: Clock, trials: Trials, place: Path) -> Iterator[MoveResult]:
@@ -102,13 +104,13 @@ def _each(subject: Subject, clock: Clock, trials: Trials, place: Path) -> Iterat
     except UserError as error:
         yield from (MoveResult(clock=clock, new=new, untold=error.message) for new in networks())
         return
-    begun, prepared = dict[Path, New](), list[PreparedTrial]()
+    moves_by_folder, prepared = dict[Path, New](), list[PreparedTrial]()
     for new, network in networks().items():
         folder = Path(tempfile.mkdtemp(dir=place)) / f"moves-{new}"
         prepared.append(trials.prepare(folder, parameters, network, lambda _: None))
-        begun[folder] = new
+        moves_by_folder[folder] = new
     for trial in trials.carry_out_each(prepared):
-        yield _told(trial, clock, begun[trial.folder], parameters)
+        yield _move_result(trial, clock, moves_by_folder[trial.folder], parameters)
         shutil.rmtree(trial.folder)
 
 
@@ -117,13 +119,13 @@ def _parameters(subject: Subject, clock: Clock) -> Parameters:
     return sender.parameters(method="GET", size=BODY_BYTES, network="moves", timeout=TIMEOUT)
 
 
-def _told(trial: Trial, clock: Clock, new: New, parameters: Parameters) -> MoveResult:
+def _move_result(trial: Trial, clock: Clock, new: New, parameters: Parameters) -> MoveResult:
     if trial.faults:
         why = "; ".join(f"{fault['code']}: {fault['detail']}" for fault in trial.faults)
         return MoveResult(clock=clock, new=new, untold=why)
     began = trial.report.main_began_ns
     samples = Rows.read(trial.folder / "samples.parquet").samples()
-    whole = all(not one["error"] and one["status"] in parameters.workload.statuses() for one in samples)
+    whole = all(not sample["error"] and sample["status"] in parameters.workload.statuses() for sample in samples)
     answered, flowed = after_move(read_packets(trial.folder), began + MOVE_NS)
     return MoveResult(clock=clock, new=new, survived=whole and flowed is not None, answered=answered, flowed=flowed)
 
@@ -137,9 +139,9 @@ def after_move(packets: Packets, at_ns: int, protocol: int = UDP) -> tuple[float
     later = up[~np.isin(up["source"], earlier) & (up["left_ns"] > 0)]
     if not len(later):
         return None, None
-    reached = int(later["left_ns"].min())
+    arrival = int(later["left_ns"].min())
     there = packets[(packets["way"] == DOWN) & np.isin(packets["destination"], later["source"])]
     came = there[(there["left_ns"] > 0) & (there["payload"] >= FULL)]
-    answered = (int(there["at_ns"].min()) - reached) / 1e9 if len(there) else None
+    answered = (int(there["at_ns"].min()) - arrival) / 1e9 if len(there) else None
     flowed = (int(came["left_ns"].min()) - at_ns) / 1e9 if len(came) else None
     return answered, flowed

@@ -19,21 +19,21 @@ class ProofSummary:
     """It is of the subject's files as they are."""
 
 
-def told_of(subject: Subject, upstream: PublicRecord | None) -> ProofSummary | None:
+def best_proof(subject: Subject, upstream: PublicRecord | None) -> ProofSummary | None:
     """The record to go by: one that holds, of this machine if it has one; else the one that did last."""
     here, now = last_record(subject), fingerprint(subject)
-    known = [ProofSummary(here, upstream=False, holds=here.fingerprint == now)] if here else []
-    known += (
+    summaries = [ProofSummary(here, upstream=False, holds=here.fingerprint == now)] if here else []
+    summaries += (
         [ProofSummary(upstream.record, upstream=True, holds=upstream.record.fingerprint == now)] if upstream else []
     )
-    return min(known, key=lambda summary: not summary.holds, default=None)
+    return min(summaries, key=lambda summary: not summary.holds, default=None)
 
 
 def proof(subject: Subject, role: VerifiedRole) -> Proof:
     """What is known of the subject in that role."""
     if isinstance(subject, OwnSubject):
         return {"outcome": "own", "upstream": False, "time": None, "failed": [], "first_flight": None}
-    summary = told_of(subject, public_record(subject))
+    summary = best_proof(subject, public_record(subject))
     results = summary.record.of_role(role) if summary else []
     if summary is None or not results:
         return {"outcome": "none", "upstream": False, "time": None, "failed": [], "first_flight": None}
@@ -52,5 +52,9 @@ def proof(subject: Subject, role: VerifiedRole) -> Proof:
 
 
 def _first_flight(record: Record, role: VerifiedRole) -> int | None:
-    flights = [one.first_flight for one in record.constants or [] if (one.role, one.protocol) == (role, "h3")]
+    flights = [
+        measured.first_flight
+        for measured in record.constants or []
+        if (measured.role, measured.protocol) == (role, "h3")
+    ]
     return next((flight.packets for flight in flights if flight), None)

@@ -74,13 +74,13 @@ def publish(subject: Subject) -> bool:
     if record is None:
         return False
     record = _completed(record, public_record(subject))
-    found = installation(subject)
+    install = installation(subject)
     public = PublicRecord(
-        seconds=found.seconds if found else None, bytes=found.bytes if found else None, record=_general(record)
+        seconds=install.seconds if install else None, bytes=install.bytes if install else None, record=_general(record)
     )
     public_folder().mkdir(parents=True, exist_ok=True)
     with replacement(_file(subject)) as temporary:
-        temporary.write_bytes(lzma.compress(_written(public).encode(), preset=9))
+        temporary.write_bytes(lzma.compress(_record_text(public).encode(), preset=9))
     return True
 
 
@@ -123,9 +123,13 @@ def _general(record: Record) -> Record:
     results = [result.model_copy(update={"detail": _general_words(result.detail)}) for result in record.results]
     machine = {name: record.machine.get(name) for name in _MACHINE}
     machine["kernel"] = ".".join(str(record.machine.get("kernel", "")).split(".")[:2])
-    constants = [one.model_copy(update={"untold": _general_reasons(one.untold)}) for one in record.constants or []]
-    profile = [one.model_copy(update={"untold": _general_words(one.untold)}) for one in record.profile or []]
-    moves = [one.model_copy(update={"untold": _general_words(one.untold)}) for one in record.moves or []]
+    constants = [
+        finding.model_copy(update={"untold": _general_reasons(finding.untold)}) for finding in record.constants or []
+    ]
+    profile = [
+        finding.model_copy(update={"untold": _general_words(finding.untold)}) for finding in record.profile or []
+    ]
+    moves = [finding.model_copy(update={"untold": _general_words(finding.untold)}) for finding in record.moves or []]
     public = {
         "moves": moves if record.moves is not None else None,
         "constants": constants if record.constants is not None else None,
@@ -134,8 +138,8 @@ def _general(record: Record) -> Record:
     return record.model_copy(update={"results": results, "machine": machine, **public})
 
 
-def _general_reasons(untold: dict[str, str]) -> dict[str, str]:
-    return {name: _general_words(why) for name, why in untold.items()}
+def _general_reasons(reasons: dict[str, str]) -> dict[str, str]:
+    return {name: _general_words(why) for name, why in reasons.items()}
 
 
 def _general_words(detail: str) -> str:
@@ -145,7 +149,7 @@ def _general_words(detail: str) -> str:
     return words if len(words) <= _MOST_DETAIL else words[:_MOST_DETAIL] + "..."
 
 
-def _written(public: PublicRecord) -> str:
+def _record_text(public: PublicRecord) -> str:
     """A line a result or protocol, so that two verifications can be compared by eye."""
     content: dict[str, Any] = public.model_dump(mode="json")
     record = public.record

@@ -54,8 +54,8 @@ class Record(Strict):
 
 def read_record(subject: Subject) -> Record | None:
     """What the cache knows of the subject as its files are now; None where it was not verified since they changed."""
-    found = last_record(subject)
-    return found if found and found.fingerprint == fingerprint(subject) else None
+    record = last_record(subject)
+    return record if record and record.fingerprint == fingerprint(subject) else None
 
 
 def last_record(subject: Subject) -> Record | None:
@@ -71,8 +71,8 @@ def keep_results(subject: Subject, role: VerifiedRole, results: Sequence[Result]
 
     Of the folders of failures the newest stays, which is that of these results.
     """
-    known = read_record(subject)
-    others = [result for result in known.results if result.role != role] if known else []
+    existing = read_record(subject)
+    others = [result for result in existing.results if result.role != role] if existing else []
     record = Record(
         subject=subject.name,
         version=subject.version,
@@ -80,9 +80,9 @@ def keep_results(subject: Subject, role: VerifiedRole, results: Sequence[Result]
         time=datetime.now(UTC).isoformat(timespec="seconds"),
         machine=dict(machine_facts()),
         results=[*others, *results],
-        constants=known.constants if known else None,
-        profile=known.profile if known else None,
-        moves=known.moves if known else None,
+        constants=existing.constants if existing else None,
+        profile=existing.profile if existing else None,
+        moves=existing.moves if existing else None,
     )
     _write(subject, record)
     for outdated in sorted(trials_folder(subject).glob(f"{role}*"))[:-1]:
@@ -95,7 +95,7 @@ def keep_constants(subject: Subject, role: VerifiedRole, constants: Sequence[Con
     record = read_record(subject)
     if record is None:
         return False
-    others = [one for one in record.constants or [] if one.role != role]
+    others = [measured for measured in record.constants or [] if measured.role != role]
     _write(subject, record.model_copy(update={"constants": [*others, *constants]}))
     return True
 
@@ -105,7 +105,7 @@ def keep_profile(subject: Subject, role: VerifiedRole, profile: Sequence[Situati
     record = read_record(subject)
     if record is None:
         return False
-    others = [one for one in record.profile or [] if one.role != role]
+    others = [result for result in record.profile or [] if result.role != role]
     _write(subject, record.model_copy(update={"profile": [*others, *profile]}))
     return True
 

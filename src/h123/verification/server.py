@@ -55,7 +55,7 @@ def verify_server(subject: Subject, pool: Pool) -> Iterator[Result]:
 
     Trials in which something is wrong are kept, with their logs, in the subject's folder of failures.
     """
-    kept = failures_folder(subject, "server")
+    failures = failures_folder(subject, "server")
     subjects = {**{name: catalogue()[name] for name in (PROBE, ORIGIN)}, subject.name: subject}
     make_bodies([*SIZES, *OTHER_SIZES, LARGE, LOGGED_BYTES, BODY_BYTES])
     with scratch() as place:
@@ -67,11 +67,11 @@ def verify_server(subject: Subject, pool: Pool) -> Iterator[Result]:
                 yield unable
                 continue
             began = time.monotonic()
-            results = _ask(case, trials, kept / case.name)
+            results = _ask(case, trials, failures / case.name)
             if case.purpose == "large":
                 unfit = _unfit(results, time.monotonic() - began)
             yield from results
-        yield from verify_settings(subject, "server", trials, kept)
+        yield from verify_settings(subject, "server", trials, failures)
 
 
 def _unfit(results: Sequence[Result], took: float) -> str | None:
@@ -152,7 +152,7 @@ def _judge(case: ServerCase, server: Server, trial: Trial) -> Iterator[Result]:
     for reason in trial.reasons:
         yield case.result("trial", "failed", f"{reason['code']}: {reason['detail']}")
     raw_checks = list(_checks(case, trial.folder))
-    checks = list(idleness.judged(server, list(crowd.advised(raw_checks))))
+    checks = list(idleness.judge_idleness(server, list(crowd.advised(raw_checks))))
     if case.purpose in _LIMITS:
         if not trial.reasons:
             yield _LIMITS[case.purpose](case, checks)
@@ -220,10 +220,10 @@ def _log(case: ServerCase, trial: Trial) -> Result:
 def _left_behind(case: ServerCase, report: Report) -> Result:
     """The probe leaves a process behind too, on purpose."""
     commands = [warning["detail"].partition(": ")[2] for warning in report.warnings if warning["code"] == "left-behind"]
-    left = [command for command in "; ".join(commands).split("; ") if command and not _is_probe(command)]
-    if not left:
+    survivors = [command for command in "; ".join(commands).split("; ") if command and not _is_probe(command)]
+    if not survivors:
         return case.result("nothing left behind", "passed")
-    what = f"still ran when the server had ended, and was killed: {'; '.join(left)}"
+    what = f"still ran when the server had ended, and was killed: {'; '.join(survivors)}"
     return case.result("nothing left behind", "failed", what)
 
 
@@ -245,9 +245,9 @@ def _older_tls(case: ServerCase, folder: Path) -> Result:
 def _edge(case: ServerCase, folder: Path) -> Result:
     """What it answers comes from behind it, whose kernel counts what it sends."""
     report = read_document(folder / "report.json", Report)
-    sent = next(host.counters.grown("IpExt.OutOctets") for host in report.hosts if host.name == "backend")
-    verdict: Verdict = "passed" if sent >= PASSED_BYTES else "failed"
-    return case.result("edge", verdict, f"{sent} bytes came from the host behind it")
+    sent_bytes = next(host.counters.grown("IpExt.OutOctets") for host in report.hosts if host.name == "backend")
+    verdict: Verdict = "passed" if sent_bytes >= PASSED_BYTES else "failed"
+    return case.result("edge", verdict, f"{sent_bytes} bytes came from the host behind it")
 
 
 def _qlog(case: ServerCase, folder: Path) -> Result:

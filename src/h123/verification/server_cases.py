@@ -70,7 +70,7 @@ class ServerCase:
 def questions(subject: Subject) -> list[ServerCase]:
     """All that the subject says it can do as a server."""
     assert subject.server is not None
-    return [asked for protocol in subject.server.protocols for asked in _of_protocol(subject, subject.server, protocol)]
+    return [case for protocol in subject.server.protocols for case in _of_protocol(subject, subject.server, protocol)]
 
 
 def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[ServerCase]:
@@ -92,7 +92,7 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Se
         yield ServerCase(f"{protocol}-versions", "versions", parameters(), _plan(protocol, []))
     for clock in features.clocks:
         resumed = _RESUMED[clock] if protocol in features.resumption else 0
-        silent = idleness.asked(server, protocol) if clock == "virtual" else 0
+        silent = idleness.idle_time_ns(server, protocol) if clock == "virtual" else 0
         plan = {**contract, **_LENGTHY[clock], "idle_ns": silent, "resumption": resumed}
         yield ServerCase(f"{protocol}-{clock}", "contract", parameters(clock=clock), plan)
     bodies: list[tuple[Purpose, int]] = [("large", LARGE), ("huge", HUGE)]
@@ -115,9 +115,11 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Se
     download = _plan(protocol, [controller.BODY_BYTES], arrivals="arrivals.csv")
     for number, name in enumerate(controllers(subject, protocol) or []):
         # The first is the one that it has by itself; no study can ask for it by name if it is fixed.
-        wanted = name if number else DEFAULT_CONGESTION
-        asked = parameters(congestion=wanted, size=controller.BODY_BYTES, network=controller.NETWORK.name)
-        yield ServerCase(f"{protocol}-{name}", "controller", asked, download, name, controller.NETWORK)
+        controller_name = name if number else DEFAULT_CONGESTION
+        trial_parameters = parameters(
+            congestion=controller_name, size=controller.BODY_BYTES, network=controller.NETWORK.name
+        )
+        yield ServerCase(f"{protocol}-{name}", "controller", trial_parameters, download, name, controller.NETWORK)
 
 
 def _older_tls(declared: Sequence[str], protocol: str) -> list[str]:

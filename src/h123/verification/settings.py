@@ -40,9 +40,9 @@ class SettingProof:
 
 def initial_window(of: Transfer, packets: Value) -> Seen:
     """Full packets of the first flight."""
-    seen = growth.first_flight(of)
-    told = f"{seen.full} full packets in the first flight, {seen.packets - seen.full} others"
-    return -FEWER <= seen.full - int(packets) <= MORE, told
+    flight = growth.first_flight(of)
+    detail = f"{flight.full} full packets in the first flight, {flight.packets - flight.full} others"
+    return -FEWER <= flight.full - int(packets) <= MORE, detail
 
 
 def pacing(of: Transfer, _: Value) -> Seen:
@@ -53,9 +53,9 @@ def pacing(of: Transfer, _: Value) -> Seen:
 
 def max_datagram(of: Transfer, size: Value) -> Seen:
     """Most packets are as large as they may be from the first flight on, and none is larger."""
-    seen = growth.datagrams(of)
-    return (seen.first, seen.common, seen.largest) == (size, size, size), (
-        f"{seen.first} bytes in the first flight, {seen.common} in most packets, {seen.largest} at most"
+    datagrams = growth.datagrams(of)
+    return (datagrams.first, datagrams.common, datagrams.largest) == (size, size, size), (
+        f"{datagrams.first} bytes in the first flight, {datagrams.common} in most packets, {datagrams.largest} at most"
     )
 
 
@@ -68,14 +68,14 @@ PROOFS: dict[Name, SettingProof] = {
 }
 
 
-def verify_settings(subject: Subject, role: VerifiedRole, trials: Trials, kept: Path) -> Iterator[Result]:
-    """Of each that the subject takes in that role. The last attempt's folder stays, in `kept`, if it failed."""
+def verify_settings(subject: Subject, role: VerifiedRole, trials: Trials, failures: Path) -> Iterator[Result]:
+    """Of each that the subject takes in that role. The last attempt's folder stays, in `failures`, if it failed."""
     for name, roles in settable(subject).items():
         for value in PROOFS[name].values if role in roles else ():
             body = _body(subject, role, name, value)
             for _ in range(ATTEMPTS):
-                trial = trials.carry_out(kept / body.name, body.parameters, body.network, record_packets)
-                result = _judged(body, trial, name, value)
+                trial = trials.carry_out(failures / body.name, body.parameters, body.network, record_packets)
+                result = _judge_setting(body, trial, name, value)
                 if result.verdict != "failed":
                     shutil.rmtree(trial.folder)
                     break
@@ -87,7 +87,7 @@ def _body(subject: Subject, role: VerifiedRole, name: Name, value: Value) -> Bod
     return BodyTransfer(f"{name}-{value}", sender, sender.sends, MEGABYTE, FAR_NS, settings={name: value})
 
 
-def _judged(body: BodyTransfer, trial: Trial, name: Name, value: Value) -> Result:
+def _judge_setting(body: BodyTransfer, trial: Trial, name: Name, value: Value) -> Result:
     verdict: Verdict = "failed"
     if trial.disturbed:
         verdict, detail = "unsupported", trial.disturbed
@@ -102,5 +102,10 @@ def _judged(body: BodyTransfer, trial: Trial, name: Name, value: Value) -> Resul
     detail = f"{detail} ({trial.folder})" if verdict == "failed" else detail
     check = f"{SETTINGS[name].title} {value}"
     return Result(
-        role=body.asked.role, protocol=QUIC, clock=body.asked.clock, check=check, verdict=verdict, detail=detail
+        role=body.sender_case.role,
+        protocol=QUIC,
+        clock=body.sender_case.clock,
+        check=check,
+        verdict=verdict,
+        detail=detail,
     )

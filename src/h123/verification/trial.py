@@ -89,19 +89,19 @@ class Trials:
             [(_, attempt)] = self._trials.run([prepared])
             # Virtual time is of a kernel of its own, whose clocks begin at its boot.
             window = (before, time.monotonic_ns()) if parameters.clock == "wall" else _ANY_TIME
-            trial = _ended(folder, attempt, window)
+            trial = _ended_trial(folder, attempt, window)
             if not trial.disturbed:
                 break
         return trial
 
     def carry_out_each(
-        self, prepared: Sequence[PreparedTrial], wanted: Callable[[PreparedTrial], bool] = lambda _: True
+        self, prepared: Sequence[PreparedTrial], is_wanted: Callable[[PreparedTrial], bool] = lambda _: True
     ) -> Iterator[Trial]:
         """Prepared trials as they end, as many at once as there are processors if all are under the virtual clock, so
         that nothing disturbs them. Those that are not `wanted` any more are left."""
         undisturbed = all(trial.parameters.clock == "virtual" for trial in prepared)
-        for trial, attempt in self._trials.run(prepared, self._trials.machine.cpus if undisturbed else 1, wanted):
-            yield _ended(trial.folder, attempt, _ANY_TIME)
+        for trial, attempt in self._trials.run(prepared, self._trials.machine.cpus if undisturbed else 1, is_wanted):
+            yield _ended_trial(trial.folder, attempt, _ANY_TIME)
 
     def prepare(
         self, folder: Path, parameters: Parameters, network: Network, change: Callable[[Path], None]
@@ -115,5 +115,5 @@ class Trials:
         return PreparedTrial(folder, parameters, network)
 
 
-def _ended(folder: Path, attempt: AttemptFacts, window: Window) -> Trial:
+def _ended_trial(folder: Path, attempt: AttemptFacts, window: Window) -> Trial:
     return Trial(folder, read_document(folder / "report.json", Report), attempt["reasons"], window)

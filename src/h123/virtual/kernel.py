@@ -151,9 +151,9 @@ def _fragment() -> Path:
     return Path(__file__).with_name("kernel.config")
 
 
-def _workshop(beside: Path) -> Path:
+def _workshop(folder: Path) -> Path:
     """Where to build: beside, or, as the kernel's make takes no path with spaces or colons, among temporary files."""
-    places = [beside, Path(tempfile.gettempdir()).resolve(), *_TEMPORARY]
+    places = [folder, Path(tempfile.gettempdir()).resolve(), *_TEMPORARY]
     for place in places:
         if not _REFUSED.search(str(place)) and os.access(place, os.W_OK):
             return place

@@ -17,7 +17,9 @@ from h123.study import PRINTED
 FINDINGS = (FASTER, SLOWER)
 
 
-def beside(published: PublishedPair, sound: JudgedComparison | None, margin: float, alpha: float) -> SoundComparison:
+def sound_comparison(
+    published: PublishedPair, sound: JudgedComparison | None, margin: float, alpha: float
+) -> SoundComparison:
     """`sound`, `agrees` and `reason` of one comparison; null where the study does not ask the sound analysis."""
     if sound is None or sound["ratio"] is None:
         return {"sound": None, "agrees": None, "reason": None}

@@ -7,10 +7,10 @@ import numpy as np
 from typing_extensions import TypedDict
 
 from h123.analysis.as_published import procedure
-from h123.analysis.as_published.agreement import beside
+from h123.analysis.as_published.agreement import sound_comparison
 from h123.analysis.as_published.bounds import bounds_of_cell
 from h123.analysis.as_published.pooled import Floats, Pooled
-from h123.analysis.as_published.printed_values import beside_printed
+from h123.analysis.as_published.printed_values import compare_with_printed
 from h123.analysis.as_published.replications import replications
 from h123.analysis.as_published.rows import (
     Agreement,
@@ -64,14 +64,14 @@ def as_published(case: Case, sound_rows: Sequence[JudgedComparison]) -> AsPublis
     for row in compared:
         # Throughput per request is size / latency, so the sound verdict on latency is the verdict on it.
         counterpart = sound.get((_key(row["cell"]), PRINTED[row["metric"]].observation, row["a"], row["b"]))
-        comparisons.append({**row, **beside(row, counterpart, compare.margin, compare.alpha)})
+        comparisons.append({**row, **sound_comparison(row, counterpart, compare.margin, compare.alpha)})
     printed = printed_values_of(plan.study.name)
     return {
         "comparisons": comparisons,
         "kruskal_wallis": tests,
         "agreement": _agreement(comparisons),
         "replications": replicated,
-        "printed": beside_printed(printed, plan.study, replicated, comparisons) if printed else None,
+        "printed": compare_with_printed(printed, plan.study, replicated, comparisons) if printed else None,
     }
 
 

@@ -47,15 +47,15 @@ class Pooled:
         """The runs of a treatment in their order; those without a value are left out."""
         blocks = self._blocks.get(json.dumps(cell, sort_keys=True), {})
         column, convert = self._definition(cell, metric)
-        found = self._table.execute(
+        columns = self._table.execute(
             f"SELECT number, {column} AS ns FROM pooled WHERE list_contains($numbers, number) AND ns > 0 "
             "ORDER BY number, ns",
             {"numbers": list(blocks)},
         ).fetchnumpy()
-        number, values = np.asarray(found["number"]), convert(np.asarray(found["ns"], dtype=np.float64) / 1e9)
+        number, values = np.asarray(columns["number"]), convert(np.asarray(columns["ns"], dtype=np.float64) / 1e9)
         starts = np.flatnonzero(np.diff(number)) + 1
         runs = zip(np.split(number, starts), np.split(values, starts), strict=True)
-        return [Run(blocks[int(numbers[0])], found) for numbers, found in runs if len(found)]
+        return [Run(blocks[int(numbers[0])], columns) for numbers, columns in runs if len(columns)]
 
     def _definition(self, cell: dict[str, str], metric: str) -> tuple[str, Callable[[Floats], Floats]]:
         if metric != "throughput":

@@ -8,7 +8,7 @@ from h123.analysis.as_published.rows import (
     Cell,
     Centre,
     OursRow,
-    PrintedBeside,
+    PrintedComparison,
     PrintedLink,
     PrintedRow,
     PublishedPair,
@@ -20,12 +20,12 @@ from h123.study import PRINTED, PrintedValue, PrintedValues, Study
 _Found = tuple[Cell, Centre | None]
 
 
-def beside_printed(
+def compare_with_printed(
     printed: PrintedValues,
     study: Study,
     replications: Sequence[ReplicationsRow],
     comparisons: Sequence[PublishedPair],
-) -> PrintedBeside:
+) -> PrintedComparison:
     """`as_published.printed` of verdicts.json: a row for every printed figure."""
     campaign = _PrintedCampaign(printed, study, replications, comparisons)
     return {
@@ -129,7 +129,7 @@ def _link(printed: PrintedValues, value: PrintedValue) -> PrintedLink | None:
         )
         for facts in printed.facts({**value.statement.cell, printed.compared: value.of})
     ]
-    limits = [one for one in links if one]
+    limits = [link_limit for link_limit in links if link_limit]
     if not links or len(limits) < len(links):
         return None
     return {
@@ -138,9 +138,9 @@ def _link(printed: PrintedValues, value: PrintedValue) -> PrintedLink | None:
     }
 
 
-def _bound(found: list[float | None], metric: str, value: PrintedValue) -> Used | None:
-    limits = [limit for limit in found if limit is not None]
-    if len(limits) < len(found):
+def _bound(limits_or_none: list[float | None], metric: str, value: PrintedValue) -> Used | None:
+    limits = [limit for limit in limits_or_none if limit is not None]
+    if len(limits) < len(limits_or_none):
         return None
     used = value.high / max(limits) if PRINTED[metric].better == "higher" else min(limits) / value.low
     return {"low": min(limits), "high": max(limits), "used": used}

@@ -188,7 +188,7 @@ def _has_logarithm(row: PrintedRow) -> PrintedRow:
     return row
 
 
-class PrintedBeside(TypedDict):
+class PrintedComparison(TypedDict):
     source: Mapping[str, object]
     compared: str
     rows: Sequence[Annotated[PrintedRow, AfterValidator(_has_logarithm)]]
@@ -199,4 +199,4 @@ class AsPublished(TypedDict):
     kruskal_wallis: Sequence[FactorTest]
     agreement: Agreement
     replications: Sequence[ReplicationsRow]
-    printed: PrintedBeside | None
+    printed: PrintedComparison | None

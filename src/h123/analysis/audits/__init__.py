@@ -56,14 +56,14 @@ def audit_trials(attempts: Sequence[Attempt], plan: Plan) -> TrialAudits:
     """All audits of trials."""
     rows, summary, failures = list[AuditRow](), list[AuditCount](), list[Failed]()
     for check in _ALL:
-        found = check.found(attempts, plan)
-        rows += [_row(check.name, attempt.name, finding) for attempt, finding in found]
-        failed = [Failed(check.name, treated(attempt)) for attempt, finding in found if not finding.passed]
-        which = f"{len(found)} {'trial' if len(found) == 1 else 'trials'}"
-        if len(found) < len(attempts):
+        findings_of = check.findings(attempts, plan)
+        rows += [_row(check.name, attempt.name, finding) for attempt, finding in findings_of]
+        failed = [Failed(check.name, treated(attempt)) for attempt, finding in findings_of if not finding.passed]
+        which = f"{len(findings_of)} {'trial' if len(findings_of) == 1 else 'trials'}"
+        if len(findings_of) < len(attempts):
             which = f"the {which} that this audit can check ({len(attempts)} in all)"
         sentence = f"In {len(failed)} of {which} {check.failure}"
-        findings = [finding for _, finding in found]
+        findings = [finding for _, finding in findings_of]
         summary.append(_summary(check.name, check.meaning, sentence, findings, of=len(attempts)))
         failures += failed
     return TrialAudits(rows, summary, failures)

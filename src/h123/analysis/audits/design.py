@@ -90,7 +90,7 @@ def _chances(family: Sequence[JudgedComparison], blocks: int, rule: Rule) -> str
     if len(spreads) < len(family):
         return "power not known"
     preview = power(spreads, blocks, rule.margin, correction=family[0]["correction"], level=rule.level)
-    shares = f"{preview.one:.0%}, {preview.half:.0%} or {preview.all:.0%}"
+    shares = f"{preview.single:.0%}, {preview.half:.0%} or {preview.all:.0%}"
     of_margin = f"true differences of {100 * rule.margin:g} %"
     return f"finds {shares} of {of_margin} where one, half or all of its comparisons differ"
 

@@ -39,7 +39,7 @@ def unlike_between(
     the blocks, or by chance. None where no trial of the cell is disturbed, or too few have a pair. A cell may leave
     factors open."""
     compared, limit = study.compare.factor, study.compare.margin / 2
-    here = [one for one in attempts if cell.items() <= one.cell.items()]
+    here = [candidate for candidate in attempts if cell.items() <= candidate.cell.items()]
     if not any(attempt.disturbed for attempt in here):
         return None
     shares: dict[tuple[str, int], list[float]] = defaultdict(list)

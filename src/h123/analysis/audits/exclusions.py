@@ -135,7 +135,7 @@ class Exclusions:
         share = "one of its trials" if len(failures) == 1 else f"{len(failures)} of its trials"
         audits = sorted(set().union(*failures.values()))
         mended = [f": {REMEDIES[name]}" for name in audits if name in REMEDIES][:1]
-        return Exclusion(AUDITS, f"{share} failed {named(audits)}{''.join(mended)}")
+        return Exclusion(AUDITS, f"{share} failed {audit_names(audits)}{''.join(mended)}")
 
     def _failed(self, c: PairedComparison) -> dict[Treated, list[str]]:
         """By trial. A factor that the comparison's cell leaves open is open here too."""
@@ -156,11 +156,11 @@ class Exclusions:
         if mean_difference(pairs) <= self._tolerated:
             return None
         a, b = (float(np.mean(side)) for side in zip(*pairs, strict=True))
-        gone = " or are missing" if self._shares.survivors.missing else ""
+        or_missing = " or are missing" if self._shares.survivors.missing else ""
         return Exclusion(
             FAILURES,
-            f"{a:.1%} of {c.a}'s requests failed{gone} and {b:.1%} of {c.b}'s: the times of those that are left would "
-            f"favour the side that fails (the study tolerates a difference of {self._tolerated:.1%})",
+            f"{a:.1%} of {c.a}'s requests failed{or_missing} and {b:.1%} of {c.b}'s: the times of those that are left "
+            f"would favour the side that fails (the study tolerates a difference of {self._tolerated:.1%})",
         )
 
     def _timeless(self, c: PairedComparison) -> Exclusion | None:
@@ -222,8 +222,8 @@ def _readings(attempt: Attempt) -> float:
     """What readings of the clock can come to in a request of this trial, with those of all users at once; of a visit,
     in all of its requests."""
     s, p = attempt.summary, attempt.parameters
-    users, asked = p["users"] or 1, p["requests"] or 1
-    requests = max(1.0, s.warm / (users * asked))
+    users, requests_per_user = p["users"] or 1, p["requests"] or 1
+    requests = max(1.0, s.warm / (users * requests_per_user))
     return float(
         users * requests * (READINGS_S + READINGS_S_PER_BYTE * ((s.bytes_up_max or 0) + (s.bytes_down_max or 0)))
     )
@@ -236,7 +236,7 @@ def _machine(comparison: PairedComparison) -> Exclusion | None:
     return Exclusion(MACHINE, "the machine was so busy that most of these values may be its doing")
 
 
-def named(audits: Sequence[str]) -> str:
+def audit_names(audits: Sequence[str]) -> str:
     """`loss-mismatch`, `status-wrong` and 2 more audits."""
     more = len(audits) - _NAMED
     return f"`{'`, `'.join(audits[:_NAMED])}`" + (f" and {more} more audits" if more > 0 else "")

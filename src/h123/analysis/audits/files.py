@@ -9,7 +9,7 @@ FILES_CHANGED = "files-changed"
 def files_changed(case: Case) -> CampaignAudit:
     """Of every trial that had a valid attempt and can be looked into: it has one whose files are as they were."""
     events = [event for event in case.facts.events if event["event"] == "trial" and event["valid"]]
-    damaged = case.evidence.lost()
+    damaged = case.evidence.damaged_trials()
     sealed = {event["trial"]: event for event in events if event.get("seal")}
     # In the planned order: trials end in another one wherever several run at once.
     places = {trial.id: place for place, trial in enumerate(case.plan.trials())}

@@ -70,7 +70,7 @@ class Audit:
     remedy: str = ""
     """What to do, where a clause says it: it stands in the sentence of each comparison that is not judged for it."""
 
-    def found(self, attempts: Sequence[Attempt], _: Plan) -> Found:
+    def findings(self, attempts: Sequence[Attempt], _: Plan) -> Found:
         """What it finds of those that it applies to."""
         return [(attempt, finding) for attempt in attempts if (finding := self.check(attempt))]
 
@@ -82,7 +82,7 @@ class PeerAudit:
     name: str
     meaning: str
     failure: str
-    found: Callable[[Sequence[Attempt], Plan], Found]
+    findings: Callable[[Sequence[Attempt], Plan], Found]
     spoils: frozenset[str] = frozenset()
     remedy: str = ""
 

@@ -5,7 +5,7 @@ from h123.analysis.audits.path import direction
 from h123.base.distributions import binomial_quantile
 from h123.catalogue import DEFAULT_CONGESTION, kernel_controller
 from h123.documents.lab_report import FinishedDirection, FinishedReport
-from h123.measures import SHARES_TELL_NS, Attempt, longest_waiting
+from h123.measures import SHARES_MEASURABLE_NS, Attempt, longest_waiting
 from h123.study.networks.network import Direction, Loss
 
 CLIENT_LIMIT = 0.9
@@ -45,7 +45,7 @@ def machine_saturated(attempt: Attempt) -> Finding | None:
     if attempt.virtual:
         return None
     machine = attempt.report.machine
-    if machine.wall_ns < SHARES_TELL_NS or not machine.cpus:
+    if machine.wall_ns < SHARES_MEASURABLE_NS or not machine.cpus:
         return None
     share = machine.busy_ns / (machine.wall_ns * machine.cpus)
     detail = f"all {machine.cpus} processors {share:.0%} busy"
@@ -110,10 +110,10 @@ def congestion_wrong(attempt: Attempt) -> Finding | None:
     expected = kernel_controller(parameters["congestion"])
     recorded = {host.name: host.congestion for host in attempt.report.hosts}
     # A QUIC stack has a controller of its own, which matters where it sends the bodies.
-    chosen = parameters["protocol"] != "h3" or (
+    is_chosen = parameters["protocol"] != "h3" or (
         "client" in attempt.workload.senders() and parameters["congestion"] != DEFAULT_CONGESTION
     )
-    if chosen and attempt.facts and attempt.facts.congestion:
+    if is_chosen and attempt.facts and attempt.facts.congestion:
         recorded["client's stack"] = attempt.facts.congestion
     if not recorded:
         return None

@@ -129,10 +129,10 @@ def client_delay(attempts: Sequence[Attempt], plan: Plan) -> Found:
         if not all(shares):
             return None
         own = [statistics.median(side) for side in shares]
-        left = [max(0.0, 1 - share) for share in own]
-        off = abs(left[0] / left[1] - 1) if left[1] > 0 else math.inf
-        told = f"the client itself took {own[0]:.0%} and {own[1]:.0%} of a median request"
-        return Finding(off <= limit, min(off, _BOUNDLESS), limit, told)
+        rest = [max(0.0, 1 - share) for share in own]
+        off = abs(rest[0] / rest[1] - 1) if rest[1] > 0 else math.inf
+        detail = f"the client itself took {own[0]:.0%} and {own[1]:.0%} of a median request"
+        return Finding(off <= limit, min(off, _BOUNDLESS), limit, detail)
 
     return _of_pairs(attempts, plan, hold)
 
@@ -147,8 +147,8 @@ def _own_share(attempt: Attempt) -> float | None:
 
 def _tls_names(attempts: Iterable[Attempt], *, apart: bool) -> set[str]:
     """`apart`: sessions that were resumed from those that were not."""
-    named = {_tls_name(kind, resumed=apart and kind.resumed) for attempt in attempts for kind in attempt.tls}
-    return named - {""}
+    names = {_tls_name(kind, resumed=apart and kind.resumed) for attempt in attempts for kind in attempt.tls}
+    return names - {""}
 
 
 def _tls_name(kind: Tls, *, resumed: bool) -> str:

@@ -15,7 +15,7 @@ WAITED = "the server sent nothing of the answer in the round trip of the request
 def handshake_below_round_trips(attempt: Attempt) -> Finding | None:
     """Shortest handshake >= round trips of the protocol x shortest round trip of the link, less 2 %."""
     trips = _handshake(attempt)
-    return _held(attempt, attempt.summary.handshake_min_ns, trips, "handshake") if trips else None
+    return _round_trips_finding(attempt, attempt.summary.handshake_min_ns, trips, "handshake") if trips else None
 
 
 def cold_below_round_trips(attempt: Attempt) -> Finding | None:
@@ -26,7 +26,7 @@ def cold_below_round_trips(attempt: Attempt) -> Finding | None:
         return None
     if attempt.imported and any(kind.resumed for kind in attempt.tls):
         trips = 0  # perhaps with early data
-    return _held(attempt, shortest, trips + 1, "cold request")
+    return _round_trips_finding(attempt, shortest, trips + 1, "cold request")
 
 
 def round_trips_odd(attempt: Attempt) -> Finding | None:
@@ -79,15 +79,15 @@ def _reason(opening: Opening, expected: int, *, refused: bool) -> str:
 
 def request_below_round_trip(attempt: Attempt) -> Finding | None:
     """Shortest request, cold or not, >= shortest round trip of the link, less 2 %: so it is even with 0-RTT."""
-    return _held(attempt, 0 if attempt.summary.instant else attempt.summary.shortest_ns, 1, "request")
+    return _round_trips_finding(attempt, 0 if attempt.summary.instant else attempt.summary.shortest_ns, 1, "request")
 
 
 def first_byte_below_round_trip(attempt: Attempt) -> Finding | None:
     """Shortest time to first byte of a warm request >= shortest round trip of the link, less 2 %."""
-    return _held(attempt, attempt.summary.ttfb_min_ns, 1, "time to first byte")
+    return _round_trips_finding(attempt, attempt.summary.ttfb_min_ns, 1, "time to first byte")
 
 
-def _held(attempt: Attempt, shortest: int | None, trips: int, what: str) -> Finding | None:
+def _round_trips_finding(attempt: Attempt, shortest: int | None, trips: int, what: str) -> Finding | None:
     floor = round_trip_floor_ns(attempt.link)
     if shortest is None or not floor:
         return None

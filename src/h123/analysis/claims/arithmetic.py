@@ -16,38 +16,38 @@ class Arithmetic:
     """One check: whether the printed figure can be, and the arithmetic in words."""
 
     passed: bool
-    shown: str
+    text: str
 
 
-def check(one: checks.Check) -> Arithmetic:
+def check(numbers: checks.Check) -> Arithmetic:
     """The arithmetic of one check."""
-    match one:
+    match numbers:
         case checks.RateCheck():
-            return _rate(one)
+            return _rate(numbers)
         case checks.TransferCheck():
-            return _transfer(one)
+            return _transfer(numbers)
         case checks.LittleCheck():
-            return _little(one)
+            return _little(numbers)
         case checks.CountCheck():
-            return _count(one)
+            return _count(numbers)
         case checks.RoundTripsCheck():
-            return _round_trips(one)
+            return _round_trips(numbers)
         case checks.ProductCheck():
-            return _product(one)
+            return _product(numbers)
         case checks.WorkCheck():
-            return _work(one)
+            return _work(numbers)
         case checks.PercentageCheck():
-            return _percentage(one)
+            return _percentage(numbers)
         case checks.RankBiserialCheck():
-            return _rank_biserial(one)
+            return _rank_biserial(numbers)
         case checks.SmallestPCheck():
-            return _smallest_p(one)
+            return _smallest_p(numbers)
         case checks.ManyTestsCheck():
-            return _many_tests(one)
+            return _many_tests(numbers)
         case checks.OneNumberCheck():
-            return _one_number(one)
+            return _one_number(numbers)
         case checks.TlsCheck():
-            return _tls(one)
+            return _tls(numbers)
 
 
 def _figure(printed: float) -> str:
@@ -55,68 +55,68 @@ def _figure(printed: float) -> str:
     return figures(printed, 6)
 
 
-def _rate(one: checks.RateCheck) -> Arithmetic:
-    bits = one.rps * one.size * 8
-    most = one.link / (one.size * 8)
-    shown = f"{_figure(one.rps)} requests/s x {format_bytes(one.size)} x 8 = {format_rate(bits)}"
+def _rate(numbers: checks.RateCheck) -> Arithmetic:
+    bits = numbers.rps * numbers.size * 8
+    most = numbers.link / (numbers.size * 8)
+    text = f"{_figure(numbers.rps)} requests/s x {format_bytes(numbers.size)} x 8 = {format_rate(bits)}"
     return Arithmetic(
-        bits <= one.link, f"{shown}; the link carries {format_rate(one.link)}: at most {figures(most, 4)} requests/s"
+        bits <= numbers.link,
+        f"{text}; the link carries {format_rate(numbers.link)}: at most {figures(most, 4)} requests/s",
     )
 
 
-def _transfer(one: checks.TransferCheck) -> Arithmetic:
-    bits = one.users * one.size * 8 / (one.time / 1e9)
-    shared = f"{one.users} users x " if one.users > 1 else ""
-    shown = f"{shared}{format_bytes(one.size)} x 8 / {format_seconds(one.time / 1e9)} = {format_rate(bits)}"
-    return Arithmetic(bits <= one.link, f"{shown}; the link carries {format_rate(one.link)}")
+def _transfer(numbers: checks.TransferCheck) -> Arithmetic:
+    bits = numbers.users * numbers.size * 8 / (numbers.time / 1e9)
+    shared = f"{numbers.users} users x " if numbers.users > 1 else ""
+    text = f"{shared}{format_bytes(numbers.size)} x 8 / {format_seconds(numbers.time / 1e9)} = {format_rate(bits)}"
+    return Arithmetic(bits <= numbers.link, f"{text}; the link carries {format_rate(numbers.link)}")
 
 
-def _little(one: checks.LittleCheck) -> Arithmetic:
+def _little(numbers: checks.LittleCheck) -> Arithmetic:
     """Little, Oper. Res. 9 (1961): rate = in flight / time in flight, and that is a round trip at least."""
-    most = one.in_flight / (one.round_trip / 1e9)
-    shown = f"{one.in_flight} in flight / {format_seconds(one.round_trip / 1e9)} = at most {_figure(most)} requests/s"
-    return Arithmetic(one.rps <= most, f"{shown}; {_figure(one.rps)} claimed")
+    most = numbers.in_flight / (numbers.round_trip / 1e9)
+    trip = format_seconds(numbers.round_trip / 1e9)
+    text = f"{numbers.in_flight} in flight / {trip} = at most {_figure(most)} requests/s"
+    return Arithmetic(numbers.rps <= most, f"{text}; {_figure(numbers.rps)} claimed")
 
 
-def _count(one: checks.CountCheck) -> Arithmetic:
-    most = one.requests / (one.time / 1e9)
-    shown = f"{one.requests} requests / {format_seconds(one.time / 1e9)} = at most {figures(most, 4)} requests/s"
-    return Arithmetic(one.rps <= most, f"{shown}; {_figure(one.rps)} claimed")
+def _count(numbers: checks.CountCheck) -> Arithmetic:
+    most = numbers.requests / (numbers.time / 1e9)
+    text = f"{numbers.requests} requests / {format_seconds(numbers.time / 1e9)} = at most {figures(most, 4)} requests/s"
+    return Arithmetic(numbers.rps <= most, f"{text}; {_figure(numbers.rps)} claimed")
 
 
-def _round_trips(one: checks.RoundTripsCheck) -> Arithmetic:
-    least, each = one.trips * one.round_trip, format_seconds(one.round_trip / 1e9)
-    said = f"a round trip of {each} takes" if one.trips == 1 else f"{one.trips} round trips of {each} take"
-    shown = f"{said} {format_seconds(least / 1e9)}"
-    return Arithmetic(one.time >= least, f"{shown}; {format_seconds(one.time / 1e9)} claimed")
+def _round_trips(numbers: checks.RoundTripsCheck) -> Arithmetic:
+    least, each = numbers.trips * numbers.round_trip, format_seconds(numbers.round_trip / 1e9)
+    trips = f"a round trip of {each} takes" if numbers.trips == 1 else f"{numbers.trips} round trips of {each} take"
+    text = f"{trips} {format_seconds(least / 1e9)}"
+    return Arithmetic(numbers.time >= least, f"{text}; {format_seconds(numbers.time / 1e9)} claimed")
 
 
-def _product(one: checks.ProductCheck) -> Arithmetic:
-    product = math.prod(one.factors)
-    passed = abs(one.printed / product - 1) <= one.within
-    return Arithmetic(
-        passed,
-        f"{' x '.join(_figure(f) for f in one.factors)} = {figures(product, 4)}; {_figure(one.printed)} printed",
-    )
+def _product(numbers: checks.ProductCheck) -> Arithmetic:
+    product = math.prod(numbers.factors)
+    passed = abs(numbers.printed / product - 1) <= numbers.within
+    factors = " x ".join(map(_figure, numbers.factors))
+    return Arithmetic(passed, f"{factors} = {figures(product, 4)}; {_figure(numbers.printed)} printed")
 
 
-def _work(one: checks.WorkCheck) -> Arithmetic:
+def _work(numbers: checks.WorkCheck) -> Arithmetic:
     """The utilization law: busy = rate x service time, and each core is busy for a second a second at most."""
-    each = one.each / 1e9
-    busy = one.per_second * each
-    shown = f"{_figure(one.per_second)} a second x {format_seconds(each)} keep {figures(busy)} cores busy"
-    return Arithmetic(busy <= one.cores, f"{shown}, of {one.cores}")
+    each = numbers.each / 1e9
+    busy = numbers.per_second * each
+    text = f"{_figure(numbers.per_second)} a second x {format_seconds(each)} keep {figures(busy)} cores busy"
+    return Arithmetic(busy <= numbers.cores, f"{text}, of {numbers.cores}")
 
 
-def _percentage(one: checks.PercentageCheck) -> Arithmetic:
-    change, swapped = (100 * (a / b - 1) for a, b in ((one.after, one.before), (one.before, one.after)))
-    slack = 0.5 * 10**-one.digits + _rounding(one.before, one.after)
-    passed = abs(change - one.printed) <= slack
-    after, before, digits = _figure(one.after), _figure(one.before), one.digits
-    shown = f"{after} / {before} - 1 = {change:+.{digits}f} %; {one.printed:+.{digits}f} % printed"
-    if not passed and abs(abs(swapped) - abs(one.printed)) <= slack:
-        shown += f": the base is swapped ({before} / {after} - 1 = {swapped:+.{digits}f} %)"
-    return Arithmetic(passed, shown)
+def _percentage(numbers: checks.PercentageCheck) -> Arithmetic:
+    change, swapped = (100 * (a / b - 1) for a, b in ((numbers.after, numbers.before), (numbers.before, numbers.after)))
+    slack = 0.5 * 10**-numbers.digits + _rounding(numbers.before, numbers.after)
+    passed = abs(change - numbers.printed) <= slack
+    after, before, digits = _figure(numbers.after), _figure(numbers.before), numbers.digits
+    text = f"{after} / {before} - 1 = {change:+.{digits}f} %; {numbers.printed:+.{digits}f} % printed"
+    if not passed and abs(abs(swapped) - abs(numbers.printed)) <= slack:
+        text += f": the base is swapped ({before} / {after} - 1 = {swapped:+.{digits}f} %)"
+    return Arithmetic(passed, text)
 
 
 def _rounding(before: float, after: float) -> float:
@@ -128,45 +128,50 @@ def _rounding(before: float, after: float) -> float:
     return 100 * after / before * sum(shares)
 
 
-def _rank_biserial(one: checks.RankBiserialCheck) -> Arithmetic:
+def _rank_biserial(numbers: checks.RankBiserialCheck) -> Arithmetic:
     """r = 1 - 2 U / (n m); U is a whole number, or half of one with ties (Kerby, Compr. Psychol. 3, 2014)."""
-    cells = one.first * one.second
-    nearest = min((1 - u / cells for u in range(2 * cells + 1)), key=lambda r: abs(r - one.printed))
-    passed = abs(nearest - one.printed) <= 0.5 * 10**-one.digits + 1e-12
-    shown = f"r = 1 - 2 U / {cells} with {one.first} v {one.second} runs goes in steps of 1/{cells}"
-    return Arithmetic(passed, f"{shown}, ties included: nearest to {one.printed:g} is {nearest:.{one.digits}f}")
+    cells = numbers.first * numbers.second
+    nearest = min((1 - u / cells for u in range(2 * cells + 1)), key=lambda r: abs(r - numbers.printed))
+    passed = abs(nearest - numbers.printed) <= 0.5 * 10**-numbers.digits + 1e-12
+    text = f"r = 1 - 2 U / {cells} with {numbers.first} v {numbers.second} runs goes in steps of 1/{cells}"
+    return Arithmetic(passed, f"{text}, ties included: nearest to {numbers.printed:g} is {nearest:.{numbers.digits}f}")
 
 
-def _smallest_p(one: checks.SmallestPCheck) -> Arithmetic:
+def _smallest_p(numbers: checks.SmallestPCheck) -> Arithmetic:
     """Mann and Whitney, Ann. Math. Statist. 18 (1947): all orders of the runs are equally likely."""
-    orders = math.comb(one.first + one.second, one.first)
+    orders = math.comb(numbers.first + numbers.second, numbers.first)
     smallest = min(1.0, 2 / orders)
-    shown = f"2 / C({one.first + one.second}, {one.first}) = 2 / {orders} = {smallest:.3g}"
+    text = f"2 / C({numbers.first + numbers.second}, {numbers.first}) = 2 / {orders} = {smallest:.3g}"
     return Arithmetic(
-        smallest <= one.alpha, f"smallest exact two-sided p: {shown}; {one.alpha:g} is said to be reached"
+        smallest <= numbers.alpha,
+        f"smallest exact two-sided p: {text}; {numbers.alpha:g} is said to be reached",
     )
 
 
-def _many_tests(one: checks.ManyTestsCheck) -> Arithmetic:
+def _many_tests(numbers: checks.ManyTestsCheck) -> Arithmetic:
     """With nothing to find, and tests that do not hang together."""
-    false, any_false = one.tests * one.alpha, -math.expm1(one.tests * math.log1p(-one.alpha))
-    found = f"find {figures(false, 2)} differences by chance, at least one in {any_false:.1%}"
-    shown = f"{one.tests} tests at {one.alpha:g} {found}"
-    return Arithmetic(any_false <= one.alpha * (1 + 1e-9), f"{shown} of such studies")
+    false, any_false = (
+        numbers.tests * numbers.alpha,
+        -math.expm1(numbers.tests * math.log1p(-numbers.alpha)),
+    )
+    differences = f"find {figures(false, 2)} differences by chance, at least one in {any_false:.1%}"
+    text = f"{numbers.tests} tests at {numbers.alpha:g} {differences}"
+    return Arithmetic(any_false <= numbers.alpha * (1 + 1e-9), f"{text} of such studies")
 
 
-def _one_number(one: checks.OneNumberCheck) -> Arithmetic:
+def _one_number(numbers: checks.OneNumberCheck) -> Arithmetic:
     """What each user waits for decides what all of them carry: rate = users x size / time (Little)."""
-    (slow, quick), (low, high) = one.times, one.rates
+    (slow, quick), (low, high) = numbers.times, numbers.rates
     apart = abs(slow / quick / (high / low) - 1)
     times, rates = (f"{_figure(a)} / {_figure(b)} = {figures(a / b)}" for a, b in ((slow, quick), (high, low)))
-    shown = f"{times} and {rates}"
+    text = f"{times} and {rates}"
     return Arithmetic(
-        apart > one.within, shown + ("" if apart > one.within else ": one observation, told as a time and as a rate")
+        apart > numbers.within,
+        text + ("" if apart > numbers.within else ": one observation, told as a time and as a rate"),
     )
 
 
-def _tls(one: checks.TlsCheck) -> Arithmetic:
-    possible = one.protocol != "h3" or one.tls == "1.3"
-    shown = "QUIC has no handshake but TLS 1.3's (RFC 9001, section 4.2)" if not possible else "both exist"
-    return Arithmetic(possible, f"HTTP/{one.protocol.removeprefix('h')} over TLS {one.tls}: {shown}")
+def _tls(numbers: checks.TlsCheck) -> Arithmetic:
+    possible = numbers.protocol != "h3" or numbers.tls == "1.3"
+    text = "QUIC has no handshake but TLS 1.3's (RFC 9001, section 4.2)" if not possible else "both exist"
+    return Arithmetic(possible, f"HTTP/{numbers.protocol.removeprefix('h')} over TLS {numbers.tls}: {text}")

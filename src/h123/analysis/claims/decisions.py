@@ -37,7 +37,7 @@ from h123.study import (
 if TYPE_CHECKING:  # what only claims that a campaign measured need takes long to load
     from h123.analysis.case import Case
     from h123.analysis.claims.measurement import ClaimEstimate, ClaimMeasurement
-    from h123.analysis.claims.rows import ClaimAnswered, ClaimAsked, ClaimFigure, ClaimRow, LedgerDecided
+    from h123.analysis.claims.rows import ClaimAnswered, ClaimFigure, ClaimQuestion, ClaimRow, LedgerDecided
     from h123.analysis.statistics.rule import Rule
     from h123.analysis.statistics.signedrank import IntervalEstimate
 
@@ -53,12 +53,16 @@ def decide(ledger: Ledger, case: "Case | None" = None) -> "LedgerDecided":
     measured = _measure(ledger, case) if case else {}
     same = _repeats(ledger, measured, case.plan) if case else {}
     # A claim that has too few blocks yet keeps its place: when it gets them, the others must not lose their verdicts.
-    known = {name: 1.0 if one.p is None else one.p for name, one in measured.items() if one.planned}
-    family = {name: p for name, p in known.items() if name not in same}
+    p_by_claim = {
+        name: 1.0 if measurement.p is None else measurement.p
+        for name, measurement in measured.items()
+        if measurement.planned
+    }
+    family = {name: p for name, p in p_by_claim.items() if name not in same}
     adjusted = _adjusted(family) if family else {}
     bounded = {claim.id for claim in ledger.claims if isinstance(claim, MeasurableClaim) and claim.margin is not None}
     for name, first in same.items():
-        own = _adjusted({**family, first: known[name]})[first]
+        own = _adjusted({**family, first: p_by_claim[name]})[first]
         adjusted[name] = own if (name in bounded) != (first in bounded) else max(own, adjusted[first])
     rows: list[ClaimRow] = []
     for claim in ledger.claims:
@@ -87,13 +91,13 @@ def _adjusted(family: dict[str, float]) -> dict[str, float]:
 
 def _repeats(ledger: Ledger, measured: "Mapping[str, ClaimMeasurement]", plan: Plan) -> dict[str, str]:
     """Of the claims that the campaign was to measure, those that rest on an earlier one's observation, and on whose."""
-    first, found = dict[Hashable, str](), dict[str, str]()
+    first, first_claims = dict[Hashable, str](), dict[str, str]()
     for claim in ledger.claims:
         if isinstance(claim, MeasurableClaim) and measured[claim.id].planned:
             name = first.setdefault(_observation(claim, plan), claim.id)
             if name != claim.id:
-                found[claim.id] = name
-    return found
+                first_claims[claim.id] = name
+    return first_claims
 
 
 def _observation(claim: MeasurableClaim, plan: Plan) -> Hashable:
@@ -105,8 +109,12 @@ def _observation(claim: MeasurableClaim, plan: Plan) -> Hashable:
     levels = [level for level in (claim.a, claim.b) if level]
     sides = [{**cell, plan.study.compare.factor: level} for cell in cells for level in levels]
     metric = repeated(claim.metric, [*METRICS], map(plan.study.parameters, sides)) or claim.metric
-    held = ((cell, claim.counterpart(cell)) for cell in cells)
-    return metric, frozenset(levels), frozenset(frozenset(tuple(one.items()) for one in both) for both in held)
+    cell_pairs = ((cell, claim.counterpart(cell)) for cell in cells)
+    return (
+        metric,
+        frozenset(levels),
+        frozenset(frozenset(tuple(levels_of_cell.items()) for levels_of_cell in both) for both in cell_pairs),
+    )
 
 
 def _measure(ledger: Ledger, case: "Case") -> "dict[str, ClaimMeasurement]":
@@ -122,8 +130,8 @@ def _measure(ledger: Ledger, case: "Case") -> "dict[str, ClaimMeasurement]":
 
 def _by_arithmetic(claim: Claim) -> "ClaimRow":
     """What all claims have; one in words alone is decided by arithmetic or stays open."""
-    arithmetic = [check(one) for one in claim.checks]
-    possible = all(one.passed for one in arithmetic)
+    arithmetic = [check(result) for result in claim.checks]
+    possible = all(result.passed for result in arithmetic)
     worded = claim if isinstance(claim, WordedClaim) else None
     verdict, reason = _in_words(worded) if worded else (OPEN, None)
     return {
@@ -142,7 +150,7 @@ def _by_arithmetic(claim: Claim) -> "ClaimRow":
         "size": worded.size if worded else None,
         "note": None,
         "repeats": None,
-        "arithmetic": [{"possible": one.passed, "shown": one.shown} for one in arithmetic],
+        "arithmetic": [{"possible": result.passed, "shown": result.text} for result in arithmetic],
         "possible": possible,
         "verdict": verdict if possible else IMPOSSIBLE,
         "reason": reason if possible else None,
@@ -163,19 +171,19 @@ def _in_words(claim: WordedClaim) -> Ruling:
     return (HOLDS, None) if claim.rule == ARITHMETIC else (OPEN, claim.rule)
 
 
-def _question(claim: MeasurableClaim, ledger: Ledger) -> "ClaimAsked":
+def _question(claim: MeasurableClaim, ledger: Ledger) -> "ClaimQuestion":
     size = _bound(claim) if claim.margin is not None else None
     return {
         "estimand": _estimand(claim),
-        "condition": _named(claim.cells),
-        "against": _named(claim.against or {}),
+        "condition": _levels_by_factor(claim.cells),
+        "against": _levels_by_factor(claim.against or {}),
         "size": f"{100 * claim.size:+.3g} %" if claim.size is not None else size,
         "note": claim.note,
         "reason": f"a campaign of study {ledger.study} with {ENOUGH_FOR_INTERVAL} blocks or more",
     }
 
 
-def _named(cells: Mapping[str, list[str]]) -> dict[str, object]:
+def _levels_by_factor(cells: Mapping[str, list[str]]) -> dict[str, object]:
     return {factor: levels[0] if len(levels) == 1 else levels for factor, levels in cells.items()}
 
 
@@ -240,14 +248,14 @@ def _bounded(
     """In each cell: within the margin, or not beyond its one end."""
     most = math.inf if claim.direction == "not lower" else math.log1p(margin)
     least = -math.inf if claim.direction == "not higher" else -math.log1p(margin)
-    known = [figure.estimate for figure in measured.figures if figure.estimate]
-    outside = [e for e in known if e.low > most or e.high < least]
-    beyond = [e for e in known if e.high > most or e.low < least]
-    said = f"the margin of {100 * margin:g} %"
+    estimates = [figure.estimate for figure in measured.figures if figure.estimate]
+    outside = [e for e in estimates if e.low > most or e.high < least]
+    beyond = [e for e in estimates if e.high > most or e.low < least]
+    margin_text = f"the margin of {100 * margin:g} %"
     if outside:
-        return REFUTED, f"the interval lies outside {said} in {len(outside)} of {len(known)} cells"
+        return REFUTED, f"the interval lies outside {margin_text} in {len(outside)} of {len(estimates)} cells"
     if beyond:
-        return UNDECIDED, f"the interval reaches beyond {said} in {len(beyond)} of {len(known)} cells"
+        return UNDECIDED, f"the interval reaches beyond {margin_text} in {len(beyond)} of {len(estimates)} cells"
     if p_adjusted > rule.level:
         return UNDECIDED, _not_rejected(measured.blocks, p_adjusted, family, rule, sides=1)
     return CONFIRMED, None

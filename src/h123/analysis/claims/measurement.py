@@ -62,8 +62,8 @@ class ClaimMeasurement:
     @property
     def p(self) -> float | None:
         """The claim's own: an equivalence is rejected by its worst cell (intersection-union, Berger 1982)."""
-        known = [figure.p for figure in self.figures if figure.p is not None]
-        return None if self.lack else max(known, default=None)
+        p_values = [figure.p for figure in self.figures if figure.p is not None]
+        return None if self.lack else max(p_values, default=None)
 
 
 def claimed_cells(claim: MeasurableClaim, plan: Plan) -> list[Cell]:
@@ -73,7 +73,7 @@ def claimed_cells(claim: MeasurableClaim, plan: Plan) -> list[Cell]:
         list(plan.study.factors[factor]) if claim.cells[factor] == [ALL_LEVELS] else claim.cells[factor]
         for factor in factors
     ]
-    return [dict(zip(factors, chosen, strict=True)) for chosen in itertools.product(*levels)]
+    return [dict(zip(factors, combination, strict=True)) for combination in itertools.product(*levels)]
 
 
 def measure(claim: MeasurableClaim, case: Case) -> ClaimMeasurement:
@@ -84,28 +84,30 @@ def measure(claim: MeasurableClaim, case: Case) -> ClaimMeasurement:
     values = Values(case.trials)
     ratios = [_log_ratios(claim, cell, values, plan) for cell in cells]
     if claim.direction in BOUNDED:
-        found = [_figure(cell, list(r.values()), claim) for cell, r in zip(cells, ratios, strict=True)]
+        figures = [_figure(cell, list(r.values()), claim) for cell, r in zip(cells, ratios, strict=True)]
     else:
         common = [block for block in ratios[0] if all(block in by_block for by_block in ratios)]
-        means = _known({block: float(np.mean([by_block[block] for by_block in ratios])) for block in common})
-        found = [_figure(None, list(means.values()), claim)]
+        means = _comparable({block: float(np.mean([by_block[block] for by_block in ratios])) for block in common})
+        figures = [_figure(None, list(means.values()), claim)]
     if exclusion := _exclusion(claim, cells, case):
-        return ClaimMeasurement(found, f"not judged: {exclusion}")
-    measured = ClaimMeasurement(found, None)
+        return ClaimMeasurement(figures, f"not judged: {exclusion}")
+    measured = ClaimMeasurement(figures, None)
     if measured.blocks >= ENOUGH_FOR_INTERVAL:
         return measured
     by_cell = dict(zip(map(_name, cells), ratios, strict=True))
-    return ClaimMeasurement(found, _too_few(claim, measured.blocks, by_cell, case))
+    return ClaimMeasurement(figures, _too_few(claim, measured.blocks, by_cell, case))
 
 
 def _exclusion(claim: MeasurableClaim, cells: Sequence[Cell], case: Case) -> str | None:
     """Why one of the comparisons that it rests on is not judged."""
     plan, values = case.plan, Values(case.trials)
     for cell in [*cells, *(claim.counterpart(cell) for cell in cells if claim.against)]:
-        beside = claim.b or claim.a
-        label = workload(plan.study, cell, claim.a, beside)
-        asked = PairedComparison(cell, label, claim.metric, claim.a, beside, False, Membership("claims", "holm"), [], 0)
-        if exclusion := exclusions(case).against(fill(asked, values, plan)):
+        other_level = claim.b or claim.a
+        label = workload(plan.study, cell, claim.a, other_level)
+        comparison = PairedComparison(
+            cell, label, claim.metric, claim.a, other_level, False, Membership("claims", "holm"), [], 0
+        )
+        if exclusion := exclusions(case).against(fill(comparison, values, plan)):
             return f"{_name(cell)}: {exclusion.why}" if len(cells) > 1 else exclusion.why
     return None
 
@@ -116,10 +118,10 @@ def _absent(claim: MeasurableClaim, cells: Sequence[Cell], plan: Plan) -> str | 
     planned = {trial.cell[compared] for trial in plan.blocks[0]}
     if unknown := [level for level in (claim.a, claim.b) if level and level not in planned]:
         return f"this campaign has no {compared} {' or '.join(unknown)}"
-    known = other_cells(plan)
-    wanted = [*cells, *(claim.counterpart(cell) for cell in cells if claim.against)]
-    missing = [_name(cell) for cell in wanted if cell not in known]
-    return f"{len(missing)} of its {len(wanted)} cells are not in this campaign: {_some(missing)}" if missing else None
+    plan_cells = other_cells(plan)
+    claimed = [*cells, *(claim.counterpart(cell) for cell in cells if claim.against)]
+    missing = [_name(cell) for cell in claimed if cell not in plan_cells]
+    return f"{len(missing)} of its {len(claimed)} cells are not in this campaign: {_some(missing)}" if missing else None
 
 
 def _log_ratios(claim: MeasurableClaim, cell: Cell, values: Values, plan: Plan) -> ByBlock:
@@ -135,10 +137,10 @@ def _log_ratios(claim: MeasurableClaim, cell: Cell, values: Values, plan: Plan) 
     if claim.against is None:
         return here
     there = logs(claim.counterpart(cell))
-    return _known({block: value - there[block] for block, value in here.items() if block in there})
+    return _comparable({block: value - there[block] for block, value in here.items() if block in there})
 
 
-def _known(by_block: ByBlock) -> ByBlock:
+def _comparable(by_block: ByBlock) -> ByBlock:
     """Without the blocks in which failures of both sides leave nothing to compare."""
     return {block: value for block, value in by_block.items() if not math.isnan(value)}
 
@@ -146,14 +148,14 @@ def _known(by_block: ByBlock) -> ByBlock:
 def _figure(cell: Cell | None, values: Sequence[float], claim: MeasurableClaim) -> ClaimEstimate:
     if not values:
         return ClaimEstimate(cell, 0, None, None)
-    found = SignedRank(values)
-    return ClaimEstimate(cell, len(values), found.estimate(), _p(found, claim))
+    test = SignedRank(values)
+    return ClaimEstimate(cell, len(values), test.estimate(), _p(test, claim))
 
 
-def _p(found: SignedRank, claim: MeasurableClaim) -> float:
+def _p(test: SignedRank, claim: MeasurableClaim) -> float:
     if claim.margin is None:
-        return found.p()
-    tests = {"equivalent": found.p_equivalent, "not higher": found.p_not_higher, "not lower": found.p_not_lower}
+        return test.p()
+    tests = {"equivalent": test.p_equivalent, "not higher": test.p_not_higher, "not lower": test.p_not_lower}
     return tests[claim.direction](claim.margin)
 
 
@@ -161,12 +163,12 @@ def _too_few(claim: MeasurableClaim, blocks: int, ratios: Mapping[str, ByBlock],
     have = f"{blocks} block{' has' if blocks == 1 else 's have'}"
     sides = f"both {claim.a} and {claim.b}" if claim.b else claim.a
     values = f"{claim.metric} of {sides}" + (" in all its cells" if len(ratios) > 1 else "")
-    said = f"{have} {values}, a verdict needs {ENOUGH_FOR_INTERVAL}"
+    sentence = f"{have} {values}, a verdict needs {ENOUGH_FOR_INTERVAL}"
     short = [name for name, by_block in ratios.items() if len(by_block) < ENOUGH_FOR_INTERVAL]
     if short and len(ratios) > 1:
-        said += f"; too few valid trials in {_some(short)}"
+        sentence += f"; too few valid trials in {_some(short)}"
     cure = case.rule.remedy.enough(ENOUGH_FOR_INTERVAL, blocks)
-    return f"{said}: {cure}" if cure else f"{said}; no trial has such a value"
+    return f"{sentence}: {cure}" if cure else f"{sentence}; no trial has such a value"
 
 
 def _name(cell: Cell) -> str:

@@ -24,7 +24,7 @@ class ClaimFigure(TypedDict):
     p: float | None
 
 
-class ClaimAsked(TypedDict):
+class ClaimQuestion(TypedDict):
     """What a campaign is asked."""
 
     estimand: str | None

@@ -120,15 +120,15 @@ class Answers:
         study = self._plan.study
         whole = {factor: next(iter(levels)) for factor, levels in study.factors.items()} | cell
         sides = (study.parameters({**whole, self._factor: level}) for level in (a, b))
-        left, right = (side.model_dump(include=_ASKED) for side in sides)
-        return left == right
+        request_parameters, right = (side.model_dump(include=_ASKED) for side in sides)
+        return request_parameters == right
 
     def of(self, cell: Cell) -> Mapping[int, Sent]:
         """What a treatment was answered, by request. A cell may leave factors open."""
         attempts = [
             attempt for key, had in self._attempts.items() if cell.items() <= dict(key).items() for attempt in had
         ]
-        return {resource: sent for resource in _open(attempts) if (sent := _sent(attempts, resource))}
+        return {resource: bytes_sent for resource in _open(attempts) if (bytes_sent := _sent_bytes(attempts, resource))}
 
 
 def _open(attempts: Sequence[Attempt]) -> Iterable[int]:
@@ -139,7 +139,7 @@ def _open(attempts: Sequence[Attempt]) -> Iterable[int]:
     ]
 
 
-def _sent(attempts: Sequence[Attempt], resource: int) -> Sent | None:
+def _sent_bytes(attempts: Sequence[Attempt], resource: int) -> Sent | None:
     had = [body.down for attempt in attempts for body in attempt.summary.bodies if body.resource == resource]
     sizes = [size for ends in had for size in ends if size is not None]
     means = [
@@ -150,7 +150,7 @@ def _sent(attempts: Sequence[Attempt], resource: int) -> Sent | None:
     return Sent(min(sizes), max(sizes), means) if sizes and means else None
 
 
-def said(difference: Unlike, a: str, b: str) -> str:
+def difference_words(difference: Unlike, a: str, b: str) -> str:
     """`base answers with 240000 B, new with 0 B`."""
     ends = [[side.least, side.most] for side in (difference.a, difference.b)]
     return answers_words(

@@ -107,14 +107,14 @@ KEPT_UP = 0.95
 """Of the rate that was asked for: what is answered of less is a backlog."""
 
 
-def _named(of: Quantity) -> str:
+def _metric_name(of: Quantity) -> str:
     return next(name for name, metric in METRICS.items() if metric.of == of)
 
 
-RATE = _named(RequestRate())
-MEDIAN = _named(RequestTime("warm", "end_ns"))
-TAIL = _named(RequestTime("warm", "end_ns", 0.99, requests=300))
-SENT_TAIL = _named(TimeFromSend(0.99, requests=300))
+RATE = _metric_name(RequestRate())
+MEDIAN = _metric_name(RequestTime("warm", "end_ns"))
+TAIL = _metric_name(RequestTime("warm", "end_ns", 0.99, requests=300))
+SENT_TAIL = _metric_name(TimeFromSend(0.99, requests=300))
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ def _knee(at: Sequence[tuple[float, Attempt]]) -> float | None:
     tails = [(rate, _value(attempt, RATE), _value(attempt, TAIL)) for rate, attempt in at]
     if any(tail is None for _, _, tail in tails):
         return None
-    return knee([(rate, (done or 0.0) / (tail or math.inf)) for rate, done, tail in tails])
+    return knee([(rate, (achieved or 0.0) / (tail or math.inf)) for rate, achieved, tail in tails])
 
 
 def knee(powers: Sequence[tuple[float, float]]) -> float | None:
@@ -232,8 +232,8 @@ def _row(cell: Cell, blocks: _CapacityBlocks, steps: LoadSteps) -> CapacityRow:
         "blocks": len(blocks.maxima),
         "steps": list(_steps(blocks, steps.rates)),
         "closed": list(_steps(blocks, dict.fromkeys(steps.closed))),
-        "knee": _reached(blocks.knees.values(), blocks.ends),
-        "maximum": _reached(blocks.maxima.values(), None),
+        "knee": _rate_limit(blocks.knees.values(), blocks.ends),
+        "maximum": _rate_limit(blocks.maxima.values(), None),
         "saturated": blocks.saturated,
     }
 
@@ -280,7 +280,7 @@ def _middle(values: Iterable[float]) -> Middle | None:
     }
 
 
-def _reached(values: Iterable[float], ends: tuple[float, float] | None) -> RateLimit | None:
+def _rate_limit(values: Iterable[float], ends: tuple[float, float] | None) -> RateLimit | None:
     middle = _middle(values)
     if middle is None:
         return None

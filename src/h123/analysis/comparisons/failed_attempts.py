@@ -88,13 +88,13 @@ def failed_words(row: FailedAttemptsRow, factor: str) -> str:
 @once
 def unmeasured(case: Case) -> Mapping[Treatment, Counter[str]]:
     """The treatments that were tried and have no valid attempt, with the first reason of each, whatever it is."""
-    found, measured = defaultdict[Treatment, Counter[str]](Counter), set[Treatment]()
+    codes_by_treatment, measured = defaultdict[Treatment, Counter[str]](Counter), set[Treatment]()
     for event in case.facts.events:
         if event["event"] == "trial" and not superseded(event):
             cell = tuple(event["cell"].items())
             measured |= {cell} if event["valid"] else set()
-            found[cell].update(reason["code"] for reason in event["reasons"][:1])
-    return {cell: codes for cell, codes in found.items() if cell not in measured}
+            codes_by_treatment[cell].update(reason["code"] for reason in event["reasons"][:1])
+    return {cell: codes for cell, codes in codes_by_treatment.items() if cell not in measured}
 
 
 class FailedAttemptsPart(TypedDict):

@@ -117,9 +117,11 @@ def _levels(plan: Plan) -> Levels:
 def _terms(factor: str, levels: Levels, pairs: Sequence[Sequence[str]]) -> Iterator[_Term]:
     others = [name for name, names in levels.items() if name != factor and len(names) > 1]
     for count in range(1, MOST_FACTORS + 1):
-        for named, (a, b) in itertools.product(itertools.combinations(others, count), pairs):
-            for levels_of_term in itertools.product(*(levels[name][1:] for name in named)):
-                yield _Term(a, b, {n: (level, levels[n][0]) for n, level in zip(named, levels_of_term, strict=True)})
+        for varied_factors, (a, b) in itertools.product(itertools.combinations(others, count), pairs):
+            for levels_of_term in itertools.product(*(levels[name][1:] for name in varied_factors)):
+                yield _Term(
+                    a, b, {n: (level, levels[n][0]) for n, level in zip(varied_factors, levels_of_term, strict=True)}
+                )
 
 
 def _contrast(names: list[str], first: str, second: str) -> Floats:
@@ -134,7 +136,11 @@ def _complete(index: _Index, cells: list[tuple[str, ...]], metric: str) -> Float
         values = [value for metrics in runs if (value := metrics[metric]) is not None]
         if values and min(values) > 0 and max(values) < math.inf:
             by_block[block][cell] = math.log(median(values))
-    rows = [[known[cell] for cell in cells] for _, known in sorted(by_block.items()) if len(known) == len(cells)]
+    rows = [
+        [value_by_cell[cell] for cell in cells]
+        for _, value_by_cell in sorted(by_block.items())
+        if len(value_by_cell) == len(cells)
+    ]
     return np.array(rows)
 
 

@@ -44,7 +44,9 @@ class FamilyPower:
     """None where the spread of some comparison is not known."""
 
 
-def preview_power(plan: Plan, *, effect: float, stated: float | None, known: Sequence[Varied]) -> list[FamilyPower]:
+def preview_power(
+    plan: Plan, *, effect: float, assumed_spread: float | None, spreads: Sequence[Varied]
+) -> list[FamilyPower]:
     """All families of the plan, the study's first one first; `effect`: the true differences to be found."""
     blocks, level = len(plan.blocks), _level(plan)
     families: dict[str, list[PairedComparison]] = {}
@@ -55,7 +57,7 @@ def preview_power(plan: Plan, *, effect: float, stated: float | None, known: Seq
         _family(
             name,
             members[0].family.correction,
-            [_expected(member, plan, stated, known) for member in members],
+            [_expected(member, plan, assumed_spread, spreads) for member in members],
             blocks=blocks,
             level=level,
             effect=effect,
@@ -96,7 +98,9 @@ def _family(
     return FamilyPower(name, members, can_find_one(blocks, size, level), fewest_blocks(size, level), preview)
 
 
-def _expected(comparison: PairedComparison, plan: Plan, stated: float | None, spreads: Sequence[Varied]) -> Expected:
+def _expected(
+    comparison: PairedComparison, plan: Plan, assumed_spread: float | None, spreads: Sequence[Varied]
+) -> Expected:
     study = plan.study
     sides = [study.parameters({**comparison.cell, study.compare.factor: side}) for side in (comparison.a, comparison.b)]
     trials = list(dict.fromkeys(map(SpreadTrial.of, sides)))
@@ -104,8 +108,8 @@ def _expected(comparison: PairedComparison, plan: Plan, stated: float | None, sp
     clocks = {side.clock for side in sides}
     # A link behind the server, or a side over another network, makes other trials of them.
     plain = len(trials) == 1 and all(len(side.networks()) == 1 for side in sides)
-    similar = nearest(trials[0], comparison.metric, spreads) if plain and stated is None else None
-    spread = stated if similar is None else similar.spread
+    similar = nearest(trials[0], comparison.metric, spreads) if plain and assumed_spread is None else None
+    spread = assumed_spread if similar is None else similar.spread
     return Expected(
         comparison.metric,
         f"{where} under the virtual clock" if clocks == {"virtual"} else where,

@@ -139,8 +139,8 @@ def _levels(family: Sequence[JudgedComparison], now: float, then: float) -> Leve
     size, correction = len(family), family[0]["correction"]
 
     def level(adjusted: Literal["p_adjusted", "p_equivalent_adjusted"]) -> float:
-        found = min(size - 1, sum((c[adjusted] or 0.0) <= now for c in family))
-        return float(then * (1 / (size - found) if correction == "holm" else (found + 1) / size))
+        rank = min(size - 1, sum((c[adjusted] or 0.0) <= now for c in family))
+        return float(then * (1 / (size - rank) if correction == "holm" else (rank + 1) / size))
 
     return Levels(level("p_adjusted"), level("p_equivalent_adjusted"))
 

@@ -33,11 +33,11 @@ class Survivors:
             by_level[dict(place.cell)[factor]].append(place)
         for level, places in by_level.items():
             blocks = sorted({place.block for place in places})
-            named = ", ".join(map(str, blocks[:_MOST_NAMED])) + (", ..." if len(blocks) > _MOST_NAMED else "")
+            numbers = ", ".join(map(str, blocks[:_MOST_NAMED])) + (", ..." if len(blocks) > _MOST_NAMED else "")
             count = sum(self.missing[place] for place in places)
             sentences.append(
                 f"{level} lacks {count} {'request' if count == 1 else 'requests'} that others have, in "
-                f"{'block' if len(blocks) == 1 else 'blocks'} {named}; they count as failed, because failed requests "
+                f"{'block' if len(blocks) == 1 else 'blocks'} {numbers}; they count as failed, because failed requests "
                 "often leave no row. Import their rows too; if they were never made, leave out those blocks for all"
             )
         if self.uneven:

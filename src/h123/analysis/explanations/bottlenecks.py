@@ -78,10 +78,10 @@ def _by_packets(explanations: TrialExplanations, attempts: Sequence[Attempt]) ->
         return None
     mean, waits = np.mean(seconds, axis=0), _no_work(attempts[0])
     shares: dict[str, float] = {}
-    for cause, spent in zip(CAUSES, mean, strict=True):
+    for cause, duration in zip(CAUSES, mean, strict=True):
         group = _GROUPS.get(cause.name, cause.words)
         group = waits.get(group, group)
-        shares[group] = shares.get(group, 0.0) + float(spent / mean.sum())
+        shares[group] = shares.get(group, 0.0) + float(duration / mean.sum())
     return Bottlenecks(attempts[0].cell, "packets", _largest_first(shares.items()))
 
 

@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 from h123.analysis.case import Case
 from h123.analysis.comparisons.rows import Cell, JudgedComparison, headline
-from h123.analysis.explanations.means import Kept, Means
+from h123.analysis.explanations.means import Means, StoredMeans
 from h123.analysis.section import Section
 from h123.analysis.statistics.signedrank import SignedRank
 from h123.analysis.verdicts.judgement import comparisons
@@ -113,12 +113,14 @@ def causes(case: Case, comparisons: Sequence[JudgedComparison]) -> list[CausesRo
     """The `causes` of verdicts.json: a row for each comparison of whole requests, or visits, that answers the question,
     and of cold requests beside it. None of trials that left no record of packets."""
     explanations = TrialExplanations(case)
-    rows = [row for c in _asked(comparisons) if (row := _row(c, case.factor, explanations)) is not None]
+    rows = [
+        row for c in _explainable_comparisons(comparisons) if (row := _row(c, case.factor, explanations)) is not None
+    ]
     explanations.keep()
     return rows
 
 
-def _asked(comparisons: Sequence[JudgedComparison]) -> Iterator[JudgedComparison]:
+def _explainable_comparisons(comparisons: Sequence[JudgedComparison]) -> Iterator[JudgedComparison]:
     answers = headline(comparisons)
     metrics = {c["metric"] for c in answers} | {METRICS[c["metric"]].cold for c in answers}
     places = [(c["cell"], c["a"], c["b"]) for c in answers]
@@ -148,7 +150,7 @@ class TrialExplanations:
         self._evidence, facts = case.evidence, case.facts
         self._attempts = {_place(a.block, a.cell): a for a in case.attempts if not a.twin and not a.imported}
         self._read: dict[str, Mapping[str, Means]] = {}
-        self._kept = Kept(f"{facts.created} {facts.seed} {case.plan.study.name}")
+        self._kept = StoredMeans(f"{facts.created} {facts.seed} {case.plan.study.name}")
         trials = (event for event in facts.events if event["event"] == "trial")
         self._seals = {f"{event['trial']}~{event['attempt']}": event.get("seal") for event in trials}
 
@@ -172,7 +174,7 @@ class TrialExplanations:
 
         seal = self._seals.get(attempt.name)
         try:
-            return self._kept.told(seal, explained) if seal else explained()
+            return self._kept.means_of(seal, explained) if seal else explained()
         except UserError:  # an earlier version's, or no emulated link: no packets were recorded
             return {}
 

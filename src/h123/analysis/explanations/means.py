@@ -63,27 +63,27 @@ class _File(Strict):
     """Of the rest."""
 
 
-class Kept:
+class StoredMeans:
     """What is known of a campaign's attempts."""
 
     def __init__(self, campaign: str) -> None:
         """`campaign`: what makes it another than others."""
         name = hashlib.sha256(campaign.encode()).hexdigest()[:32]
         self._path = cache_folder() / "explained" / f"{name}.json"
-        self._known = _read(self._path)
-        self._asked: dict[str, dict[str, Means]] = {}
+        self._stored = _read(self._path)
+        self._used: dict[str, dict[str, Means]] = {}
 
-    def told(self, seal: str, explain: Callable[[], dict[str, Means]]) -> Mapping[str, Means]:
+    def means_of(self, seal: str, explain: Callable[[], dict[str, Means]]) -> Mapping[str, Means]:
         """Of the attempt with this seal: as kept, or explained now."""
-        means = self._known.get(seal)
-        self._asked[seal] = means if means is not None else explain()
-        return self._asked[seal]
+        means = self._stored.get(seal)
+        self._used[seal] = means if means is not None else explain()
+        return self._used[seal]
 
     def keep(self) -> None:
         """Write what was asked for, if some of it is new. A cache that cannot be written is none."""
-        if self._asked.keys() <= self._known.keys():
+        if self._used.keys() <= self._stored.keys():
             return
-        file = _File(code=code(), attempts=self._known | self._asked)
+        file = _File(code=code(), attempts=self._stored | self._used)
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(self._path, _written(file))

@@ -35,7 +35,7 @@ class WindowsRow(TypedDict):
     """Seconds that a was seen to save."""
 
 
-METRIC = next(name for name, one in METRICS.items() if one.of == quantity.RequestTime("cold", "end_ns"))
+METRIC = next(name for name, metric in METRICS.items() if metric.of == quantity.RequestTime("cold", "end_ns"))
 """A whole request on a connection that is new."""
 PACKET_BYTES, PAYLOAD_BYTES = 1500, 1400
 """Of a full packet on the link, and of the body in it, about: TCP's have 1448, those of QUIC 1200 to 1440."""

@@ -52,8 +52,8 @@ class PlacesPart(TypedDict):
 
 def _compute(case: Case) -> PlacesPart:
     part: PlacesPart = {"places": places(case.attempts, case.facts.events)}
-    known = sorted({had for facts in _facts(case.facts.events).values() if (had := facts.get("privileges"))})
-    return {**part, "privileges": known} if known else part
+    privileges = sorted({had for facts in _facts(case.facts.events).values() if (had := facts.get("privileges"))})
+    return {**part, "privileges": privileges} if privileges else part
 
 
 SECTION = Section(PlacesPart, _compute)

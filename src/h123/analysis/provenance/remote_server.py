@@ -12,7 +12,7 @@ from h123.analysis.section import Section
 from h123.documents import GatewayFacts, read_gateway
 
 
-class ElsewhereRow(TypedDict):
+class RemoteServerRow(TypedDict):
     """A server that was reached through a gateway."""
 
     server: str
@@ -26,7 +26,7 @@ class ElsewhereRow(TypedDict):
     """That a TCP connection to the server takes from the machine; None: it takes none."""
 
 
-def remote_servers(case: Case) -> list[ElsewhereRow]:
+def remote_servers(case: Case) -> list[RemoteServerRow]:
     """The `elsewhere` of verdicts.json: medians over the trials of each such server."""
     by_server: dict[str, list[GatewayFacts]] = defaultdict(list)
     for attempt in case.attempts:
@@ -35,7 +35,7 @@ def remote_servers(case: Case) -> list[ElsewhereRow]:
     return [_row(server, facts) for server, facts in by_server.items()]
 
 
-def _row(server: str, facts: Sequence[GatewayFacts]) -> ElsewhereRow:
+def _row(server: str, facts: Sequence[GatewayFacts]) -> RemoteServerRow:
     beyond = [fact.beyond_ns for fact in facts if fact.beyond_ns is not None]
     return {
         "server": server,
@@ -47,12 +47,12 @@ def _row(server: str, facts: Sequence[GatewayFacts]) -> ElsewhereRow:
     }
 
 
-class ElsewherePart(TypedDict):
-    elsewhere: NotRequired[Sequence[ElsewhereRow]]
+class RemoteServersPart(TypedDict):
+    elsewhere: NotRequired[Sequence[RemoteServerRow]]
 
 
-def _compute(case: Case) -> ElsewherePart:
+def _compute(case: Case) -> RemoteServersPart:
     return {"elsewhere": [] if case.facts.imported else remote_servers(case)}
 
 
-SECTION = Section(ElsewherePart, _compute)
+SECTION = Section(RemoteServersPart, _compute)

@@ -52,7 +52,7 @@ def decide_by_results(
 def _decided(
     claim: MeasurableClaim, row: "ClaimRow", results: Sequence[PublishedResult], study: Study | None, name: str | None
 ) -> "tuple[ClaimRow, PublishedResult | None]":
-    found, lacking = list[tuple["ClaimRow", PublishedResult]](), list[str]()
+    results_by_claim, lacking = list[tuple["ClaimRow", PublishedResult]](), list[str]()
     for result in results:
         theirs = _row(result, claim)
         if theirs is None or any(theirs[key] != row[key] for key in _QUESTION):  # type: ignore[literal-required]
@@ -62,13 +62,13 @@ def _decided(
         elif not theirs["figures"]:
             lacking.append(f"of the published {result.name}: {theirs['reason']}")
         else:
-            found.append((theirs, result))
-    if not found:
+            results_by_claim.append((theirs, result))
+    if not results_by_claim:
         if row["verdict"] != OPEN:  # a campaign of the reader's own says why not
             return row, None
         why = "; ".join(lacking) or f"no campaign of study {name} is published"
         return {**row, "reason": f"{row['reason']} ({why})"}, None
-    theirs, result = max(found, key=lambda one: _weight(*one))
+    theirs, result = max(results_by_claim, key=lambda result_pair: _weight(*result_pair))
     answer = {key: theirs[key] for key in _ANSWER}  # type: ignore[literal-required]
     return {**row, **answer}, result  # type: ignore[typeddict-item]
 
@@ -81,8 +81,8 @@ def _weight(row: "ClaimRow", result: PublishedResult) -> tuple[float, int, str]:
 def _row(result: PublishedResult, claim: Claim) -> "ClaimRow | None":
     """What the result has of the claim: the same sentence of the same name."""
     rows = (row for ledger in result.head["claims"] for row in ledger["claims"])
-    said = claim.quotation, claim.summary
-    return next((r for r in rows if r["id"] == claim.id and (r["quotation"], r["summary"]) == said), None)
+    words = claim.quotation, claim.summary
+    return next((r for r in rows if r["id"] == claim.id and (r["quotation"], r["summary"]) == words), None)
 
 
 def _changed(result: PublishedResult, claim: MeasurableClaim, study: Study) -> str | None:
@@ -91,8 +91,8 @@ def _changed(result: PublishedResult, claim: MeasurableClaim, study: Study) -> s
     campaign = result.campaign
     then, now = campaign["study"], study.scaled(campaign["study"].get("scale", 1.0))
     sets = now.model_dump(mode="json", include={"factors", "settings", "compare"})
-    kept = {name: value for name, value in then["settings"].items() if name not in _CHOSEN_BY_RUN}
-    if name := _unlike(kept, sets["settings"]):
+    settings = {name: value for name, value in then["settings"].items() if name not in _CHOSEN_BY_RUN}
+    if name := _unlike(settings, sets["settings"]):
         return f"setting {name!r}"
     levels = [*_levels(claim, study), *((study.compare.factor, level) for level in (claim.a, claim.b) if level)]
     for factor, level in levels:
@@ -105,10 +105,10 @@ def _changed(result: PublishedResult, claim: MeasurableClaim, study: Study) -> s
 
 
 def _levels(claim: MeasurableClaim, study: Study) -> list[tuple[str, str]]:
-    named = [*claim.cells.items(), *(claim.against or {}).items()]
+    conditions = [*claim.cells.items(), *(claim.against or {}).items()]
     return [
         (factor, level)
-        for factor, levels in named
+        for factor, levels in conditions
         for level in (study.factors[factor] if levels == [ALL_LEVELS] else levels)
     ]
 

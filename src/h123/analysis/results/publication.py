@@ -52,7 +52,7 @@ def publish_result(folder: CampaignFolder, name: str, page: Page, into: Path = R
             "claims": verdicts["claims"],
             "spreads": _spreads(verdicts, case),
         }
-        result = write_result(into / f"{name}{SUFFIX}", head, _kept(verdicts), page(folder, verdicts))
+        result = write_result(into / f"{name}{SUFFIX}", head, _published_parts(verdicts), page(folder, verdicts))
         head_of(result)
         return result
 
@@ -60,13 +60,13 @@ def publish_result(folder: CampaignFolder, name: str, page: Page, into: Path = R
 def repeat_command(folder: CampaignFolder, study: str) -> str:
     """The command that runs the campaign again, with the options that made of the study's file what was run."""
     scale, settings = folder.study.get("scale", 1.0), folder.study["settings"]
-    asked = [f"--seed {folder.seed}", f"--blocks {folder.blocks}"]
-    asked += [f"--scale {scale:g}"] if scale != 1 else []
-    asked += ["--clock virtual"] if settings.get("clock") == "virtual" else []
-    asked += ["--transport matched"] if settings.get("transport") == "matched" else []
-    asked += [f"--filter {factor}={','.join(levels)}" for factor, levels in folder.level_filter.items()]
-    asked += [f"--shard {folder.shard.text}"] if folder.shard else []
-    return " ".join(["h123 run", study, *asked])
+    options = [f"--seed {folder.seed}", f"--blocks {folder.blocks}"]
+    options += [f"--scale {scale:g}"] if scale != 1 else []
+    options += ["--clock virtual"] if settings.get("clock") == "virtual" else []
+    options += ["--transport matched"] if settings.get("transport") == "matched" else []
+    options += [f"--filter {factor}={','.join(levels)}" for factor, levels in folder.level_filter.items()]
+    options += [f"--shard {folder.shard.text}"] if folder.shard else []
+    return " ".join(["h123 run", study, *options])
 
 
 def _refuse_unfit(folder: CampaignFolder, verdicts: Verdicts) -> None:
@@ -85,14 +85,14 @@ def _refuse_unfit(folder: CampaignFolder, verdicts: Verdicts) -> None:
 def _sealed(folder: CampaignFolder) -> Sealed:
     """Raises UserError where the files of an attempt are not those that were measured."""
     folder.examine()
-    tried = [event for event in folder.events() if event["event"] == "trial"]
-    faults = [f"{folder.attempt(event).name}: {fault}" for event in tried if (fault := _fault(folder, event))]
+    attempts = [event for event in folder.events() if event["event"] == "trial"]
+    faults = [f"{folder.attempt(event).name}: {fault}" for event in attempts if (fault := _fault(folder, event))]
     if faults:
         raise UserError(
             f"{len(faults)} attempts in {folder.path} are not as they were sealed: {'; '.join(faults[:3])}",
             remedy="restore the files from a copy, or run the campaign again",
         )
-    lines = sorted(f"{folder.attempt(event).name} {event.get('seal')}\n" for event in tried)
+    lines = sorted(f"{folder.attempt(event).name} {event.get('seal')}\n" for event in attempts)
     return {"attempts": len(lines), "digest": hashlib.sha256("".join(lines).encode()).hexdigest()}
 
 
@@ -102,7 +102,7 @@ def _fault(folder: CampaignFolder, event: TrialEvent) -> str | None:
     return folder.damage(event) or (None if event.get("seal") else "it has no seal")
 
 
-def _kept(verdicts: Verdicts) -> dict[str, Any]:
+def _published_parts(verdicts: Verdicts) -> dict[str, Any]:
     """Without what the head has, the audits that passed (their summary counts them), and what `values` has too."""
     return {
         **{name: part for name, part in verdicts.items() if name != "claims"},
@@ -116,23 +116,26 @@ def _spreads(verdicts: Verdicts, case: Case) -> Sequence[SpreadRow]:
     """By each metric over each kind of trial the median of the standard deviations behind the intervals. The A/A pairs
     are left out: two unlike levels do not vary together as much as a level and itself."""
     study = case.plan.study
-    found: dict[tuple[SpreadTrial, str], list[float]] = defaultdict(list)
+    spreads: dict[tuple[SpreadTrial, str], list[float]] = defaultdict(list)
     blocks: dict[tuple[SpreadTrial, str], int] = {}
-    for one in verdicts["comparisons"]:
-        low, high, confidence = one["low"], one["high"], one["confidence"]
-        if one["twin"] or not (low and high and confidence):
+    for comparison in verdicts["comparisons"]:
+        low, high, confidence = comparison["low"], comparison["high"], comparison["confidence"]
+        if comparison["twin"] or not (low and high and confidence):
             continue
-        sides = [study.parameters({**one["cell"], study.compare.factor: level}) for level in (one["a"], one["b"])]
+        sides = [
+            study.parameters({**comparison["cell"], study.compare.factor: level})
+            for level in (comparison["a"], comparison["b"])
+        ]
         trials = {SpreadTrial.of(side) for side in sides}
         if len(trials) > 1 or any(len(side.networks()) > 1 for side in sides):
             continue  # as in comparisons/power_preview.py
-        kind = trials.pop(), one["metric"]
-        found[kind].append(spread(low, high, one["blocks"], 1 - confidence + _ROUNDING))
-        blocks[kind] = min(blocks.get(kind, one["blocks"]), one["blocks"])
-    return [_spread_row(trial, metric, blocks[trial, metric], of) for (trial, metric), of in found.items()]
+        kind = trials.pop(), comparison["metric"]
+        spreads[kind].append(spread(low, high, comparison["blocks"], 1 - confidence + _ROUNDING))
+        blocks[kind] = min(blocks.get(kind, comparison["blocks"]), comparison["blocks"])
+    return [_spread_row(trial, metric, blocks[trial, metric], of) for (trial, metric), of in spreads.items()]
 
 
-def _spread_row(trial: SpreadTrial, metric: str, blocks: int, found: Sequence[float]) -> SpreadRow:
+def _spread_row(trial: SpreadTrial, metric: str, blocks: int, spreads: Sequence[float]) -> SpreadRow:
     return {
         "network": trial.network,
         "clock": trial.clock,
@@ -142,6 +145,6 @@ def _spread_row(trial: SpreadTrial, metric: str, blocks: int, found: Sequence[fl
         "requests": trial.requests,
         "metric": metric,
         "blocks": blocks,
-        "comparisons": len(found),
-        "spread": float(f"{statistics.median(found):.3g}"),
+        "comparisons": len(spreads),
+        "spread": float(f"{statistics.median(spreads):.3g}"),
     }

@@ -23,8 +23,8 @@ def membership(
 ) -> Membership | None:
     """The first family that names the comparison; `each` makes one family per level: `answer/poor`."""
     for family in families:
-        named = family.pairs is None or "/".join(pair) in ("".join(p.split()) for p in family.pairs)
-        if metric in family.metrics and named:
+        is_named = family.pairs is None or "/".join(pair) in ("".join(p.split()) for p in family.pairs)
+        if metric in family.metrics and is_named:
             return Membership("/".join([family.name, *(cell[factor] for factor in family.each)]), family.correction)
     return None
 

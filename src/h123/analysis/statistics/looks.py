@@ -59,11 +59,11 @@ class Looks:
 
     def level(self, alpha: float) -> float:
         """The error that the present look may spend."""
-        return self._level(alpha, _spent(self.blocks[:-1]))
+        return self._level(alpha, _count_effective_looks(self.blocks[:-1]))
 
     def next_level(self, alpha: float) -> float:
         """The same of a look with more blocks."""
-        return self._level(alpha, _spent(self.blocks))
+        return self._level(alpha, _count_effective_looks(self.blocks))
 
     def _level(self, alpha: float, before: int) -> float:
         if self.rule == FIXED:
@@ -71,7 +71,7 @@ class Looks:
         return alpha * (WIDTH_SHARE if self.by_width else SHARE) * (1 - SHARE) ** before
 
 
-def _spent(blocks: Sequence[int]) -> int:
+def _count_effective_looks(blocks: Sequence[int]) -> int:
     """Looks that could find something: with fewer blocks no p is small enough, so they spend nothing."""
     return sum(number >= FEWEST for number in blocks)
 
@@ -83,10 +83,10 @@ def plan_looks(at_most: int | None) -> list[int]:
 
 def looks(events: Iterable[Event], now: int, planned: Sequence[int] = (), *, by_width: bool = False) -> Looks:
     """Those that the journal tells, and one at `now` blocks if that is another."""
-    numbers = list(dict.fromkeys([*(blocks for blocks in told(events) if blocks != now), now]))
+    numbers = list(dict.fromkeys([*(blocks for blocks in journalled_looks(events) if blocks != now), now]))
     return Looks(numbers, planned, by_width)
 
 
-def told(events: Iterable[Event]) -> list[int]:
+def journalled_looks(events: Iterable[Event]) -> list[int]:
     """The numbers of blocks of the journal's looks."""
     return [event["blocks"] for event in events if event["event"] == "look" and "blocks" in event]

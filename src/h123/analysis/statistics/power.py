@@ -26,7 +26,7 @@ _ROUNDING = 1 + 1e-9
 class Power:
     """The chance that a comparison which differs is found, by how many of its family's do."""
 
-    one: float
+    single: float
     half: float
     all: float
 
@@ -54,11 +54,11 @@ def power(spreads: Sequence[float], blocks: int, effect: float, *, correction: s
     same, different = _p(noise), _p(noise + shift[:, None])
     order = random.permuted(np.tile(np.arange(size), (campaigns, 1)), axis=1)
 
-    def found(true: int) -> float:
-        chosen = order < true
-        return float(rejected(np.where(chosen, different, same), correction, level)[chosen].mean())
+    def chance(differing: int) -> float:
+        is_different = order < differing
+        return float(rejected(np.where(is_different, different, same), correction, level)[is_different].mean())
 
-    return Power(found(1), found(math.ceil(size / 2)), found(size))
+    return Power(chance(1), chance(math.ceil(size / 2)), chance(size))
 
 
 def rejected(p: NDArray[np.float64], correction: str, level: float) -> NDArray[np.bool_]:
@@ -66,10 +66,10 @@ def rejected(p: NDArray[np.float64], correction: str, level: float) -> NDArray[n
     size = p.shape[1]
     ordered, rank = np.sort(p, axis=1), np.arange(1, size + 1)
     share = rank / size if correction == "bh" else 1 / (size - rank + 1)
-    met = ordered <= level * share * _ROUNDING
+    is_small = ordered <= level * share * _ROUNDING
     # Benjamini-Hochberg: up to the last p that meets its bound; Holm: up to the first that does not.
-    met = np.flip(np.logical_or.accumulate(np.flip(met, 1), axis=1), 1) if correction == "bh" else met
-    count = np.logical_and.accumulate(met, axis=1).sum(axis=1)
+    is_small = np.flip(np.logical_or.accumulate(np.flip(is_small, 1), axis=1), 1) if correction == "bh" else is_small
+    count = np.logical_and.accumulate(is_small, axis=1).sum(axis=1)
     least = np.concatenate([np.full((len(p), 1), -1.0), ordered], axis=1)[np.arange(len(p)), count]
     below: NDArray[np.bool_] = p <= least[:, None]
     return below

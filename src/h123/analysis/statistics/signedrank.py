@@ -50,7 +50,7 @@ class SignedRank:
 
     def __init__(self, differences: Sequence[float] | Floats) -> None:
         d = np.asarray(differences, dtype=np.float64)
-        self._reached = cumulative(len(d))
+        self._cumulative = cumulative(len(d))
         with np.errstate(invalid="ignore"):
             averages = (d[:, None] + d)[np.triu_indices(len(d))] / 2
         self._lowest, self._highest = (
@@ -63,13 +63,13 @@ class SignedRank:
         From the k-th smallest to the k-th largest average, k the largest number with 2 P(T <= k - 1) <= 1 - confidence.
         With fewer than 6 pairs no interval reaches 95 %: the widest is given, with the confidence that it has.
         """
-        # _reached[k - 1] is P(T <= k - 1). k = 1, the widest interval, where nothing is narrow enough to choose from.
-        k = max(1, int(np.searchsorted(self._reached, (1 - confidence) / 2, side="right")))
+        # _cumulative[k - 1] is P(T <= k - 1). Where nothing is narrow enough, k = 1 gives the widest interval.
+        k = max(1, int(np.searchsorted(self._cumulative, (1 - confidence) / 2, side="right")))
         return IntervalEstimate(
             centre=_middle(_median(self._lowest), _median(self._highest)),
             low=float(self._lowest[k - 1]),
             high=float(self._highest[-k]),
-            confidence=max(0.0, float(1 - 2 * self._reached[k - 1])),
+            confidence=max(0.0, float(1 - 2 * self._cumulative[k - 1])),
         )
 
     def p(self) -> float:
@@ -94,11 +94,11 @@ class SignedRank:
 
     def _above(self, bound: float) -> float:
         """One-sided p, small where the centre is above the bound. What rounding moves off the bound is on it."""
-        return float(self._reached[np.searchsorted(self._lowest, bound + ROUNDING, side="right")])
+        return float(self._cumulative[np.searchsorted(self._lowest, bound + ROUNDING, side="right")])
 
     def _below(self, bound: float) -> float:
         against = len(self._highest) - np.searchsorted(self._highest, bound - ROUNDING, side="left")
-        return float(self._reached[against])
+        return float(self._cumulative[against])
 
 
 def attainable(pairs: int, sides: int = 2) -> float:

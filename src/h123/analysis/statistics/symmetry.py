@@ -78,15 +78,15 @@ class SignTest:
 
     def __init__(self, differences: Sequence[float] | Floats) -> None:
         self._d = np.sort(np.asarray(differences, dtype=np.float64))
-        self._reached = binomial_cdf(len(self._d), 0.5)
+        self._cumulative = binomial_cdf(len(self._d), 0.5)
 
     def estimate(self, confidence: float) -> IntervalEstimate:
         """The median, and the exact interval from the k-th value from below to the k-th from above.
 
         k is the largest number with 2 P(B <= k - 1) <= 1 - confidence, B binomial (n, 1/2).
         """
-        k = max(1, int(np.searchsorted(self._reached, (1 - confidence) / 2, side="right")))
-        attained = max(0.0, float(1 - 2 * self._reached[k - 1]))
+        k = max(1, int(np.searchsorted(self._cumulative, (1 - confidence) / 2, side="right")))
+        attained = max(0.0, float(1 - 2 * self._cumulative[k - 1]))
         return IntervalEstimate(float(np.median(self._d)), float(self._d[k - 1]), float(self._d[-k]), attained)
 
     def p(self) -> float:
@@ -99,7 +99,7 @@ class SignTest:
         return max(self._above(-bound), self._below(bound))
 
     def _above(self, bound: float) -> float:
-        return float(self._reached[np.count_nonzero(self._d <= bound + ROUNDING)])
+        return float(self._cumulative[np.count_nonzero(self._d <= bound + ROUNDING)])
 
     def _below(self, bound: float) -> float:
-        return float(self._reached[np.count_nonzero(self._d >= bound - ROUNDING)])
+        return float(self._cumulative[np.count_nonzero(self._d >= bound - ROUNDING)])

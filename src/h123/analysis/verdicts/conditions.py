@@ -45,7 +45,7 @@ class Level(NamedTuple):
     withheld: str | None
 
 
-def ratios_asked(case: Case, metric: str, a: str, b: str) -> list[JudgedComparison]:
+def condition_ratios(case: Case, metric: str, a: str, b: str) -> list[JudgedComparison]:
     """Of a / b, where trials have such a value."""
     values = Values(case.trials)
     comparisons = [
@@ -55,7 +55,7 @@ def ratios_asked(case: Case, metric: str, a: str, b: str) -> list[JudgedComparis
     return judge(comparisons, case.rule, exclusions(case))
 
 
-def levels_asked(case: Case, metric: str, level: str) -> list[Level]:
+def condition_levels(case: Case, metric: str, level: str) -> list[Level]:
     """Of one level."""
     return [_level(case, metric, level, cell) for cell in _cells(case, metric, level)]
 

@@ -76,9 +76,11 @@ def clocks(plan: Plan) -> Clocks | None:
     """The plan's two clocks; None where they are not crossed with the compared factor."""
     for factor, levels in plan.study.factors.items():
         planned = {trial.cell[factor] for trial in plan.blocks[0]}
-        named = {values.get("clock"): name for name, values in levels.items() if name in planned and len(values) == 1}
-        if factor != plan.study.compare.factor and {"wall", "virtual"} <= named.keys():
-            return {"factor": factor, "wall": named["wall"], "virtual": named["virtual"]}
+        level_by_clock = {
+            values.get("clock"): name for name, values in levels.items() if name in planned and len(values) == 1
+        }
+        if factor != plan.study.compare.factor and {"wall", "virtual"} <= level_by_clock.keys():
+            return {"factor": factor, "wall": level_by_clock["wall"], "virtual": level_by_clock["virtual"]}
     return None
 
 
@@ -89,7 +91,7 @@ def decomposition(trials: TrialSet, plan: Plan, rule: Rule, exclusions: Exclusio
         return None
     emulated = [attempt for attempt in trials.attempts if attempt.link.kind == "emulated"]
     values = Values(TrialSet(emulated, trials.failed))
-    rows = [_parts(row, clock_levels, values, plan) for row in _asked(plan, clock_levels)]
+    rows = [_parts(row, clock_levels, values, plan) for row in _time_comparisons(plan, clock_levels)]
     by_part = zip(*(row for row in rows if row[0].pairs), strict=True)
     # Each part by itself: what repeats an observation does so in the same part.
     by_row = zip(*(judge(part, rule, exclusions) for part in by_part), strict=True)
@@ -113,7 +115,7 @@ def _bare(plan: Plan, clock_levels: Clocks) -> Iterator[PairedComparison]:
         yield PairedComparison(cell, label, "cpu", a, b, False, Membership("cpu", "none"), [], 0)
 
 
-def _asked(plan: Plan, clock_levels: Clocks) -> Iterator[PairedComparison]:
+def _time_comparisons(plan: Plan, clock_levels: Clocks) -> Iterator[PairedComparison]:
     """By the metrics of time, what the study's families ask under the wall clock; without values. Processor time is not
     split: it is the processing, and none under the virtual clock."""
     families = plan.study.compare.families

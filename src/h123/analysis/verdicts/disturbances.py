@@ -25,7 +25,7 @@ class WithoutDisturbed(VerdictRow):
     all: str
 
 
-class DisturbancesFound(TypedDict):
+class DisturbanceEffects(TypedDict):
     tolerated: float
     trials: int
     of: int
@@ -35,7 +35,7 @@ class DisturbancesFound(TypedDict):
 
 def disturbances(
     trials: TrialSet, plan: Plan, rule: Rule, comparisons: Sequence[JudgedComparison], exclusions: Exclusions
-) -> DisturbancesFound:
+) -> DisturbanceEffects:
     """The `disturbances` of verdicts.json; `judged` are the comparisons with all trials."""
     disturbed = [attempt for attempt in trials.attempts if attempt.disturbed]
     return {
@@ -83,12 +83,12 @@ def _row(without: JudgedComparison, verdict_of_all: str) -> WithoutDisturbed:
 
 
 class DisturbancesPart(TypedDict):
-    disturbances: NotRequired[DisturbancesFound]
+    disturbances: NotRequired[DisturbanceEffects]
 
 
 def _compute(case: Case) -> DisturbancesPart:
-    found = disturbances(case.trials, case.plan, case.rule, comparisons(case), exclusions(case))
-    return {"disturbances": found}
+    row = disturbances(case.trials, case.plan, case.rule, comparisons(case), exclusions(case))
+    return {"disturbances": row}
 
 
 SECTION = Section(DisturbancesPart, _compute)

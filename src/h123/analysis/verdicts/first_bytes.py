@@ -47,4 +47,4 @@ def _later(c: JudgedComparison, attempts: Sequence[Attempt], factor: str) -> Lat
 def _beyond(attempts: Sequence[Attempt], cell: Mapping[str, str]) -> list[tuple[int, str]]:
     """Of each connection of a treatment."""
     mine = [attempt for attempt in attempts if not attempt.twin and cell.items() <= attempt.cell.items()]
-    return [opening for one in mine for opening in beyond(one)]
+    return [opening for own_attempt in mine for opening in beyond(own_attempt)]

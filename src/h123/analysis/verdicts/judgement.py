@@ -24,7 +24,7 @@ class QualifiedPart(JudgedPart, HandshakesPart):
 
 
 @once
-def judged(case: Case) -> list[JudgedComparison]:
+def judge_case(case: Case) -> list[JudgedComparison]:
     """As the verdicts alone have them."""
     return judge(compared(case), case.rule, exclusions(case))
 
@@ -32,13 +32,13 @@ def judged(case: Case) -> list[JudgedComparison]:
 @once
 def opened(case: Case) -> list[HandshakesRow]:
     """The handshakes within processor time."""
-    return handshakes(case.attempts, judged(case), case.factor)
+    return handshakes(case.attempts, judge_case(case), case.factor)
 
 
 @once
 def comparisons(case: Case) -> list[JudgedComparison]:
     """As verdicts.json has them."""
-    return with_reasons(project(noted(judged(case), opened(case)), case.rule), case.attempts, case.factor)
+    return with_reasons(project(noted(judge_case(case), opened(case)), case.rule), case.attempts, case.factor)
 
 
 def _compute(case: Case) -> QualifiedPart:

@@ -8,7 +8,7 @@ import numpy as np
 
 from h123.analysis.audits.exclusions import exclusions
 from h123.analysis.case import Case
-from h123.analysis.comparisons.answers import Sent, answers, most_unlike, said
+from h123.analysis.comparisons.answers import Sent, answers, difference_words, most_unlike
 from h123.analysis.comparisons.comparison import TWINS, Cell, Pair, PairedComparison, Values, compare, in_blocks
 from h123.analysis.comparisons.failures import shares
 from h123.analysis.statistics.precision import FEWEST
@@ -31,7 +31,7 @@ class Treatment:
     def other_answers(self, before: "Treatment") -> str | None:
         """In what it answers otherwise than the same treatment of another campaign, in words."""
         difference = most_unlike(before.answers, self.answers)
-        return said(difference, "before", "after") if difference else None
+        return difference_words(difference, "before", "after") if difference else None
 
 
 @dataclass(frozen=True)

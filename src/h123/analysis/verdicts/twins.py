@@ -20,7 +20,7 @@ from h123.analysis.statistics.signedrank import Floats, cumulative, size
 from h123.analysis.verdicts.judgement import comparisons
 
 
-class TwinsFound(TypedDict):
+class TwinRate(TypedDict):
     comparisons: int
     rejected: int
     rate: float | None
@@ -37,7 +37,7 @@ AS_EXPECTED, MORE = "as expected", "more than expected"
 
 def twin_rate(
     comparisons: Sequence[PairedComparison], rows: Sequence[JudgedComparison], alpha: float, seed: int
-) -> TwinsFound:
+) -> TwinRate:
     """The `twins` of verdicts.json; `judged` are the comparisons' elements there, in the same order."""
     both = [(c, row) for c, row in zip(comparisons, rows, strict=True) if c.twin and not c.repeats]
     twins = [(c, p) for c, row in both if (p := row["p"]) is not None]
@@ -89,7 +89,7 @@ def _ranks(values: Floats) -> Floats:
 
 
 class TwinsPart(TypedDict):
-    twins: TwinsFound
+    twins: TwinRate
 
 
 def _compute(case: Case) -> TwinsPart:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from h123.analysis.audits.exclusions import Exclusion, Exclusions, named
+from h123.analysis.audits.exclusions import Exclusion, Exclusions, audit_names
 from h123.analysis.comparisons.comparison import PairedComparison
 from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.statistics.families import adjust, smallest_adjusted
@@ -172,7 +172,7 @@ def _notes(tested: ComparisonTest, verdict: str, rule: Rule) -> list[str]:
     if tested.exclusion:
         return [*notes, f"not judged: {tested.exclusion.why}"]
     if verdict != INCONCLUSIVE:
-        return [*notes, f"failed in some of its trials: {named(tested.qualified)}"] if tested.qualified else notes
+        return [*notes, f"failed in some of its trials: {audit_names(tested.qualified)}"] if tested.qualified else notes
     size, correction = tested.family_size, comparison.family.correction
     if smallest_adjusted(blocks, size, correction) > rule.level:
         notes.append(_too_few(blocks, size, correction, rule))

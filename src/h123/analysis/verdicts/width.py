@@ -47,7 +47,9 @@ class WidthProgress:
     """The number that is likely to be enough; None: more than is practical, or nothing to measure."""
 
 
-def reached(comparisons: Sequence[JudgedComparison], precision: float, planned: int, rule: Rule) -> WidthProgress:
+def width_progress(
+    comparisons: Sequence[JudgedComparison], precision: float, planned: int, rule: Rule
+) -> WidthProgress:
     """Of the first family's comparisons, as far as they can be judged. `planned`: blocks."""
     answers = [c for c in headline(comparisons) if not c["withheld"]] if comparisons else []
     if not answers:
@@ -85,10 +87,10 @@ def _needed(ends: tuple[float, float], blocks: int, precision: float, planned: i
     return None if needed is None else max(needed, blocks + 1) + planned - blocks
 
 
-def reached_by(case: Case, comparisons: Sequence[JudgedComparison]) -> WidthProgress:
+def campaign_width_progress(case: Case, comparisons: Sequence[JudgedComparison]) -> WidthProgress:
     """By a campaign that is to have a width."""
     assert case.facts.precision is not None
-    return reached(comparisons, case.facts.precision["wanted"], len(case.plan.blocks), case.rule)
+    return width_progress(comparisons, case.facts.precision["wanted"], len(case.plan.blocks), case.rule)
 
 
 class WidthPart(TypedDict):
@@ -98,7 +100,7 @@ class WidthPart(TypedDict):
 def _compute(case: Case) -> WidthPart:
     if case.facts.precision is None:
         return {"width": None}
-    progress = reached_by(case, comparisons(case))
+    progress = campaign_width_progress(case, comparisons(case))
     return {
         "width": {
             **case.facts.precision,

@@ -18,7 +18,7 @@ class Steps:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._status = Status("", console=console) if console.is_terminal else None
-        self._begun = self._said = time.monotonic()
+        self._started_at = self._printed_at = time.monotonic()
 
     def __enter__(self) -> "Steps":
         if self._status:
@@ -31,7 +31,7 @@ class Steps:
 
     def begin(self, text: str) -> None:
         """The next step."""
-        self._begun = self._said = time.monotonic()
+        self._started_at = self._printed_at = time.monotonic()
         self._console.print(text, soft_wrap=True)
         if self._status:
             self._status.update("")
@@ -39,9 +39,9 @@ class Steps:
     def move(self, text: str) -> None:
         """How far the step is."""
         now = time.monotonic()
-        line = f"  {text}, {format_span(now - self._begun)}"
+        line = f"  {text}, {format_span(now - self._started_at)}"
         if self._status:
             self._status.update(Text(line))
-        elif now - self._said >= QUIET_S:
-            self._said = now
+        elif now - self._printed_at >= QUIET_S:
+            self._printed_at = now
             self._console.print(line, soft_wrap=True)

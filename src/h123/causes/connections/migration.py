@@ -44,8 +44,8 @@ def _flows(of: Connection, to_new: Times, spoke: Times) -> int:
     """When data was first sent to the new place: with more than a challenge before the client's answer to it came, or
     after that. `there`, `spoke`: places of what was sent there, and what came from there."""
     up, down = of.up, of.down
-    reached = down.delivered_at[to_new[down.arrived[to_new]]].min(initial=np.iinfo(np.int64).max)
-    answers = up.delivered_at[spoke[up.at[spoke] >= reached]]
+    first_delivery = down.delivered_at[to_new[down.arrived[to_new]]].min(initial=np.iinfo(np.int64).max)
+    answers = up.delivered_at[spoke[up.at[spoke] >= first_delivery]]
     validated = int(answers.min()) if len(answers) else int(up.delivered_at[spoke].max())
     early = to_new[(down.at[to_new] < validated) & (down.packets["payload"][to_new] >= _DATA)]
     if len(early) > 1:

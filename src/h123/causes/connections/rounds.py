@@ -72,9 +72,9 @@ def rounds(sending: Sending, answers: Sending, round_trip_ns: int, rested: NDArr
         patience = int(sending.at[first]) + int(_PATIENCE * max(round_trip_ns, 1))
         ends = patience
         if next_arrived < len(arrived):
-            reached = int(sending.delivered_at[arrived[next_arrived]])
-            patience = max(patience, reached + round_trip_ns)
-            answer = int(np.searchsorted(sent_at, reached))
+            delivery = int(sending.delivered_at[arrived[next_arrived]])
+            patience = max(patience, delivery + round_trip_ns)
+            answer = int(np.searchsorted(sent_at, delivery))
             ends = min(int(received_at[answer]) if answer < len(sent_at) else patience, patience)
         first = max(first + 1, int(np.searchsorted(sending.at, ends)))
     places = np.array(firsts, np.int64)

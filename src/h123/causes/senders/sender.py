@@ -76,18 +76,18 @@ class Sender:
     def course(self) -> Course:
         """From its first packet to its last."""
         occupied, on_wire, mended = self.sending.occupied, self.sending.on_wire, self.mending
-        known = [spans.edges for _, spans in (*self.limits, *self.unheard)]
+        limit_edges = [spans.edges for _, spans in (*self.limits, *self.unheard)]
         own = [self.sending.at, self._roomy[self._roomy < NEVER], self._full_until[self._full_until < NEVER]]
         bodies = [] if self.bodies is None else [self.bodies.edges]
-        edges = np.concatenate([occupied.edges, on_wire.edges, mended.edges, *own, *bodies, *known])
+        edges = np.concatenate([occupied.edges, on_wire.edges, mended.edges, *own, *bodies, *limit_edges])
 
         def tell(moments: Times) -> Numbers:
             # The first packet after each moment that says something ends its gap.
             ends = np.searchsorted(self._content.at, moments)
             causes = np.where(moments >= self._roomy[ends], self._free[ends], self._gaps[ends])
             if self.bodies is not None:
-                held = (moments < self._full_until[ends]) & self._prompt[ends] | (causes == NUMBER[NAGLE])
-                causes = np.where(self.bodies.hold(moments) | held, causes, NUMBER[IDLE])
+                is_waiting = (moments < self._full_until[ends]) & self._prompt[ends] | (causes == NUMBER[NAGLE])
+                causes = np.where(self.bodies.hold(moments) | is_waiting, causes, NUMBER[IDLE])
             for cause, spans in self.limits:
                 causes = np.where(spans.hold(moments), NUMBER[cause], causes)
             causes = np.where(mended.hold(moments) & ~self._unready[ends], NUMBER[MENDING], causes)
@@ -304,8 +304,8 @@ class Sender:
     def _rested(self) -> NDArray[np.bool_]:
         """Whether, before each packet, all that had been sent was known to have arrived for a while."""
         at, departures = self.sending.at, np.where(self.sending.arrived, self.sending.delivered_at, 0)
-        reached = np.maximum.accumulate(departures)
-        knowledge_times = self.answers.receipts(reached)
+        latest_departures = np.maximum.accumulate(departures)
+        knowledge_times = self.answers.receipts(latest_departures)
         rested = np.zeros(len(at), bool)
         rested[1:] = knowledge_times[:-1] < at[1:] - _RESTED_NS
         return rested

@@ -21,7 +21,7 @@ def print_power_preview(
 ) -> None:
     """How narrow the intervals will be, what each family can find, and how many blocks a width takes."""
     sought = plan.study.compare.margin if effect is None else effect
-    families = preview_power(plan, effect=sought, stated=spread, known=known_spreads())
+    families = preview_power(plan, effect=sought, assumed_spread=spread, spreads=known_spreads())
     if not families:
         return
     answers, blocks = headline(families), len(plan.blocks)

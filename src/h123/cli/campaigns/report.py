@@ -34,7 +34,7 @@ def command(
     campaign = CampaignFolder.open(folder)
     requirements.GateResult(campaign, requirements.standing(campaign))
     out_console.print(str(write_report(campaign, beside)), soft_wrap=True)
-    _tell_what_is_missing()
+    _print_missing_packages()
     complain_of_damage(campaign)
 
 
@@ -50,11 +50,11 @@ def conclude(folder: "CampaignFolder") -> int:
     path = write_report(folder)
     print_summary(result.verdicts, out_console, folder.path)
     out_console.print(f"Report: {path}", soft_wrap=True)
-    _tell_what_is_missing()
+    _print_missing_packages()
     requirements.print_gate_files(result.files)
     return result.status
 
 
-def _tell_what_is_missing() -> None:
+def _print_missing_packages() -> None:
     if note := REPORT.note("Figures"):
         say(note)

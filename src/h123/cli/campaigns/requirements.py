@@ -56,7 +56,7 @@ def print_gate_files(files: Sequence[Path]) -> None:
         out_console.print(f"Gate: {', '.join(map(str, files))}", soft_wrap=True)
 
 
-def tell(where: Path, name: str, outcomes: Sequence[ConditionOutcome]) -> int:
+def report_outcomes(where: Path, name: str, outcomes: Sequence[ConditionOutcome]) -> int:
     """Print and write what became of conditions that are held against no single campaign; the exit status."""
     for line in gate_row(outcomes)["lines"]:
         write(out_console, line)

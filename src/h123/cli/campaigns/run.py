@@ -321,7 +321,7 @@ def _watched(campaign: "Campaign", exposition: "Exposition | None") -> "Iterator
         return
     with exposition.of(campaign.plan.study.name, campaign.folder.path):
         say(f"Metrics, while it runs: {exposition.url}")
-        yield lambda: exposition.beside(display_for(err_console))
+        yield lambda: exposition.display_with(display_for(err_console))
 
 
 def _run_to_its_end(

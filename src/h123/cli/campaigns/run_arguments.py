@@ -41,7 +41,7 @@ def check(arguments: RunArguments) -> "CampaignFolder | None":
     """The campaign that is in its folder, if any. Raises UserError where it cannot go on, or none can begin there."""
     from h123.store import check_new
 
-    there = begun_in(arguments.out)
+    there = campaign_in(arguments.out)
     _check(arguments, there)
     if arguments.out and there is None:
         check_new(arguments.out)
@@ -90,7 +90,7 @@ def _began_so(arguments: RunArguments, folder: "CampaignFolder") -> bool:
     )
 
 
-def begun_in(out: Path | None) -> "CampaignFolder | None":
+def campaign_in(out: Path | None) -> "CampaignFolder | None":
     """The campaign that is there, if any."""
     from h123.store import CampaignFolder
 

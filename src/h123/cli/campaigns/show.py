@@ -32,7 +32,7 @@ def command(
     Requests, throughput, bytes in flight, windows, round trips, queue, losses and sequence numbers (docs/show.md).
     """
     from h123.base.files.output import check_output
-    from h123.report.trial_view import choose, write_closeup
+    from h123.report.trial_view import choose, write_trial_view
     from h123.store import CampaignFolder
 
     if out:
@@ -40,7 +40,7 @@ def command(
     campaign = CampaignFolder.open(folder)
     choices = choose(campaign, trials)
     page = out or campaign.path / "show" / f"{'+'.join(each.name for each in choices)}.html"
-    write_closeup(campaign, choices, page, force=force or out is None)
+    write_trial_view(campaign, choices, page, force=force or out is None)
     out_console.print(str(page), soft_wrap=True)
     if note := REPORT.note("Figures"):
         say(note)

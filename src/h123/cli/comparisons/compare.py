@@ -18,7 +18,7 @@ from h123.cli.options import (
     TransportOption,
     share,
 )
-from h123.cli.signals import held_back
+from h123.cli.signals import signals_blocked
 
 
 def command(
@@ -217,7 +217,7 @@ def command(
     Without --server the server that --url names is asked where it runs: its clients are in the lab, behind the
     emulated networks, and a gateway passes on what they send. Nothing on the machine is changed for that.
     """
-    with held_back():
+    with signals_blocked():
         from h123.cli.comparisons.arguments import CompareArguments
         from h123.cli.comparisons.comparison import compare
 

@@ -17,15 +17,15 @@ from h123.base.units import format_bytes
 from h123.catalogue import OwnServer, clients_of_any_server
 from h123.cli.campaigns import requirements
 from h123.cli.campaigns.run import run
-from h123.cli.campaigns.run_arguments import RunArguments, begun_in, check, of_another_study
+from h123.cli.campaigns.run_arguments import RunArguments, campaign_in, check, of_another_study
 from h123.cli.comparisons.arguments import CompareArguments
 from h123.cli.comparisons.inquiry import inquiry_of, load_of
 from h123.cli.comparisons.servers import (
     ONE,
     PROTOCOLS,
-    check_elsewhere,
+    check_remote_server,
     named_servers,
-    server_elsewhere,
+    remote_server,
     server_started,
 )
 from h123.cli.options import NETWORKS
@@ -39,8 +39,8 @@ from h123.probe import (
     Inquiry,
     OfferedLoad,
     ServerAbilities,
+    abilities_words,
     check_answers,
-    found_words,
     judge,
     served,
     survey,
@@ -83,8 +83,8 @@ def compare(arguments: CompareArguments) -> int:
     }
     planned = _planned(arguments, servers)
     if not servers:
-        check_elsewhere(arguments, conditions)
-        servers = {ONE: server_elsewhere(arguments, inquiry)}
+        check_remote_server(arguments, conditions)
+        servers = {ONE: remote_server(arguments, inquiry)}
     networks, files = _networks(arguments.networks or NETWORKS.split(","))
     servers_known = {name: _find_out(name, server, inquiry, arguments) for name, server in servers.items()}
     shared = _shared(servers_known)
@@ -94,10 +94,10 @@ def compare(arguments: CompareArguments) -> int:
     if not arguments.networks and arguments.clock == "virtual":
         networks = _worth_measuring(networks, answers)
     draft = Draft(
-        servers={name: _as_found(server, servers_known[name]) for name, server in servers.items()},
+        servers={name: _with_abilities(server, servers_known[name]) for name, server in servers.items()},
         inquiry=inquiry,
         protocols=shared,
-        asked=_visits(page, inquiry, answers, load) if page else DraftedRequests(inquiry, answers, load),
+        workload=_visits(page, inquiry, answers, load) if page else DraftedRequests(inquiry, answers, load),
         networks=networks,
         client=arguments.client,
         clock=arguments.clock,
@@ -199,9 +199,9 @@ def _planned(arguments: CompareArguments, servers: Mapping[str, OwnServer]) -> R
     campaign: before any server is started."""
     out = arguments.out or Path("campaigns") / f"compare-{dt.datetime.now():%Y%m%d-%H%M%S}"
     commands = {name: shlex.join(shlex.split(server.command or "")) for name, server in servers.items()}
-    if there := begun_in(out):
-        begun = {name: server.get("command") or "" for name, server in there.study.get("servers", {}).items()}
-        if there.study["name"] != STUDY or begun != (commands or {ONE: ""}):
+    if there := campaign_in(out):
+        commands_then = {name: server.get("command") or "" for name, server in there.study.get("servers", {}).items()}
+        if there.study["name"] != STUDY or commands_then != (commands or {ONE: ""}):
             raise of_another_study(out)
     planned = RunArguments(
         out=out,
@@ -227,10 +227,10 @@ def _visits(
 ) -> DraftedVisits:
     """Of the page as the server has it."""
     had = {path: served(mine, path, inquiry) for path, mine in zip(inquiry.site.paths, answers, strict=True)}
-    found = page.as_served(had)
-    for note in found.notes:
+    visit = page.as_served(had)
+    for note in visit.notes:
         say(f"  {note}")
-    site = found.site
+    site = visit.site
     say(f"  The page: {len(site.loads())} requests, {format_bytes(site.bytes)}, {max(site.depth())} deep")
     return DraftedVisits(site, load)
 
@@ -240,7 +240,7 @@ def _find_out(name: str, server: OwnServer, inquiry: Inquiry, arguments: Compare
     with scratch() as folder:
         inquired = survey(server, inquiry, folder)
     judgement = judge(inquired, inquiry, arguments.protocols)
-    for line in found_words(judgement, inquiry):
+    for line in abilities_words(judgement, inquiry):
         say(f"  {line}")
     return judgement
 
@@ -260,7 +260,7 @@ def _shared(judgements: Mapping[str, ServerAbilities]) -> list[str]:
     return list(shared)
 
 
-def _as_found(server: OwnServer, judgement: ServerAbilities) -> OwnServer:
+def _with_abilities(server: OwnServer, judgement: ServerAbilities) -> OwnServer:
     """The server with what it was found to speak."""
     return server.model_copy(update={"protocols": list(judgement.protocols), "http3_port": judgement.http3_port})
 

@@ -12,7 +12,7 @@ from h123.base.errors import UserError
 from h123.base.terminal.console import out_console, write
 from h123.cli.campaigns.damage import complain_of_damage
 from h123.cli.options import ByOption, ForceOption
-from h123.cli.signals import held_back
+from h123.cli.signals import signals_blocked
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -54,7 +54,7 @@ def command(
     gone. Says what differs between the two, and refuses where they have no treatment in common. Writes diff.json, and
     with --fail-if what `h123 gate` does.
     """
-    with held_back():
+    with signals_blocked():
         from h123.cli.campaigns import requirements
 
     raise typer.Exit(_diff(before, after, requirements.forbidding(fail_if or [], by), out, force=force))
@@ -82,20 +82,20 @@ def _diff(before: Path, after: Path, conditions: "Sequence[Condition]", out: Pat
     write_atomically(where / "diff.json", json.dumps(diff, indent=1, allow_nan=False) + "\n")
     _print(diff)
     out_console.print(f"Diff: {where / 'diff.json'}", soft_wrap=True)
-    status = _held(diff, conditions, where) if conditions else 0
+    status = _gate_status(diff, conditions, where) if conditions else 0
     for folder in folders:
         complain_of_damage(folder)
     return status
 
 
-def _held(diff: "Diff", conditions: "Sequence[Condition]", where: Path) -> int:
+def _gate_status(diff: "Diff", conditions: "Sequence[Condition]", where: Path) -> int:
     """Hold the diff against them; the exit status."""
-    from h123.cli.campaigns.requirements import tell
+    from h123.cli.campaigns.requirements import report_outcomes
     from h123.gate import judge, unpaired_figures
 
     unfinished = "; ".join(diff.get("unfinished", [])) or None
     outcomes = [judge(condition, unpaired_figures(diff, condition), unfinished=unfinished) for condition in conditions]
-    return tell(where, f"{diff['before']['campaign']} and {diff['after']['campaign']}", outcomes)
+    return report_outcomes(where, f"{diff['before']['campaign']} and {diff['after']['campaign']}", outcomes)
 
 
 def _print(diff: "Diff") -> None:

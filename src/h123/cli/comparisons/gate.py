@@ -10,7 +10,7 @@ from h123.base.errors import UserError
 from h123.base.terminal.console import out_console, write
 from h123.cli.campaigns.damage import complain_of_damage
 from h123.cli.options import ByOption, FailIfOption, FolderArgument
-from h123.cli.signals import held_back
+from h123.cli.signals import signals_blocked
 
 if TYPE_CHECKING:
     from h123.study import Condition, Study
@@ -29,7 +29,7 @@ def command(campaign: FolderArgument, fail_if: FailIfOption = None, by: ByOption
     A condition may name any metric that the campaign's trials have (docs/contracts/metrics.md), whether or not the
     study names it, and any two levels. Nothing passes while trials are missing or files are damaged.
     """
-    with held_back():
+    with signals_blocked():
         from h123.cli.campaigns import requirements
 
     raise typer.Exit(hold(campaign, requirements.forbidding(fail_if or [], by)))

@@ -29,12 +29,12 @@ def named_servers(commands: Sequence[str], folder: Path) -> dict[str, str]:
         match = None if _is_program(commands[0], folder) else _NAMED.fullmatch(commands[0])
         # `PORT=8443 ./server` is how shells name variables: a name for a server is written in small letters.
         return {match["name"]: match["command"]} if match else {ONE: commands[0]}
-    named = [_NAMED.fullmatch(command) for command in commands]
-    if len(commands) > 2 or not all(named):
+    matches = [_NAMED.fullmatch(command) for command in commands]
+    if len(commands) > 2 or not all(matches):
         raise UserError(
             "several --server need names, and there can be two", remedy="--server base='...' --server new='...'"
         )
-    found_names = {name_match["name"]: name_match["command"] for name_match in named if name_match}
+    found_names = {name_match["name"]: name_match["command"] for name_match in matches if name_match}
     if len(found_names) < len(commands):
         raise UserError("both --server have the same name", remedy="--server base='...' --server new='...'")
     return found_names
@@ -75,7 +75,7 @@ def _environment(texts: Sequence[str]) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def check_elsewhere(arguments: CompareArguments, conditions: Sequence[Condition]) -> None:
+def check_remote_server(arguments: CompareArguments, conditions: Sequence[Condition]) -> None:
     """Refuse what nobody can know, or do, of a server that is not started here."""
     if arguments.clock == "virtual":
         raise UserError(
@@ -92,7 +92,7 @@ def check_elsewhere(arguments: CompareArguments, conditions: Sequence[Condition]
             )
 
 
-def server_elsewhere(arguments: CompareArguments, inquiry: Inquiry) -> OwnServer:
+def remote_server(arguments: CompareArguments, inquiry: Inquiry) -> OwnServer:
     """The server that the URL names, where it is now. Raises UserError."""
     site = inquiry.site
     shared = {

@@ -64,11 +64,11 @@ def _lab() -> list[MachineCheck]:
     """The data plane's checks: namespaces, TUN, real-time priority, buffers, congestion controllers."""
     if not lab_binary().is_file():
         return [*_without_lab()]
-    done = subprocess.run([str(lab_binary()), "doctor", "--json"], capture_output=True, text=True, check=False)
+    process = subprocess.run([str(lab_binary()), "doctor", "--json"], capture_output=True, text=True, check=False)
     try:
-        return [MachineCheck(**check) for check in json.loads(done.stdout)]
+        return [MachineCheck(**check) for check in json.loads(process.stdout)]
     except (ValueError, TypeError):
-        raise UserError(f"h123-lab doctor failed: {done.stderr.strip()}", remedy=lab_remedy(), status=3) from None
+        raise UserError(f"h123-lab doctor failed: {process.stderr.strip()}", remedy=lab_remedy(), status=3) from None
 
 
 def _ways() -> Iterator[MachineCheck]:
@@ -78,10 +78,10 @@ def _ways() -> Iterator[MachineCheck]:
 
     if not lab_binary().is_file():
         return
-    found = ways()
-    for way in found.ways:
-        taken = "; trials run so here" if way.way == found.chosen else ""
-        yield MachineCheck(PRIVILEGES[way.way], way.open, f"{way.detail}{taken}", way.remedy)
+    offer = ways()
+    for way in offer.ways:
+        note = "; trials run so here" if way.way == offer.chosen else ""
+        yield MachineCheck(PRIVILEGES[way.way], way.open, f"{way.detail}{note}", way.remedy)
 
 
 def _without_lab() -> Iterator[MachineCheck]:
@@ -150,6 +150,6 @@ def _go() -> MachineCheck:
 def _go_version(path: str) -> tuple[int, ...]:
     """Of the one that is there, not of one that it would fetch; nothing where it does not tell."""
     environment = {**os.environ, "GOTOOLCHAIN": "local"}
-    done = subprocess.run([path, "env", "GOVERSION"], capture_output=True, text=True, check=False, env=environment)
-    match = re.match(r"go(\d+)\.(\d+)", done.stdout)
+    process = subprocess.run([path, "env", "GOVERSION"], capture_output=True, text=True, check=False, env=environment)
+    match = re.match(r"go(\d+)\.(\d+)", process.stdout)
     return tuple(map(int, match.groups())) if match else ()

@@ -48,7 +48,7 @@ def _summary(page: "site.Site") -> Iterator[str]:
     yield f"{amount(page)}, {max(page.depth())} deep{run}"
     for label in [None, *page.hosts] if page.hosts else []:
         own = [resource for resource in page.resources if resource.host == label]
-        count, size = sum(one.count for one in own), sum(one.size * one.count for one in own)
+        count, size = sum(part.count for part in own), sum(part.size * part.count for part in own)
         name = "the page's own host" if label is None else f"the host {label}"
         yield f"  of {name}: {count} {'request' if count == 1 else 'requests'}, {format_bytes(size)}"
     if len(connections_kept.loads()) < len(page.loads()):
@@ -85,13 +85,19 @@ def _resources(page: "site.Site") -> "Table":
     columns = {name: values for name, values in more.items() if any(values)}
     table = _table("resource", "type", "count", "size", "urgency", "asked for by", "runs", "depth", *columns)
     depths, at = page.depth(), dict[str, int]()
-    for index, (one, _) in enumerate(page.loads()):
-        at.setdefault(one.name, depths[index])
-    for index, one in enumerate(page.resources):
-        runs = format_seconds(one.run / 1e9) if one.run else ""
-        figures = (str(one.count), format_bytes(one.size), str(one.priority))
+    for index, (item, _) in enumerate(page.loads()):
+        at.setdefault(item.name, depths[index])
+    for index, item in enumerate(page.resources):
+        runs = format_seconds(item.run / 1e9) if item.run else ""
+        figures = (str(item.count), format_bytes(item.size), str(item.priority))
         table.add_row(
-            one.name, one.type, *figures, one.by or "", runs, str(at[one.name]), *(of[index] for of in columns.values())
+            item.name,
+            item.type,
+            *figures,
+            item.by or "",
+            runs,
+            str(at[item.name]),
+            *(of[index] for of in columns.values()),
         )
     return table
 

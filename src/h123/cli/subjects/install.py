@@ -6,7 +6,7 @@ import typer
 
 from h123.base.terminal.console import err_console, out_console
 from h123.cli import completion
-from h123.cli.subjects.selection import KERNEL, named
+from h123.cli.subjects.selection import KERNEL, named_subjects
 
 
 def command(
@@ -32,7 +32,7 @@ def command(
     from h123.base.terminal.steps import Steps
     from h123.catalogue import check_failures, install_each
 
-    kernel, subjects = named(names, everything)
+    kernel, subjects = named_subjects(names, everything)
     with Steps(err_console) as steps:
         failures = install_each(subjects, steps)
         if kernel:

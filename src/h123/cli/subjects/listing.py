@@ -8,7 +8,7 @@ import typer
 from h123.base.errors import UserError
 from h123.base.terminal.console import out_console, wrap, write
 from h123.cli import completion
-from h123.cli.subjects.selection import known
+from h123.cli.subjects.selection import subjects_by_name
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,7 +46,7 @@ def command(
         if not names:
             print_subjects(out_console)
             return
-        for subject in known(names):
+        for subject in subjects_by_name(names):
             print_subject(subject, out_console)
         return
     if names:

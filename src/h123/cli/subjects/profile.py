@@ -9,7 +9,7 @@ from h123.base.errors import UserError
 from h123.base.terminal.console import err_console, out_console, write
 from h123.base.units import format_seconds
 from h123.cli import completion
-from h123.cli.subjects.selection import RoleOption, named
+from h123.cli.subjects.selection import RoleOption, named_subjects
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,7 +41,7 @@ def command(
     Subjects named here are installed first if necessary. `h123 list subjects NAME` shows the last profile of a subject
     that was verified here.
     """
-    _profile_subjects(named(names, everything)[1], everything, role.value if role else None)
+    _profile_subjects(named_subjects(names, everything)[1], everything, role.value if role else None)
 
 
 def _profile_subjects(subjects: "Sequence[Subject]", everything: bool, role: "VerifiedRole | None") -> None:

@@ -10,7 +10,7 @@ from h123.base.errors import UserError
 from h123.base.paths import require_checkout
 from h123.base.terminal.console import out_console
 from h123.cli import completion
-from h123.cli.subjects.selection import known
+from h123.cli.subjects.selection import subjects_by_name
 
 
 def command(
@@ -52,7 +52,9 @@ def command(
     from h123.verification import has_news, publish
 
     unknown = []
-    chosen_subjects = known(names) if names else [subject for subject in catalogue().values() if has_news(subject)]
+    chosen_subjects = (
+        subjects_by_name(names) if names else [subject for subject in catalogue().values() if has_news(subject)]
+    )
     for subject in chosen_subjects:
         if publish(subject):
             out_console.print(f"{subject.name}: published")

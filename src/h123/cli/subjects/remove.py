@@ -6,7 +6,7 @@ import typer
 
 from h123.base.terminal.console import out_console, say
 from h123.cli import completion
-from h123.cli.subjects.selection import KERNEL, named
+from h123.cli.subjects.selection import KERNEL, named_subjects
 
 
 def command(
@@ -21,7 +21,7 @@ def command(
     from h123 import virtual
     from h123.catalogue import remove
 
-    kernel, subjects = named(names, everything=False)
+    kernel, subjects = named_subjects(names, everything=False)
     there = {subject.name: remove(subject, say) for subject in subjects}
     if kernel:
         there[KERNEL] = virtual.remove_kernel(say)

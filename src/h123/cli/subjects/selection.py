@@ -20,17 +20,17 @@ class RoleOption(StrEnum):
     CLIENT = "client"
 
 
-def named(names: list[str] | None, everything: bool) -> "tuple[bool, list[Subject]]":
+def named_subjects(names: list[str] | None, everything: bool) -> "tuple[bool, list[Subject]]":
     """Whether the virtual kernel was named, and the subjects that were; each once, in the order given."""
     from h123.catalogue import catalogue
 
     if everything == bool(names):
         raise UserError("give either subject names or --all", remedy="`h123 list subjects` lists the subjects")
     asked_names = names or list(catalogue())
-    return KERNEL in asked_names, known([name for name in asked_names if name != KERNEL], [KERNEL])
+    return KERNEL in asked_names, subjects_by_name([name for name in asked_names if name != KERNEL], [KERNEL])
 
 
-def known(names: Sequence[str], others: Sequence[str] = ()) -> "list[Subject]":
+def subjects_by_name(names: Sequence[str], others: Sequence[str] = ()) -> "list[Subject]":
     """The subjects of these names, each once; `others` may stand beside them."""
     from h123.catalogue import catalogue, unknown_subject
 

@@ -26,6 +26,7 @@ from h123.verification import (
     PublicRecord,
     Record,
     Result,
+    best_proof,
     describe,
     moved_words,
     public_record,
@@ -33,7 +34,6 @@ from h123.verification import (
     receive_windows,
     roles_of,
     tally,
-    told_of,
 )
 from h123.verification.constants import Constants, described
 from h123.verification.profile import summary
@@ -102,7 +102,7 @@ def print_subject(subject: Subject, console: Console) -> None:
 
 def _verified(subject: Subject, upstream: PublicRecord | None) -> tuple[str, str]:
     """When, or by whom, if all is well; and the colour of it."""
-    proof = told_of(subject, upstream)
+    proof = best_proof(subject, upstream)
     if proof is None:
         return _NOTHING, "dim"
     if not proof.holds:
@@ -261,7 +261,7 @@ def _installed(subject: Subject) -> str:
 
 
 def _verification_facts(subject: Subject) -> Iterator[tuple[str, str]]:
-    proof, again = told_of(subject, public_record(subject)), f"`h123 verify {subject.name}`"
+    proof, again = best_proof(subject, public_record(subject)), f"`h123 verify {subject.name}`"
     if proof is None:
         yield "verified", f"no: {again}"
         return

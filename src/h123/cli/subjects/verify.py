@@ -11,7 +11,7 @@ from h123.base.errors import UserError
 from h123.base.terminal.console import err_console, out_console, say, write
 from h123.base.units import format_seconds
 from h123.cli import completion
-from h123.cli.subjects.selection import RoleOption, named
+from h123.cli.subjects.selection import RoleOption, named_subjects
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -75,7 +75,7 @@ def command(
             raise UserError("give either --all or --missing, which is the part of --all that is not known yet")
         only: Literal["constants", "moves"] | None = "constants" if constants else "moves" if moves else None
         verify_subjects(
-            named(what, everything or missing)[1],
+            named_subjects(what, everything or missing)[1],
             everything or missing,
             role.value if role else None,
             missing=missing,
@@ -113,7 +113,7 @@ def verify_subjects(
     absent = list(dict.fromkeys(subject.name for subject, _ in task_list if everything and not installed_once(subject)))
     if everything and len(absent) == len({subject.name for subject, _ in task_list}):
         raise UserError("no subject is installed", remedy="`h123 install NAME`, or `h123 install --all`", status=1)
-    parts = {(s.name, r): _wanted((s, r), missing, only) for s, r in task_list if s.name not in absent}
+    parts = {(s.name, r): _parts_to_verify((s, r), missing, only) for s, r in task_list if s.name not in absent}
     casts = {(s.name, r): cast_of(s, r, subjects_known) for s, r in task_list if parts.get((s.name, r))}
     if not casts:
         say("Nothing is missing: all that is installed has been verified as it is now.")
@@ -125,18 +125,20 @@ def verify_subjects(
         def tasks(part: Part) -> list[Task]:
             return [(s, r) for s, r in task_list if (s.name, r) in complete and part in parts[s.name, r]]
 
-        found = verify_each(tasks("checks"), asked_as, pool, steps)
+        results_by_subject = verify_each(tasks("checks"), asked_as, pool, steps)
         measure_each(tasks("constants"), pool, steps)
         move_each(tasks("moves"), pool, steps)
-    if found:
-        print_verification(found, out_console)
+    if results_by_subject:
+        print_verification(results_by_subject, out_console)
     stranded = [name for name, r in casts.keys() - complete if name not in failed]
     for names, why in ((absent, "not installed"), (stranded, "the server for these clients could not be installed")):
         if names:
             write(out_console, f"Not verified, because {why}: {', '.join(names)}")
     check_failures(failed)
-    broken = [name for name, results in found.items() if any(r.verdict == "failed" for r in results)]
-    if own := [name for name in found if name not in broken and public_record(subjects_known[name]) is None]:
+    broken = [name for name, results in results_by_subject.items() if any(r.verdict == "failed" for r in results)]
+    if own := [
+        name for name in results_by_subject if name not in broken and public_record(subjects_known[name]) is None
+    ]:
         write(out_console, f"Verified for measuring, not for the catalogue (`h123 publish`): {', '.join(own)}")
     if broken:
         raise UserError(
@@ -147,7 +149,7 @@ def verify_subjects(
         )
 
 
-def _wanted(task: "Task", missing: bool, only: "Part | None") -> "set[Part]":
+def _parts_to_verify(task: "Task", missing: bool, only: "Part | None") -> "set[Part]":
     from h123.verification import Part, lacking
 
     every: set[Part] = {only} if only else set(get_args(Part))

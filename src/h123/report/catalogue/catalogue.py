@@ -48,8 +48,10 @@ minute or more."""
 def write_catalogue() -> Path:
     """Write the project's page from its committed files; returns its path. Raises UserError where one is wrong."""
     path = project_root() / "docs" / "catalogue.md"
-    known = catalogue()
-    every = {name: known[name] for name in subject_names()}  # of a subject whose manifest is wrong, no page without it
+    subjects = catalogue()
+    every = {
+        name: subjects[name] for name in subject_names()
+    }  # of a subject whose manifest is wrong, no page without it
     write_atomically(path, catalogue_page(every, public_records(), load_rejected_subjects()))
     return path
 
@@ -122,12 +124,12 @@ def _server_row(subject: Subject, results: list[Result]) -> dict[str, str]:
 
 
 def _limited(protocol: str, limits: Limits) -> str:
-    told = []
+    limit_words = []
     if protocol in limits.streams:
-        told.append(f"at most {limits.streams[protocol]} at once")
+        limit_words.append(f"at most {limits.streams[protocol]} at once")
     if protocol in limits.idle:
-        told.append(f"idle for at most {format_seconds(limits.idle[protocol] / 1e9)}")
-    return f"{protocol} ({', '.join(told)})" if told else protocol
+        limit_words.append(f"idle for at most {format_seconds(limits.idle[protocol] / 1e9)}")
+    return f"{protocol} ({', '.join(limit_words)})" if limit_words else protocol
 
 
 def _crowded(protocol: str, client: Client) -> str:

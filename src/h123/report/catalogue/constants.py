@@ -36,29 +36,33 @@ What counts as the same:
 class DeclarationCheck:
     """What is stated of one stack, against what its subject's packets show."""
 
-    said: DeclaredConstants
+    declared: DeclaredConstants
     comparisons: Sequence[DeclaredComparison]
     """Empty: there is no valid measurement."""
 
     @property
     def server(self) -> str:
         """What the page calls it. Over TCP the kernel sends, whoever the server is."""
-        return self.said.subject if self.said.protocol == QUIC else f"{self.said.source} (server {self.said.subject})"
+        return (
+            self.declared.subject
+            if self.declared.protocol == QUIC
+            else f"{self.declared.source} (server {self.declared.subject})"
+        )
 
     @property
     def over(self) -> str:
         """`h3, cubic`"""
-        return f"{self.said.protocol}, {self.said.congestion}"
+        return f"{self.declared.protocol}, {self.declared.congestion}"
 
 
 def write_constants() -> Path:
     """Write the project's page from its committed files; returns its path. Raises UserError where one is wrong."""
     path = project_root() / "docs" / "constants.md"
-    write_atomically(path, constants_page(held(load_declared_constants(), catalogue(), public_records())))
+    write_atomically(path, constants_page(check_declarations(load_declared_constants(), catalogue(), public_records())))
     return path
 
 
-def held(
+def check_declarations(
     every: Sequence[DeclaredConstants], subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]
 ) -> Sequence[DeclarationCheck]:
     """Each against the record of its subject's files as they are now."""
@@ -91,7 +95,7 @@ def constants_page(every: Sequence[DeclarationCheck]) -> str:
 def _summary(every: Sequence[DeclarationCheck]) -> str:
     all_of_them = [comparison for check in every for comparison in check.comparisons]
     same = sum(comparison_of_all.agrees for comparison_of_all in all_of_them)
-    servers = len({check.said.subject for check in every if check.comparisons})
+    servers = len({check.declared.subject for check in every if check.comparisons})
     differ = len(all_of_them) - same
     rest = f"; the other {differ} differ, [each for a reason that is named](#differences)" if differ else ""
     return f"{same} of {len(all_of_them)} constants of {servers} servers are what their sources say{rest}."
@@ -100,7 +104,7 @@ def _summary(every: Sequence[DeclarationCheck]) -> str:
 def _table(every: Sequence[DeclarationCheck]) -> list[str]:
     rows = []
     for check in every:
-        declaration = check.said
+        declaration = check.declared
         for comparison in check.comparisons:
             rows.append(
                 {
@@ -133,7 +137,7 @@ def _differences(every: Sequence[DeclarationCheck]) -> list[str]:
 def _sources(every: Sequence[DeclarationCheck]) -> list[str]:
     rows: dict[tuple[str, str, str, str], list[str]] = {}
     for check in every:
-        declaration = check.said
+        declaration = check.declared
         rows.setdefault(
             (declaration.source, declaration.version, declaration.read_from, declaration.otherwise), []
         ).append(check.server)

@@ -143,7 +143,7 @@ def _protocol_table(cells: Cells, protocol: str) -> ProtocolTable:
     rows = []
     for server in down:
         pairs = [Pairing(server, client, protocol) for client in across]
-        rows.append((server, [_shown(pairing, cells[pairing]) for pairing in pairs]))
+        rows.append((server, [_cell_content(pairing, cells[pairing]) for pairing in pairs]))
     absent = dict.fromkeys(
         [f"server {name}" for name in servers if name not in down]
         + [f"client {name}" for name in clients if name not in across]
@@ -151,6 +151,6 @@ def _protocol_table(cells: Cells, protocol: str) -> ProtocolTable:
     return ProtocolTable(protocol, across, rows, list(absent))
 
 
-def _shown(pairing: Pairing, cell: Cell | None) -> dict[str, str]:
+def _cell_content(pairing: Pairing, cell: Cell | None) -> dict[str, str]:
     says = f"{pairing.server} / {pairing.client}: {reasons(cell)}"
     return {"name": pairing.name, "outcome": _outcome(cell), "says": says}

@@ -168,7 +168,7 @@ def _constants_row(constants: Constants) -> dict[str, str]:
         "first flight": words.first_flight(flight) if flight else NOTHING,
         "growth": f"x{start.growth:g}" if start else NOTHING,
         "slow start ends": _ending(start) if start else NOTHING,
-        "a loss leaves": _kept(loss) if loss else NOTHING,
+        "a loss leaves": _kept_share_words(loss) if loss else NOTHING,
         "a lost tail is sent again": words.tail(constants.tail_near) if constants.tail_near else NOTHING,
         "payloads": words.datagrams(constants.datagrams) if constants.datagrams else NOTHING,
         "handshake": words.handshake(constants.handshake) if constants.handshake else NOTHING,
@@ -184,7 +184,7 @@ def _taking(constants: Constants, record: PublicRecord) -> dict[str, str]:
     }
 
 
-def _kept(loss: LossResponse) -> str:
+def _kept_share_words(loss: LossResponse) -> str:
     least, most = min(loss.each, default=loss.keeps), max(loss.each, default=loss.keeps)
     apart = f" ({least:g} to {most:g})" if most - least > _ALIKE else ""
     return f"{loss.keeps:g}{apart}"

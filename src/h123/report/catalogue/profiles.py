@@ -55,9 +55,9 @@ def _rows(subject: Subject, role: VerifiedRole, record: PublicRecord | None) -> 
     mine = [holding for holding in there or [] if holding.role == role]
     for protocol in dict.fromkeys(holding.protocol for holding in mine):
         cells = {holding.situation: _cell(holding) for holding in mine if holding.protocol == protocol}
-        told_of = {situation.title: cells.get(situation.name, NOTHING) for situation in SITUATIONS}
-        yield {role: subject.name, "over": protocol, **told_of}
+        cells_by_title = {situation.title: cells.get(situation.name, NOTHING) for situation in SITUATIONS}
+        yield {role: subject.name, "over": protocol, **cells_by_title}
 
 
-def _cell(held: SituationResult) -> str:
-    return f"x{slowness(held)}: {holding_words(held)}" if held.seconds is not None else NOTHING
+def _cell(result: SituationResult) -> str:
+    return f"x{slowness(result)}: {holding_words(result)}" if result.seconds is not None else NOTHING

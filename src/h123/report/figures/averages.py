@@ -147,9 +147,9 @@ def _layers(levels: list[str], names: list[str], rows: alt.Axis, scale: alt.Scal
     apart = (_STEP - 8) / len(levels)
 
     def part(mark: Any, kind: str, level_name: str | None = None, **encodings: Any) -> Any:
-        shown = f"isValid(datum.{kind})" + (f" && datum.level == {json.dumps(level_name)}" if level_name else "")
+        condition = f"isValid(datum.{kind})" + (f" && datum.level == {json.dumps(level_name)}" if level_name else "")
         x = alt.X(f"{kind}:Q", title=None, scale=scale, axis=axis)
-        return mark.encode(x=x, y=y, **encodings).transform_filter(shown)
+        return mark.encode(x=x, y=y, **encodings).transform_filter(condition)
 
     layers = [
         part(alt.Chart().mark_tick(color=COLOURS["inconclusive"], thickness=2, size=_STEP - 4, opacity=1), "limit")

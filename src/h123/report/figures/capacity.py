@@ -55,7 +55,7 @@ def _points(rows: Iterable[CapacityRow], factor: str, kinds: Mapping[str, Value]
                         "closed": step["rate"] is None,
                         "x": x,
                         "y": y,
-                        "told": _told(cell_name(row["cell"]), step, kind, y if name != "achieved" else None),
+                        "told": _step_sentence(cell_name(row["cell"]), step, kind, y if name != "achieved" else None),
                     }
 
 
@@ -63,7 +63,7 @@ def _rate(step: CapacityStep) -> float | None:
     return step["achieved"] if step["rate"] is None else step["rate"]
 
 
-def _told(where: str, step: CapacityStep, kind: str, seconds: float | None) -> str:
+def _step_sentence(where: str, step: CapacityStep, kind: str, seconds: float | None) -> str:
     load = "closed loop" if step["rate"] is None else f"{rate(step['rate'])} asked"
     time = f"; {kind} {format_seconds(seconds)}" if seconds else ""
     return f"{where}, {load}, {rate(step['achieved'])} answered{time}"

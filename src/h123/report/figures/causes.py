@@ -19,7 +19,7 @@ _BAR = 9
 
 def causes_figure(rows: Sequence[CausesRow]) -> Figure:
     """Both sides' parts as bars, a panel for each cell; of cold and other requests apart."""
-    whose = listed(list(dict.fromkeys(f"{kind.typical} {kind.one}" for kind in map(observation, rows))), "or")
+    whose = listed(list(dict.fromkeys(f"{kind.typical} {kind.singular}" for kind in map(observation, rows))), "or")
     scale, unit = common_unit((seconds for row in rows for seconds in (row["a_seconds"], row["b_seconds"])), "s")
     data = _marks(rows, scale)
     levels = list(dict.fromkeys(mark["level"] for mark in data))

@@ -9,7 +9,7 @@ import numpy as np
 from h123.report.figures.axes import lines
 from h123.report.figures.drawing import Figure, FigureRows
 from h123.report.figures.spread import balanced
-from h123.report.figures.visits import began, by_cell, told_of_choice, took
+from h123.report.figures.visits import began, by_cell, choice_note, took
 from h123.report.look import COLOURS, NARROW, SERIES, WIDE, Mark
 from h123.report.text.words import level
 from h123.store import Sample
@@ -39,7 +39,7 @@ def completion_figure(visits: Sequence[Mark], factor: str) -> Figure:
     caption = (
         "Of the visits above: the share of a page's bytes that had come, a body's spread evenly between its first and "
         "its last, and the share of its resources that had come whole. Where many answers share a connection, most "
-        f"of the bytes may be there and hardly a resource whole.{told_of_choice(visits, factor)}"
+        f"of the bytes may be there and hardly a resource whole.{choice_note(visits, factor)}"
     )
     return Figure("completion", "How the page fills", caption, draw(WIDE), draw(NARROW))
 

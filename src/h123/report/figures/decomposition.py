@@ -82,14 +82,14 @@ def _layers(rows: Sequence[Mark], margin: float, scale: Scale, names: alt.Axis) 
     colour = alt.Color("part:N", scale=alt.Scale(domain=list(_SIGNS), range=colours), legend=None)
     shape = alt.Shape("part:N", scale=alt.Scale(domain=list(_SIGNS), range=shapes), legend=None)
     band = base.mark_rect(color=COLOURS["band"]).encode(x=alt.XDatum(1 / (1 + margin)), x2=alt.X2Datum(1 + margin))
-    one = base.mark_rule(color=COLOURS["muted"]).encode(x=alt.XDatum(1))
+    unity = base.mark_rule(color=COLOURS["muted"]).encode(x=alt.XDatum(1))
     low = alt.X("from:Q", title=None, scale=at)
     spans = base.mark_rule(strokeWidth=2.5).encode(x=low, x2=alt.X2("to:Q"), y=y, yOffset=offset, color=colour)
     points = base.mark_point(filled=True, size=80, opacity=1, aria=True)
     points = points.transform_filter("isValid(datum.ratio)").encode(
         x=x, y=y, yOffset=offset, color=colour, shape=shape, description=alt.Description("told:N")
     )
-    return [band, one, spanned(spans, scale), points]
+    return [band, unity, spanned(spans, scale), points]
 
 
 def _labels(plot: int, rows: Sequence[Mark]) -> Any:

@@ -53,7 +53,7 @@ def distribution_figure(quantiles: Sequence[Mark], factor: str, base: str | None
             legend, roles = _levels(curves) if few else _roles(curves, base)
             heading = [line for part in (where, legend) if part for line in lines(part, plot)]
             title = alt.TitleParams(heading, anchor="start", fontSize=12, color=COLOURS["ink"])
-            both = panel(_named(curves, roles), _named(behind, roles), plot, colours)
+            both = panel(_with_series(curves, roles), _with_series(behind, roles), plot, colours)
             drawn.append(both.properties(width=plot, height=160, title=title))
         return alt.concat(*drawn, columns=columns, spacing=20)
 
@@ -81,15 +81,15 @@ def _roles(curves: Sequence[Mark], base: str | None) -> tuple[str, dict[str, str
     return f"fastest {level(ordered[0])}, slowest {level(ordered[-1])}", roles
 
 
-def _named(rows: Sequence[Mark], roles: dict[str, str]) -> list[Mark]:
+def _with_series(rows: Sequence[Mark], roles: dict[str, str]) -> list[Mark]:
     return [row | {"series": roles[row["level"]]} for row in rows]
 
 
 def panel(curves: list[Mark], thin: list[Mark], plot: int, colours: dict[str, str]) -> Any:
     """The curves with their dots, and behind them the `thin` ones. Of each its `seconds` at 0, 1 ... 100 %, the name of
     its `series`, its `level`, and `where` it was measured."""
-    one, unit = common_unit((row["seconds"][50] for row in curves), "s")
-    x = _times([row["seconds"] for row in [*curves, *thin]], one, unit, plot)
+    unit_seconds, unit = common_unit((row["seconds"][50] for row in curves), "s")
+    x = _times([row["seconds"] for row in [*curves, *thin]], unit_seconds, unit, plot)
     ticks = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], labelExpr="format(100 * datum.value, '~g') + ' %'")
     y = alt.Y("share:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=ticks)
     scale = alt.Scale(domain=list(colours), range=list(colours.values()))
@@ -97,7 +97,7 @@ def panel(curves: list[Mark], thin: list[Mark], plot: int, colours: dict[str, st
 
     def drawn(rows: list[Mark], width: float, opacity: float = 1, step: int = 1) -> list[Any]:
         points = [
-            {"curve": place, "series": row["series"], "share": share, "value": seconds / one}
+            {"curve": place, "series": row["series"], "share": share, "value": seconds / unit_seconds}
             for place, row in enumerate(rows)
             for share, seconds in list(zip(SHARES, row["seconds"], strict=True))[::step]
         ]
@@ -105,7 +105,7 @@ def panel(curves: list[Mark], thin: list[Mark], plot: int, colours: dict[str, st
         detail, order = alt.Detail("curve:N"), alt.Order("share:Q")
         return [chart.encode(x=x, y=y, color=colour, detail=detail, order=order)] if points else []
 
-    marks = [_mark(row, percent, one, unit) for row in curves for percent in _MARKED]
+    marks = [_mark(row, percent, unit_seconds, unit) for row in curves for percent in _MARKED]
     dots = alt.Chart(FigureRows(marks)).mark_point(filled=True, size=26, opacity=1, aria=True)
     return alt.layer(
         *drawn(thin, 1, 0.25, _TRIAL_STEP),
@@ -115,9 +115,9 @@ def panel(curves: list[Mark], thin: list[Mark], plot: int, colours: dict[str, st
     )
 
 
-def _times(seconds: Sequence[Sequence[float]], one: float, unit: str, plot: int) -> alt.X:
+def _times(seconds: Sequence[Sequence[float]], unit_seconds: float, unit: str, plot: int) -> alt.X:
     """The axis of times, logarithmic where they differ much."""
-    least, most = min(times[0] for times in seconds) / one, max(times[-1] for times in seconds) / one
+    least, most = min(times[0] for times in seconds) / unit_seconds, max(times[-1] for times in seconds) / unit_seconds
     domain = [least / 1.02, most * 1.02]
     wide = most > _WIDE_RANGE * least > 0
     scale = alt.Scale(type="log" if wide else "linear", domain=domain, nice=False, zero=False)

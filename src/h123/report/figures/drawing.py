@@ -107,18 +107,18 @@ def _compact(svg: str) -> str:
 def _shared(svg: str, prefix: str) -> str:
     """Marks of one shape, such as thousands of dots, name it instead of repeating it: half of what is left."""
     shapes = Counter(match.group("shape") for match in _MARK.finditer(svg))
-    named = {shape: f"{prefix}m{number}" for number, shape in enumerate(shapes) if shapes[shape] >= _OFTEN}
+    name_by_shape = {shape: f"{prefix}m{number}" for number, shape in enumerate(shapes) if shapes[shape] >= _OFTEN}
 
     def used(match: re.Match[str]) -> str:
-        if match["shape"] not in named:
+        if match["shape"] not in name_by_shape:
             return match[0]
         title = f">{match['title']}</use>" if match["title"] else "/>"
-        return f'<use href="#{named[match["shape"]]}" x="{match["x"]}" y="{match["y"]}"{title}'
+        return f'<use href="#{name_by_shape[match["shape"]]}" x="{match["x"]}" y="{match["y"]}"{title}'
 
     text = _MARK.sub(used, svg)
-    if not named:
+    if not name_by_shape:
         return text
-    shared = "".join(f'<path id="{name}" {shape}/>' for shape, name in named.items())
+    shared = "".join(f'<path id="{name}" {shape}/>' for shape, name in name_by_shape.items())
     return re.sub(r"(<svg [^>]*>)", rf"\1<defs>{shared}</defs>", text, count=1)
 
 

@@ -145,20 +145,20 @@ def _spread(row: Mark, factor: str, scale: float) -> Mark:
     scaled = {f"p{percent}": row["seconds"][percent] / scale for percent in (5, 25, 50, 75, 95, 99)}
     half = " to ".join(format_seconds(row["seconds"][percent]) for percent in (25, 75))
     place = _place(row["cell"], row["twin"], factor)
-    sentence = f"{_said(place)}: median {format_seconds(row['seconds'][50])}, middle half {half}"
+    sentence = f"{_place_words(place)}: median {format_seconds(row['seconds'][50])}, middle half {half}"
     return place | scaled | {"told": sentence}
 
 
 def _trial(row: ValueRow, factor: str, value: str) -> Mark:
     place = _place(row["cell"], row["twin"], factor)
-    return place | {"told": f"{_said(place)}, block {row['block']}: {value}"}
+    return place | {"told": f"{_place_words(place)}, block {row['block']}: {value}"}
 
 
 def _place(cell: Mapping[str, str], twin: bool, factor: str) -> Mark:
     return {"cell": other_factors(cell, factor), "treatment": treatment(cell, factor, twin)}
 
 
-def _said(place: Mark) -> str:
+def _place_words(place: Mark) -> str:
     return ", ".join(name for name in (place["treatment"], place["cell"]) if name)
 
 

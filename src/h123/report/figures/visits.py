@@ -71,7 +71,7 @@ def median_visits(folder: CampaignFolder) -> list[Mark]:
         cell = row["cell"]
         visit = {"cell": json.loads(cell), **{name: row[name] for name in ("trial", "attempt", "visits")}, "rows": []}
         by_treatment.setdefault(cell, visit)["rows"].append(row)
-    return [visit | {"lost": _lost(folder, visit)} for visit in by_treatment.values()]
+    return [visit | {"lost": _loss_times(folder, visit)} for visit in by_treatment.values()]
 
 
 def began(visit: Mark) -> int:
@@ -84,7 +84,7 @@ def took(visit: Mark) -> int:
     return max(int(row["end_ns"]) for row in visit["rows"]) - began(visit)
 
 
-def _lost(folder: CampaignFolder, visit: Mark) -> list[int] | None:
+def _loss_times(folder: CampaignFolder, visit: Mark) -> list[int] | None:
     """Nothing is said of a visit that ended after the record of packets did."""
     at = folder.trial(visit["trial"], visit["attempt"])
     begin, end = began(visit), began(visit) + took(visit)
@@ -115,7 +115,7 @@ def _few(arms: list[Mark]) -> list[Mark]:
     return ordered[: MOST_ARMS // 2] + ordered[-MOST_ARMS // 2 :]
 
 
-def told_of_choice(visits: Sequence[Mark], factor: str) -> str:
+def choice_note(visits: Sequence[Mark], factor: str) -> str:
     """What a caption says of what is drawn."""
     cells = {other_factors(visit["cell"], factor) for visit in visits}
     text = ""

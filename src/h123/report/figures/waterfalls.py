@@ -10,7 +10,7 @@ import altair as alt
 from h123.base.units import format_seconds
 from h123.report.figures.axes import lines
 from h123.report.figures.drawing import Figure, FigureRows
-from h123.report.figures.visits import STAGES, began, by_cell, stages, told_of_choice, took
+from h123.report.figures.visits import STAGES, began, by_cell, choice_note, stages, took
 from h123.report.look import COLOURS, NARROW, WIDE, Mark
 from h123.report.text.words import level
 from h123.store import Sample
@@ -61,19 +61,19 @@ def waterfalls_figure(visits: Sequence[Mark], factor: str) -> Figure:
         f"byte, until its last.{' Left of each, the protocol that carried it.' * bool(carriers)} Below them, on the "
         "axis, the packets that the link lost or had no room for. The visit is the one in the middle of all of its "
         f"arm; it describes, and decides nothing.{note_on_length}"
-        f"{told_of_choice(visits, factor)} More of a trial: h123 show DIR TRIAL."
+        f"{choice_note(visits, factor)} More of a trial: h123 show DIR TRIAL."
     )
     return Figure("waterfalls", "The median visit, request by request", caption, draw(WIDE), draw(NARROW))
 
 
 def _panel(visit: Mark, factor: str, end: int, plot: int, legend: alt.Legend, carriers: Mapping[str, str]) -> Any:
-    one, unit = (1e9, "s") if end >= 1e9 else (1e6, "ms")
+    unit_ns, unit = (1e9, "s") if end >= 1e9 else (1e6, "ms")
     rows = visit["rows"][:MOST]
     tall = max(_LEAST * len(rows), min(_PITCH * len(rows), _TALL))
     strip = _STRIP * len(rows) / tall
     x_axis = alt.Axis(title=unit, tickCount=4, format=".6~g")
     begin, colours = _BESIDE[0] if carriers else 0, {**_COLOURS, **carriers}
-    x = alt.X("t:Q", scale=alt.Scale(domain=[begin * end / one, end / one], nice=False), axis=x_axis)
+    x = alt.X("t:Q", scale=alt.Scale(domain=[begin * end / unit_ns, end / unit_ns], nice=False), axis=x_axis)
     y = alt.Y("row:Q", axis=None, scale=alt.Scale(domain=[len(rows) + strip, 0], nice=False))
     scale = alt.Scale(domain=list(colours), range=list(colours.values()))
     colour = alt.Color("stage:N", scale=scale, legend=legend)
@@ -87,11 +87,11 @@ def _panel(visit: Mark, factor: str, end: int, plot: int, legend: alt.Legend, ca
     bars = [
         point
         for number, (row, times) in enumerate(zip(rows, stages(rows), strict=True))
-        for point in _bar(number, row["start_ns"] - began(visit), times, end, one)
+        for point in _bar(number, row["start_ns"] - began(visit), times, end, unit_ns)
     ]
     if carriers:
-        bars += [point for number, row in enumerate(rows) for point in _carrier(number, row, end / one)]
-    losses = sorted({_pixel(time - began(visit), end, plot) / one for time in visit["lost"] or []})
+        bars += [point for number, row in enumerate(rows) for point in _carrier(number, row, end / unit_ns)]
+    losses = sorted({_pixel(time - began(visit), end, plot) / unit_ns for time in visit["lost"] or []})
     marks = (point for at in losses for point in _stroke(LOST, (at, len(rows)), (at, len(rows) + strip)))
     recorded = "" if visit["lost"] is not None else ", packets not recorded"
     title = alt.TitleParams(

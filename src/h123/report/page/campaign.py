@@ -14,21 +14,21 @@ from h123.report.page.parts import BODY, HEAD, page_parts
 from h123.report.page.sources import PageSources
 from h123.report.page.template import template, with_contents
 from h123.report.text.constant_factors import common, common_line, without
-from h123.report.text.printed_values import PrintedTable, nothing_printed, printed_side, printed_table, side_beside
+from h123.report.text.printed_values import PrintedTable, nothing_printed, open_other_side, printed_side, printed_table
 from h123.store import CampaignFolder
 
 if TYPE_CHECKING:
     from h123.report.figures.drawing import Figure
 
 
-def write_report(folder: CampaignFolder, beside: Path | None = None) -> Path:
+def write_report(folder: CampaignFolder, other_campaign: Path | None = None) -> Path:
     """Write report.html and figures/ from verdicts.json and the campaign's files; returns the page's path.
 
-    `beside`: another campaign's folder, whose values stand beside the paper's printed ones too; it is only read.
-    Raises UserError where the campaign has not been analysed, or the other cannot stand beside it.
+    `other_campaign`: the folder of a second campaign, whose values the page shows next to the printed ones of a paper.
+    This only reads it. Raises UserError where the campaign has not been analysed, or the two cannot be compared.
     """
     verdicts = read_verdicts(folder)
-    sources = _sources(PageFacts.of(folder, verdicts), verdicts, _printed(folder, verdicts, beside))
+    sources = _sources(PageFacts.of(folder, verdicts), verdicts, _printed(folder, verdicts, other_campaign))
     figures = _drawn(sources)
     if figures:
         from h123.report.figures.drawing import save  # only now: what draws may not be installed
@@ -80,4 +80,4 @@ def _printed(folder: CampaignFolder, verdicts: Verdicts, path: Path | None) -> P
         if path is not None:
             raise nothing_printed(folder)
         return None
-    return printed_table(side, side_beside(folder, path) if path is not None else None)
+    return printed_table(side, open_other_side(folder, path) if path is not None else None)

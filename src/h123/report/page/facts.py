@@ -76,12 +76,12 @@ def published_facts(folder: CampaignFolder, verdicts: Verdicts) -> Mapping[str, 
     """What a published result keeps of them, JSON-ready."""
     facts = PageFacts.of(folder, verdicts)
     pooled = [row for row in facts.quantiles if row["trial"] is None]
-    gone = {"curves": len(pooled) < len(facts.quantiles), "visits": bool(facts.visits)}
+    missing = {"curves": len(pooled) < len(facts.quantiles), "visits": bool(facts.visits)}
     content: dict[str, Any] = _model().dump_python(facts, mode="json", exclude={"study", "visits", "quantiles"})
     return {
         **content,
         "quantiles": rounded(pooled, _DIGITS),
-        "left_out": [_LEFT_OUT[part] for part, is_gone in gone.items() if is_gone],
+        "left_out": [_LEFT_OUT[part] for part, is_gone in missing.items() if is_gone],
     }
 
 

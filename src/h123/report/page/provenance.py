@@ -39,9 +39,9 @@ def link_rows(attempts: Sequence[Attempt]) -> list[LinkRow]:
         mine = [a for a in attempts if (a.parameters["network"], a.virtual) == (network, virtual)]
         links = [link for a in mine for link in a.report.links if link.kind == "emulated"]
         for direction in ("up", "down") if links else ():
-            named = f"{network}, virtual clock" if virtual else network
+            network_name = f"{network}, virtual clock" if virtual else network
             profile = mine[0].link.up if direction == "up" else mine[0].link.down
-            rows.append(_link_row(named, direction, profile, links, _cross(mine, direction)))
+            rows.append(_link_row(network_name, direction, profile, links, _cross(mine, direction)))
     return rows
 
 
@@ -67,11 +67,11 @@ def lab_shares(attempts: Sequence[Attempt]) -> dict[str, str]:
 def _cross(attempts: Sequence[Attempt], direction: Side) -> str:
     """The median goodput of cross traffic over trials, and of how many packets the queue dropped how many."""
     accounts = [(a.report, link.cross[direction]) for a in attempts for link in a.report.links[:1] if link.cross]
-    sent = [(report, way) for report, way in accounts if way.received_bytes]
-    if not sent:
+    active = [(report, way) for report, way in accounts if way.received_bytes]
+    if not active:
         return ""
-    goodput = median(8e9 * way.received_bytes / max(report.phases_ns.get("main", 0), 1) for report, way in sent)
-    came, dropped = sum(way.packets_in for _, way in sent), sum(way.queue_dropped for _, way in sent)
+    goodput = median(8e9 * way.received_bytes / max(report.phases_ns.get("main", 0), 1) for report, way in active)
+    came, dropped = sum(way.packets_in for _, way in active), sum(way.queue_dropped for _, way in active)
     return f"{format_rate(goodput)}, {dropped / max(came, 1):.2%} dropped"
 
 
@@ -86,7 +86,7 @@ def _link_row(
     late = [way.lateness_ns.p99 for link in links if (way := (link.directions or {}).get(direction))]
     worst = [_worst(error.p50 for error in errors), _worst(error.p99 for error in errors)]
     off = [100 * (rate.measured_bps / rate.configured_bps - 1) for rate in rates]
-    sent, lost_packets = sum(loss.sent for loss in losses), sum(loss.lost for loss in losses)
+    sent_packets, lost_packets = sum(loss.sent for loss in losses), sum(loss.lost for loss in losses)
     expected = sum(loss.expected_lost for loss in losses)
     return LinkRow(
         network=network,
@@ -95,7 +95,7 @@ def _link_row(
         delay=f"{((profile and profile.delay_ns) or 0) / 1e6:g} ms",
         delay_error=" / ".join(f"{error / 1000:.0f}" for error in worst) + " µs" if errors else "–",
         rate=f"{format_rate(rates[0].configured_bps)}, {max(off, key=abs):+.2f} %" if rates else "–",
-        loss=f"{lost_packets} of {sent}, expected {expected}" if losses else "–",
+        loss=f"{lost_packets} of {sent_packets}, expected {expected}" if losses else "–",
         lateness=f"{_worst(late) / 1000:.0f} µs" if late else "–",
         cross=cross,
     )

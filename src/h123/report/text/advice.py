@@ -23,8 +23,8 @@ def advice(verdicts: Verdicts) -> list[str]:
     lines = [_blocks(within, len(projected), verdicts)] if within else []
     if beyond:
         lines.append(
-            f"{_named(beyond)} would need more than {outlook['limit']} blocks: the machine or the link varies more "
-            "than the levels differ."
+            f"{_comparison_names(beyond)} would need more than {outlook['limit']} blocks: the machine or the link "
+            "varies more than the levels differ."
         )
     missing = Remedy(failed=outlook["failed"], waiting=outlook["waiting"], shard="shard" in verdicts).trials()
     return [*lines, f"{_unbroken(missing)}."] if missing else lines
@@ -67,7 +67,7 @@ def _blocks(within: Sequence[JudgedComparison], count: int, verdicts: Verdicts) 
 def _what(within: Sequence[JudgedComparison], count: int) -> str:
     """`it`, `HTTP/3 v HTTP/2 (poor)`, `37 of the 80 undecided (19 of them by about 30 blocks)`."""
     if count <= _NAMED:
-        return "it" if count == 1 else _named(within)
+        return "it" if count == 1 else _comparison_names(within)
     needed = sorted(projection["blocks"] or 0 for c in within if (projection := c.get("projection")))
     middle = needed[(len(needed) - 1) // 2]
     sooner = sum(blocks <= middle for blocks in needed)
@@ -75,7 +75,7 @@ def _what(within: Sequence[JudgedComparison], count: int) -> str:
     return f"{f'all {count}' if len(within) == count else f'{len(within)} of the {count}'} undecided{half}"
 
 
-def _named(comparisons: Sequence[JudgedComparison]) -> str:
+def _comparison_names(comparisons: Sequence[JudgedComparison]) -> str:
     """`HTTP/3 v HTTP/2 (lan) and HTTP/3 v HTTP/2 (poor)`, or how many where they are many."""
     if len(comparisons) > _NAMED:
         return f"{len(comparisons)} comparisons"

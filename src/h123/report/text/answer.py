@@ -34,7 +34,7 @@ class Best:
     between: Sequence[str] = ()
 
     @property
-    def said(self) -> str:
+    def words(self) -> str:
         """`HTTP/1.1`, `HTTP/1.1 and HTTP/3 alike`, `no clear winner: HTTP/1.1 or HTTP/2` (of more than these)."""
         if self.levels:
             return f"{listed([level(name) for name in self.levels], 'and')}{' alike' if len(self.levels) > 1 else ''}"
@@ -59,11 +59,11 @@ class AnswerRow:
     """The comparisons of pairs of levels, twins left out."""
 
     @property
-    def said(self) -> str:
+    def words(self) -> str:
         """Who is best."""
         if self.ratios and all(comparison["withheld"] for comparison in self.ratios.values()):
             return "not judged"
-        return self.best.said
+        return self.best.words
 
     def value(self, name: str) -> str:
         """`62.3 ms*`: the star is on what is best."""
@@ -124,10 +124,10 @@ class AnswerTable:
         if len(rows) <= _ENOUGH_TO_READ:
             return ""
         counted = Counter(
-            row.said if row.best.levels or row.said == "not judged" else "no clear winner" for row in rows
+            row.words if row.best.levels or row.words == "not judged" else "no clear winner" for row in rows
         )
-        named = [f"{said} in {count} of {len(rows)}" for said, count in counted.most_common()]
-        return f"{self.metric.words.best.capitalize()}: {'; '.join(named)}."
+        counts = [f"{words} in {count} of {len(rows)}" for words, count in counted.most_common()]
+        return f"{self.metric.words.best.capitalize()}: {'; '.join(counts)}."
 
     def ranked(self, row: AnswerRow) -> list[str]:
         """The row's levels with values, the best first."""
@@ -145,11 +145,11 @@ class AnswerTable:
         places = [(row, pair) for row in self.rows for pair in row.ratios if row.parts(pair)]
         if not places:
             return ""
-        named = [self._parted(row, pair) for row, pair in places[:most]]
-        more = f"; and {len(places) - len(named)} more" if len(places) > len(named) else ""
+        sentences = [self._parted(row, pair) for row, pair in places[:most]]
+        more = f"; and {len(places) - len(sentences)} more" if len(places) > len(sentences) else ""
         return (
-            f"Medians part from paired ratios: {'; '.join(named)}{more}. The paired ratio is the answer: it compares "
-            "trials of one block, which meet the same losses. Each median is of a block of its own."
+            f"Medians part from paired ratios: {'; '.join(sentences)}{more}. The paired ratio is the answer: it "
+            "compares trials of one block, which meet the same losses. Each median is of a block of its own."
         )
 
     def _parted(self, row: AnswerRow, pair: tuple[str, str]) -> str:

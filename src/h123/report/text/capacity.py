@@ -26,17 +26,17 @@ def terminal_lines(capacity: Capacity | None) -> list[str]:
 
 def knee(row: CapacityRow) -> str:
     """`knee at 5600 /s (5200 /s to 6100 /s)`."""
-    return f"knee {reached(row['knee'])}"
+    return f"knee {rate_limit_words(row['knee'])}"
 
 
 def maximum(row: CapacityRow) -> str:
     """`maximum 9400 /s (9100 /s to 9600 /s)`; where the steps did not reach it, so."""
     if row["saturated"] or row["maximum"] is None:
-        return f"maximum {reached(row['maximum'])}"
+        return f"maximum {rate_limit_words(row['maximum'])}"
     return f"maximum not reached: the last step, {rate(row['steps'][-1]['rate'])}, was answered in full"
 
 
-def reached(of: RateLimit | None) -> str:
+def rate_limit_words(of: RateLimit | None) -> str:
     """A rate with its interval."""
     if of is None:
         return "not known: no block has all steps"
@@ -86,7 +86,7 @@ def omissions(rows: Sequence[CapacityRow]) -> Iterator[str]:
         if step is None or step["tail"] is None:
             continue
         others = [f"{format_seconds(step['sent_tail'])} counted from the send"] if step["sent_tail"] is not None else []
-        others += [f"{format_seconds(one['tail'])} in the closed loop" for one in row["closed"] if one["tail"]]
+        others += [f"{format_seconds(load['tail'])} in the closed loop" for load in row["closed"] if load["tail"]]
         if others:
             yield (
                 f"{cell_name(row['cell'])} at {rate(step['rate'])}: 99 of 100 requests took up to "

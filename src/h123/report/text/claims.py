@@ -86,7 +86,7 @@ def _print_claim(claim: "ClaimRow", console: Console) -> None:
     head = Text(f"  {claim['id']:<5}")
     head.append(f"{verdict_words(claim):<14}", style=_STYLES.get(claim["verdict"], "dim"))
     console.print(head.append(f" {statement(claim)}"))
-    console.print(Text(_INDENT + said(claim), style="italic"))
+    console.print(Text(_INDENT + claim_words(claim), style="italic"))
     for line in [*measured_lines(claim), *arithmetic_lines(claim)]:
         console.print(Text(_INDENT + line))
     for line in remarks(claim):
@@ -114,8 +114,10 @@ def terminal_lines(ledgers: "Sequence[LedgerDecided]") -> list[str]:
     lines = []
     for ledger in ledgers:
         words = dict.fromkeys([*_STYLES, *(claim["verdict"] for claim in ledger["claims"])])
-        named = {word: [claim["id"] for claim in ledger["claims"] if claim["verdict"] == word] for word in words}
-        verdicts = "; ".join(f"{word} {', '.join(ids)}" for word, ids in named.items() if ids)
+        ids_by_verdict = {
+            word: [claim["id"] for claim in ledger["claims"] if claim["verdict"] == word] for word in words
+        }
+        verdicts = "; ".join(f"{word} {', '.join(ids)}" for word, ids in ids_by_verdict.items() if ids)
         scale = f" at scale {ledger['scale']:g}" if ledger["scale"] not in (None, 1) else ""
         lines.append(f"Published claims{scale}: {verdicts}")
     return lines
@@ -146,7 +148,7 @@ def verdict_words(claim: "ClaimRow") -> str:
     return str(claim["verdict"]) + (", impossible as printed" if impossible else "")
 
 
-def said(claim: "ClaimRow") -> str:
+def claim_words(claim: "ClaimRow") -> str:
     """The source's own sentence, or a summary with its source."""
     if not claim["quotation"]:
         return f"{claim['summary']} ({claim['source']})"
@@ -216,8 +218,8 @@ def _basis(claim: "ClaimRow") -> str:
 
 def _levels(condition: Mapping[str, object]) -> str:
     """`network medium or poor, method POST`."""
-    named = {name: " or ".join(map(str, v)) if isinstance(v, list) else v for name, v in condition.items()}
-    return ", ".join(f"{name} {value}" for name, value in named.items())
+    levels = {name: " or ".join(map(str, v)) if isinstance(v, list) else v for name, v in condition.items()}
+    return ", ".join(f"{name} {value}" for name, value in levels.items())
 
 
 def _place(cell: Mapping[str, str] | None) -> str:

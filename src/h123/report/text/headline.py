@@ -41,24 +41,24 @@ def _some(names: Sequence[str]) -> str:
 
 def _predicate(word: str, about: Sequence[JudgedComparison]) -> str:
     """Of those that the word holds for: what is not judged is not undecided."""
-    held = [a for a in about if verdict_word(a) == word]
-    ratios = [a["ratio"] for a in held if a["ratio"] is not None]
-    span_text = by(ratios) if decided(held[0]) else ""
+    agreeing = [a for a in about if verdict_word(a) == word]
+    ratios = [a["ratio"] for a in agreeing if a["ratio"] is not None]
+    span_text = by(ratios) if decided(agreeing[0]) else ""
     span = f" ({span_text})" if span_text else ""
     if len(about) == 1:
         return f"{word}{span}"
-    return f"{word} in {len(held)} of {len(about)}{span}{_where(held, about)}"
+    return f"{word} in {len(agreeing)} of {len(about)}{span}{_where(agreeing, about)}"
 
 
 def _where(comparisons: Sequence[JudgedComparison], about: Sequence[JudgedComparison]) -> str:
     """The factors of which not all levels are among those of `held`; and whether it holds at all that have them."""
-    named: dict[str, list[str]] = {}
+    levels_by_factor: dict[str, list[str]] = {}
     for factor in about[0]["cell"]:
         levels = list(dict.fromkeys(a["cell"][factor] for a in comparisons))
         if len(levels) < len({a["cell"][factor] for a in about}):
-            named[factor] = levels
-    if not named:
+            levels_by_factor[factor] = levels
+    if not levels_by_factor:
         return ""
-    alike = [a for a in about if all(a["cell"][factor] in levels for factor, levels in named.items())]
-    words = ", ".join(f"{factor} {' or '.join(map(level, levels))}" for factor, levels in named.items())
+    alike = [a for a in about if all(a["cell"][factor] in levels for factor, levels in levels_by_factor.items())]
+    words = ", ".join(f"{factor} {' or '.join(map(level, levels))}" for factor, levels in levels_by_factor.items())
     return f": {'all' if len(alike) == len(comparisons) else 'some'} with {words}"

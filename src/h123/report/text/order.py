@@ -14,8 +14,8 @@ def by_ratio(comparisons: Sequence[JudgedComparison]) -> list[JudgedComparison]:
     """The comparisons as a table shows them: of many pairs each metric's in each cell sorted by ratio."""
     if not many(comparisons):
         return list(comparisons)
-    places = {asked: place for place, asked in enumerate(distinct(map(_asked, comparisons)))}
-    return sorted(comparisons, key=lambda c: (places[_asked(c)], math.inf if c["ratio"] is None else c["ratio"]))
+    places = {question: place for place, question in enumerate(distinct(map(_question_key, comparisons)))}
+    return sorted(comparisons, key=lambda c: (places[_question_key(c)], math.inf if c["ratio"] is None else c["ratio"]))
 
 
 def many(comparisons: Iterable[JudgedComparison]) -> bool:
@@ -28,5 +28,5 @@ def distinct(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _asked(comparison: JudgedComparison) -> str:
+def _question_key(comparison: JudgedComparison) -> str:
     return f"{comparison['family']}|{comparison['metric']}|{cell_name(comparison['cell'])}"

@@ -17,7 +17,7 @@ class OutcomeSentence:
 
     standing: str
     """Of its first level."""
-    said: str
+    text: str
     note: str
     """What else is known of it; empty where the sentence says all."""
 

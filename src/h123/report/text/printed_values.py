@@ -65,7 +65,7 @@ def printed_side(study: Mapping[str, Any], campaign: str, verdicts: Mapping[str,
     return PrintedSide(*facts, verdicts["trials"], list(study["factors"]), printed["source"], printed["rows"])
 
 
-def side_beside(here: CampaignFolder, path: Path) -> PrintedSide:
+def open_other_side(here: CampaignFolder, path: Path) -> PrintedSide:
     """The campaign in `path`, to stand beside `here`. Raises UserError where it cannot; reads only."""
     if real(path) == real(here.path):
         raise UserError(f"{path} is the campaign itself", remedy="name the folder of another campaign after --beside")
@@ -181,7 +181,7 @@ def _value_row(row: Row) -> Row:
     return {
         "where": row["place"],
         "of": level(row["of"]),
-        "paper": _written(row["written"]),
+        "paper": _printed_words(row["written"]),
         "quotation": row["quotation"],
         "ours": [_ours(own, show) for own in row["ours"]],
         "ratios": [ratio(value) for value in row["ratios"]],
@@ -200,7 +200,7 @@ def _differences(rows: Sequence[Row]) -> list[Row]:
         difference = by_key.setdefault(key, {**new, "quotation": row["quotation"], "change": None, "effect": None})
         show = _percentage if row["kind"] == "change" else _correlation
         difference[row["kind"]] = {
-            "paper": _written(row["written"]),
+            "paper": _printed_words(row["written"]),
             "ours": [_ours(ours, show) for ours in row["ours"]],
         }
     return list(by_key.values())
@@ -237,6 +237,6 @@ def _correlation(value: float) -> str:
     return f"{value:+.3f}"
 
 
-def _written(figures: Sequence[str]) -> str:
+def _printed_words(figures: Sequence[str]) -> str:
     """As printed, with a space before the unit."""
     return " – ".join(re.sub(r"(?<=\d)(?=[A-Za-z%])", " ", text) for text in figures)

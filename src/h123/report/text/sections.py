@@ -45,7 +45,7 @@ from h123.report.text.trust.failed_attempts import failed_attempt_lines, often_f
 from h123.report.text.trust.failures import failure_lines
 from h123.report.text.trust.looks import look_lines, width_lines
 from h123.report.text.trust.other_answers import other_answers_lines
-from h123.report.text.trust.provenance import elsewhere_lines, place_lines
+from h123.report.text.trust.provenance import place_lines, remote_server_lines
 from h123.report.text.trust.shard import shard_lines
 from h123.report.text.trust.unverified_subjects import failed_lines, unproved_lines
 
@@ -120,7 +120,7 @@ SAID: Sequence[SectionWords] = [
     SectionWords(twins.SECTION, trust=completeness.twin_lines),
     SectionWords(seals.SECTION, trust=completeness.seal_lines),
     SectionWords(places.SECTION, trust=place_lines),
-    SectionWords(remote_server.SECTION, trust=elsewhere_lines),
+    SectionWords(remote_server.SECTION, trust=remote_server_lines),
     SectionWords(unverified_subjects.SECTION, first=failed_lines, trust=unproved_lines),
     SectionWords(discarded_files.SECTION, trust=completeness.discarded_lines),
     SectionWords(repetitions.SECTION, trust=caveats.repeated_lines),

@@ -46,7 +46,7 @@ def treatment(cell: Mapping[str, str], factor: str, twin: bool) -> str:
 
 def other_factors(cell: Mapping[str, str], factor: str) -> str:
     """The name of the cell that a trial's comparison belongs to."""
-    return cell_name({name: chosen for name, chosen in cell.items() if name != factor})
+    return cell_name({name: level_name for name, level_name in cell.items() if name != factor})
 
 
 def reason(code: str) -> str:

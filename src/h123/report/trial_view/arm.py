@@ -16,7 +16,7 @@ from h123.packets.capture import DOWN, PACKET, UDP, Packets, read_packets
 from h123.packets.stack_log import StackLog, StackLogs, read_stack_logs
 from h123.packets.tcp_account import Account, read_tcp_account
 from h123.report import level
-from h123.report.trial_view.choice import Chosen
+from h123.report.trial_view.choice import SelectedAttempt
 from h123.store import Sample, read_samples
 from h123.study.networks.network import Direction
 
@@ -27,13 +27,13 @@ _Read = TypeVar("_Read")
 class Arm:
     """An attempt, by the name that it has on the page; all times in ns of its trial's clock."""
 
-    chosen: Chosen
+    attempt: SelectedAttempt
     name: str
 
     @cached_property
     def trial(self) -> TrialFile:
         """What was to be run."""
-        return read_document(self.chosen.folder / "trial.json", TrialFile)
+        return read_document(self.attempt.folder / "trial.json", TrialFile)
 
     @property
     def link(self) -> Link:
@@ -52,13 +52,13 @@ class Arm:
     @cached_property
     def report(self) -> Report | None:
         """What the lab says of it; None of imported samples, and of a lab that was killed."""
-        file = self.chosen.folder / "report.json"
+        file = self.attempt.folder / "report.json"
         return read_document(file, Report) if file.is_file() else None
 
     @cached_property
     def packets(self) -> Packets | None:
         """Those of the link, if they were recorded."""
-        return _if_there(lambda: read_packets(self.chosen.folder))
+        return _if_there(lambda: read_packets(self.attempt.folder))
 
     def of_way(self, way: int) -> Packets:
         """Those of one way; none where there is no record."""
@@ -80,7 +80,7 @@ class Arm:
     @cached_property
     def stack_logs(self) -> StackLogs:
         """What the server's QUIC stack left of its own."""
-        return read_stack_logs(self.chosen.folder)
+        return read_stack_logs(self.attempt.folder)
 
     @cached_property
     def logs(self) -> Sequence[StackLog | None]:
@@ -100,22 +100,22 @@ class Arm:
     @cached_property
     def account(self) -> Account | None:
         """TCP's own, if the lab asked for it."""
-        return _if_there(lambda: read_tcp_account(self.chosen.folder))
+        return _if_there(lambda: read_tcp_account(self.attempt.folder))
 
     @cached_property
     def requests(self) -> list[Sample]:
         """In the order of their start; none where the attempt left no samples."""
-        file = self.chosen.folder / "samples.parquet"
-        return read_samples(file, self.chosen.statuses, measured=bool(self.report)) if file.is_file() else []
+        file = self.attempt.folder / "samples.parquet"
+        return read_samples(file, self.attempt.statuses, measured=bool(self.report)) if file.is_file() else []
 
     @cached_property
     def explained(self) -> ExplainedTrial | None:
         """What the time of its requests was spent on, if packets tell."""
         complete = self.packets is not None and self.requests and self.report
-        return _if_there(lambda: explain(self.chosen.folder, self.chosen.statuses)) if complete else None
+        return _if_there(lambda: explain(self.attempt.folder, self.attempt.statuses)) if complete else None
 
     @cached_property
-    def began(self) -> int:
+    def begin_ns(self) -> int:
         """When the client began."""
         if self.report and self.report.main_began_ns:
             return self.report.main_began_ns
@@ -123,10 +123,10 @@ class Arm:
         return min([*firsts, *self._packet_times[:1]], default=0)
 
     @cached_property
-    def ended(self) -> int:
+    def end_ns(self) -> int:
         """When nothing more was seen."""
         lasts = [row["end_ns"] for row in self.requests]
-        return max([self.began + 1, *lasts, *self._packet_times[1:]])
+        return max([self.begin_ns + 1, *lasts, *self._packet_times[1:]])
 
     @property
     def _packet_times(self) -> list[int]:
@@ -138,7 +138,7 @@ class Arm:
     def recorded_to(self) -> int:
         """When its record of packets ended."""
         if not self.left_out or self.packets is None or not len(self.packets):
-            return self.ended
+            return self.end_ns
         return int(self.packets["at_ns"].max())
 
     @property
@@ -147,13 +147,13 @@ class Arm:
         return self.report.links[0].packets_left_out or 0 if self.report and self.report.links else 0
 
 
-def arms(choices: Sequence[Chosen], factor: str) -> list[Arm]:
+def arms(choices: Sequence[SelectedAttempt], factor: str) -> list[Arm]:
     """With names that tell one from the other; one alone is called by its level of the compared factor."""
     if len(choices) == 1:
-        return [Arm(choices[0], _named(choices[0], [factor]))]
+        return [Arm(choices[0], _arm_name(choices[0], [factor]))]
     first, second = choices
     differ = [factor for factor in first.cell if first.cell[factor] != second.cell.get(factor)]
-    names = [_named(each, differ) for each in choices]
+    names = [_arm_name(each, differ) for each in choices]
     if first.block != second.block:
         names = [", ".join(filter(None, (name, f"block {of.block}"))) for name, of in zip(names, choices, strict=True)]
     if first.twin != second.twin:
@@ -163,7 +163,7 @@ def arms(choices: Sequence[Chosen], factor: str) -> list[Arm]:
     return [Arm(of, name) for of, name in zip(choices, names, strict=True)]
 
 
-def _named(choice: Chosen, factors: Sequence[str]) -> str:
+def _arm_name(choice: SelectedAttempt, factors: Sequence[str]) -> str:
     return ", ".join(level(choice.cell[factor]) for factor in factors)
 
 

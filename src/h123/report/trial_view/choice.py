@@ -16,7 +16,7 @@ _MOST = 2
 
 
 @dataclass(frozen=True)
-class Chosen:
+class SelectedAttempt:
     """An attempt of a trial."""
 
     trial: str
@@ -41,7 +41,7 @@ class Chosen:
         return f"{self.trial}~{self.attempt}"
 
 
-def choose(folder: CampaignFolder, names: Sequence[str]) -> list[Chosen]:
+def choose(folder: CampaignFolder, names: Sequence[str]) -> list[SelectedAttempt]:
     """Of names such as `b01-t01-medium-h2` the attempt that counts; of `b01-t01-medium-h2~1` the first one.
 
     Raises UserError where there is none, or its files are not as they were measured.
@@ -57,10 +57,10 @@ def choose(folder: CampaignFolder, names: Sequence[str]) -> list[Chosen]:
     )
     columns = [column for column, *_ in rows.description]
     attempts = [dict(zip(columns, row, strict=True)) for row in rows.fetchall()]
-    return [_one(folder, attempts, name) for name in names]
+    return [_find_attempt(folder, attempts, name) for name in names]
 
 
-def _one(folder: CampaignFolder, attempts: Sequence[Mapping[str, object]], name: str) -> Chosen:
+def _find_attempt(folder: CampaignFolder, attempts: Sequence[Mapping[str, object]], name: str) -> SelectedAttempt:
     trial, _, number = Path(name).name.partition("~")
     own = [row for row in attempts if row["trial"] == trial]
     if not own:
@@ -75,10 +75,10 @@ def _one(folder: CampaignFolder, attempts: Sequence[Mapping[str, object]], name:
         if not mine:
             latest = f"{trial}~{own[-1]['attempt']}"
             raise UserError(f"no attempt of {trial} counts", remedy=f"name one to see it all the same: {latest}")
-    return _chosen(folder, mine[0])
+    return _undamaged_attempt(folder, mine[0])
 
 
-def _chosen(folder: CampaignFolder, row: Mapping[str, object]) -> Chosen:
+def _undamaged_attempt(folder: CampaignFolder, row: Mapping[str, object]) -> SelectedAttempt:
     trial, attempt = str(row["trial"]), int(str(row["attempt"]))
     if row["damage"]:
         raise UserError(
@@ -86,7 +86,7 @@ def _chosen(folder: CampaignFolder, row: Mapping[str, object]) -> Chosen:
             remedy="restore the files from a copy",
             status=1,
         )
-    return Chosen(
+    return SelectedAttempt(
         trial=trial,
         attempt=attempt,
         counts=bool(row["counts"]),

@@ -29,12 +29,12 @@ def sends(arm: Arm, role: str) -> str:
     if host is None or arm.packets is None or arm.left_out:
         return "–"
     datagrams = int((arm.of_way(_WAYS[role])["protocol"] == UDP).sum())
-    given = host.grown("Udp.OutDatagrams")
-    if not datagrams or not given:
+    calls = host.grown("Udp.OutDatagrams")
+    if not datagrams or not calls:
         return "–"
-    if datagrams <= _ALONE * given:
+    if datagrams <= _ALONE * calls:
         return f"{datagrams}, each by itself"
-    return f"{datagrams}, {figures(datagrams / given)} at a time (GSO)"
+    return f"{datagrams}, {figures(datagrams / calls)} at a time (GSO)"
 
 
 def dropped(arm: Arm, role: str) -> str:

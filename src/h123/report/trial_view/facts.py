@@ -56,7 +56,7 @@ def _span(seconds: float) -> str:
 
 
 def _identity(arm: Arm) -> str:
-    choice = arm.chosen
+    choice = arm.attempt
     if choice.counts:
         return choice.name + (" (disturbed by the machine)" if choice.disturbed else "")
     why = "; ".join(f"{reason['code']}: {reason['detail']}" for reason in choice.reasons)
@@ -84,9 +84,9 @@ def _packets(arm: Arm, way: int) -> str:
     counts = {fate: int((of["fate"] == fate).sum()) for fate in (LOST, QUEUE_FULL, BLOCKED)}
     delivered = of["bytes"][(of["fate"] == DELIVERED) & (of["left_ns"] > 0)]
     size = format_bytes(int(delivered.sum(dtype=np.int64)))
-    gone = [f"{counts[LOST]} lost", f"{counts[QUEUE_FULL]} found the queue full"]
-    gone += [f"{counts[BLOCKED]} blocked"] if counts[BLOCKED] else []
-    return f"{len(delivered)} delivered ({size}), {', '.join(gone)}"
+    losses = [f"{counts[LOST]} lost", f"{counts[QUEUE_FULL]} found the queue full"]
+    losses += [f"{counts[BLOCKED]} blocked"] if counts[BLOCKED] else []
+    return f"{len(delivered)} delivered ({size}), {', '.join(losses)}"
 
 
 def missing(arms: Sequence[Arm]) -> list[str]:

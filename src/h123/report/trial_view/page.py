@@ -9,13 +9,15 @@ from h123.report import with_contents
 from h123.report.page.template import template
 from h123.report.trial_view import facts
 from h123.report.trial_view.arm import arms
-from h123.report.trial_view.choice import Chosen
+from h123.report.trial_view.choice import SelectedAttempt
 from h123.store import CampaignFolder
 
 
-def write_closeup(folder: CampaignFolder, chosen: Sequence[Chosen], page: Path, *, force: bool = False) -> None:
+def write_trial_view(
+    folder: CampaignFolder, attempts: Sequence[SelectedAttempt], page: Path, *, force: bool = False
+) -> None:
     """Write the page about one attempt, or two; `force`: over one that is there. Raises OSError, UserError."""
-    pair = arms(chosen, folder.study["compare"]["factor"])
+    pair = arms(attempts, folder.study["compare"]["factor"])
     undrawn = REPORT.note("Figures")
     if undrawn:
         pictures: dict[str, object] = {"figures": [], "undrawn": undrawn}
@@ -24,7 +26,7 @@ def write_closeup(folder: CampaignFolder, chosen: Sequence[Chosen], page: Path, 
 
         pictures = pictures_of(pair)
     content = {
-        "title": " and ".join(each.trial for each in chosen),
+        "title": " and ".join(each.trial for each in attempts),
         "campaign": folder.name,
         "study": folder.study["name"],
         "arms": pair,

@@ -47,28 +47,28 @@ _FAR = 4
 
 def bins_of(arms: Sequence[Arm]) -> Bins:
     """From when the clients began, which is 0 of every arm's time, to the end of the arm that took longest."""
-    return Bins.covering(0, max(arm.ended - arm.began for arm in arms), MOST)
+    return Bins.covering(0, max(arm.end_ns - arm.begin_ns for arm in arms), MOST)
 
 
-def lost_marks(arms: Sequence[Arm], bins: Bins, ways: Sequence[int] = (DOWN, UP)) -> list[Ticks]:
+def loss_marks(arms: Sequence[Arm], bins: Bins, ways: Sequence[int] = (DOWN, UP)) -> list[Ticks]:
     """Of all arms and fates, a mark for each bin in which there was one."""
     marks = []
     for number, arm in enumerate(arms):
         for fate in FATES:
-            times = np.concatenate([fate_times(arm.of_way(way), fate) for way in ways]) - arm.began
+            times = np.concatenate([fate_times(arm.of_way(way), fate) for way in ways]) - arm.begin_ns
             if len(full := np.flatnonzero(bins.counts(times))):
                 marks.append(Ticks(number, fate, bins.begins[full] / 1e9))
     return marks
 
 
-def held_marks(arms: Sequence[Arm], bins: Bins, way: int) -> list[Ticks]:
+def stall_marks(arms: Sequence[Arm], bins: Bins, way: int) -> list[Ticks]:
     """When flow control held the sender of a way, as the server's log has it: a mark for each bin of such a time."""
     marks = []
     for number, arm in enumerate(arms):
         own = arm.sender(way) == "server"
         blocked = np.zeros(bins.count, bool)
         for span in (span for log in arm.logs if log for span in log.stalls if span.own == own):
-            first, last = (np.array([span.begin, span.end]) - arm.began - bins.begin) // bins.width
+            first, last = (np.array([span.begin, span.end]) - arm.begin_ns - bins.begin) // bins.width
             blocked[max(first, 0) : last + 1] = True
         if blocked.any():
             marks.append(Ticks(number, HELD, bins.begins[blocked] / 1e9))
@@ -82,7 +82,7 @@ def throughput_figure(arms: Sequence[Arm], bins: Bins) -> Figure:
         f"{marked(bins)}"
     )
     panels = [_throughput(arms, bins, way) for way in WAYS]
-    return over_time("throughput", "Throughput", caption, bins, panels, lost_marks(arms, bins))
+    return over_time("throughput", "Throughput", caption, bins, panels, loss_marks(arms, bins))
 
 
 def _throughput(arms: Sequence[Arm], bins: Bins, way: int) -> Panel:
@@ -103,11 +103,11 @@ def flight_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
     or a QUIC server wrote it down."""
     flown = [bytes_in_flight(arm.connections, way, shifted_bins(bins, arm)) for arm in arms]
     windows = _senders(arms, bins, way, sender_window, logged_window)
-    blocked = held_marks(arms, bins, way)
+    blocked = stall_marks(arms, bins, way)
     most = [float(values.max()) for values in flown] + [float(window.values.max()) for window in windows.values()]
     scale, unit = common_unit([max(most)], "B")
     lines = [line(arm, n, bins, flown[n] / scale) for n, arm in enumerate(arms)]
-    lines += [told(f"{arms[n].name}: {WINDOW}", n, window, scale) for n, window in windows.items()]
+    lines += [sender_line(f"{arms[n].name}: {WINDOW}", n, window, scale) for n, window in windows.items()]
     caption = (
         f"Payload sent {WAYS[way]}, and neither known to have arrived nor sent again: the most in each {width(bins)}, "
         "of all connections together, told from packets. "
@@ -116,7 +116,7 @@ def flight_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
         + " ".join(_without_account(arms, windows, WINDOW))
     )
     return over_time(
-        "flight", "Bytes in flight", caption, bins, [Panel("", unit, lines)], [*lost_marks(arms, bins, [way]), *blocked]
+        "flight", "Bytes in flight", caption, bins, [Panel("", unit, lines)], [*loss_marks(arms, bins, [way]), *blocked]
     )
 
 
@@ -124,7 +124,7 @@ def round_trip_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
     """As the sender could see it, and what TCP makes of it."""
     measured = [round_trips(arm.connections, way) for arm in arms]
     medians = [
-        bins.medians(series.times - arm.began, series.values) for arm, series in zip(arms, measured, strict=True)
+        bins.medians(series.times - arm.begin_ns, series.values) for arm, series in zip(arms, measured, strict=True)
     ]
     estimates = _senders(arms, bins, way, smoothed_round_trip, logged_round_trip)
     most = [float(np.nanmax(values)) for values in medians if not np.isnan(values).all()]
@@ -132,14 +132,14 @@ def round_trip_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
         [max([*most, *(float(series.values.max()) for series in estimates.values()), 1.0]) / 1e9], "s"
     )
     lines = [Line(arm.name, n, bins.begins / 1e9, medians[n] / 1e9 / scale) for n, arm in enumerate(arms)]
-    lines += [told(f"{arms[n].name}: {SMOOTHED}", n, series, scale * 1e9) for n, series in estimates.items()]
+    lines += [sender_line(f"{arms[n].name}: {SMOOTHED}", n, series, scale * 1e9) for n, series in estimates.items()]
     caption = (
         f"From when a packet came to the link until its sender got the first packet that the other end sent after it: "
         f"the median of those sent {WAYS[way]} in each {width(bins)}; acknowledgements that wait are part of it. "
         + (f"Dashed: the {SMOOTHED}, as the sender tells it itself. " if estimates else "")
         + " ".join(_without_account(arms, estimates, SMOOTHED))
     )
-    marks = lost_marks(arms, bins, [way])
+    marks = loss_marks(arms, bins, [way])
     return over_time("round-trip", "Round trip", caption, bins, [Panel("", unit, lines)], marks)
 
 
@@ -154,7 +154,7 @@ def queue_figure(arms: Sequence[Arm], bins: Bins) -> Figure | None:
         + (f"Dashed: {FULL}. " if full else "")
         + marked(bins)
     )
-    return over_time("queue", "Queue", caption, bins, panels, lost_marks(arms, bins))
+    return over_time("queue", "Queue", caption, bins, panels, loss_marks(arms, bins))
 
 
 def _queue(arms: Sequence[Arm], bins: Bins, way: int) -> Panel | None:
@@ -193,7 +193,7 @@ def sequence_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
 
 
 def _sequence(arm: Arm, number: int, curve: SentSoFar, bins: Bins, scale: float) -> Line:
-    times = curve.at - arm.began
+    times = curve.at - arm.begin_ns
     far = bins.largest(times, np.maximum.accumulate(curve.ends))
     present = ~np.isnan(far)
     crosses, again = (
@@ -216,7 +216,7 @@ def main_way(arms: Sequence[Arm]) -> int:
 
 def shifted_bins(bins: Bins, arm: Arm) -> Bins:
     """The same, in the arm's own time."""
-    return replace(bins, begin=bins.begin + arm.began)
+    return replace(bins, begin=bins.begin + arm.begin_ns)
 
 
 def _senders(
@@ -234,10 +234,10 @@ def _senders(
         if logs and arm.sender(way) == "server":
             by_arm[n] = of_logs(logs, shifted_bins(bins, arm))
     enough = {n: of for n, of in by_arm.items() if len(of.times) >= _LOOKS}
-    return {n: Series(of.times - arms[n].began, of.values) for n, of in enough.items()}
+    return {n: Series(of.times - arms[n].begin_ns, of.values) for n, of in enough.items()}
 
 
-def told(name: str, arm: int, series: Series, scale: float) -> Line:
+def sender_line(name: str, arm: int, series: Series, scale: float) -> Line:
     """A line of what a sender tells itself, whose looks are marked where they are few."""
     few = len(series.times) <= _FEW
     return Line(name, arm, series.times / 1e9, series.values / scale, dashed=True, points=few)
@@ -266,14 +266,14 @@ def _same(series: Series, other: Series) -> bool:
 def shifted(arm: Arm, way: int) -> Packets:
     """Its packets of a way, in time since its client began."""
     packets = arm.of_way(way).copy()
-    packets["at_ns"] -= arm.began
-    packets["left_ns"][packets["left_ns"] > 0] -= arm.began
+    packets["at_ns"] -= arm.begin_ns
+    packets["left_ns"][packets["left_ns"] > 0] -= arm.begin_ns
     return packets
 
 
 def line(arm: Arm, number: int, bins: Bins, values: Numbers) -> Line:
     """A value a bin, which holds until the next; none of bins that the arm's record of packets does not cover."""
-    covered = not arm.left_out or bins.begins + bins.width <= arm.recorded_to - arm.began
+    covered = not arm.left_out or bins.begins + bins.width <= arm.recorded_to - arm.begin_ns
     return Line(arm.name, number, bins.begins / 1e9, np.where(covered, values, np.nan), steps=True)
 
 

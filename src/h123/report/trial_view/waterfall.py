@@ -53,8 +53,8 @@ def waterfall_figure(arms: Sequence[Arm]) -> Figure | None:
     if not bars_by_arm:
         return None
     end = max(start + sum(parts.values()) for bars in bars_by_arm.values() for _, start, parts in bars)
-    one, unit = (1e9, "s") if end >= 1e9 else (1e6, "ms")
-    panels = {name: _marks(bars, end, one) for name, bars in bars_by_arm.items()}
+    unit_ns, unit = (1e9, "s") if end >= 1e9 else (1e6, "ms")
+    panels = {name: _marks(bars, end, unit_ns) for name, bars in bars_by_arm.items()}
     used = [part for part in PARTS if any(mark["part"] == part for marks in panels.values() for mark in marks)]
 
     def draw(width: int) -> Any:
@@ -62,7 +62,7 @@ def waterfall_figure(arms: Sequence[Arm]) -> Figure | None:
         for name, marks in panels.items():
             last = name == list(panels)[-1]
             axis = alt.Axis(title=f"{unit} since the client began" if last else None, labels=last, tickCount=8)
-            scale = alt.Scale(domain=[0, end / one], nice=False)
+            scale = alt.Scale(domain=[0, end / unit_ns], nice=False)
             colour = alt.Scale(domain=used, range=[COLOURS[PARTS[part][0]] for part in used])
             legend = alt.Legend(columns=2 if width == NARROW else 4, labelLimit=0, columnPadding=26)
             rows = len({mark["row"] for mark in marks})
@@ -100,12 +100,12 @@ def _caption(arms: Sequence[Arm]) -> str:
 
 def _bars(arm: Arm) -> Iterator[tuple[Sample, int, Parts]]:
     """The first requests of an arm, when each began, and its parts."""
-    parts_by_request, requests = _told(arm.explained), arm.requests[:MOST]
+    parts_by_request, requests = _parts_by_request(arm.explained), arm.requests[:MOST]
     for row, marked in zip(requests, stages(requests), strict=True):
-        yield row, row["start_ns"] - arm.began, parts_by_request.get(_key(row)) or marked
+        yield row, row["start_ns"] - arm.begin_ns, parts_by_request.get(_key(row)) or marked
 
 
-def _told(explained: ExplainedTrial | None) -> dict[tuple[int, ...], Parts]:
+def _parts_by_request(explained: ExplainedTrial | None) -> dict[tuple[int, ...], Parts]:
     """The parts of each request that packets explain."""
     parts_by_request: dict[tuple[int, ...], Parts] = {}
     if explained is not None:
@@ -126,7 +126,7 @@ def _marks(bars: Sequence[tuple[Sample, int, Parts]], end: int, scale: float) ->
     return [mark for number, bar in enumerate(bars) for mark in _pieces(number, bar, end, scale)]
 
 
-def _pieces(number: int, bar: tuple[Sample, int, Parts], end: int, one: float) -> Iterator[Mark]:
+def _pieces(number: int, bar: tuple[Sample, int, Parts], end: int, unit_ns: float) -> Iterator[Mark]:
     row, start, parts = bar
     whole = sum(parts.values())
     request = f"request {number + 1} ({', '.join(filter(None, (row['phase'], row['error'])))}), "
@@ -137,10 +137,10 @@ def _pieces(number: int, bar: tuple[Sample, int, Parts], end: int, one: float) -
     for part, duration in pieces:
         if duration >= min(_WORTH * end, largest):
             sentence = f"{request}: {format_seconds(duration / 1e9)} {part}"
-            marks.append({"row": number, "part": part, "from": at / one, "told": sentence})
+            marks.append({"row": number, "part": part, "from": at / unit_ns, "told": sentence})
         at += duration
     for piece, following in zip_longest(marks, marks[1:]):
-        piece["to"] = following["from"] if following else (start + whole) / one
+        piece["to"] = following["from"] if following else (start + whole) / unit_ns
     if marks:
-        marks[0]["from"] = start / one
+        marks[0]["from"] = start / unit_ns
     yield from marks

@@ -88,15 +88,15 @@ class _Unpacked(io.RawIOBase):
     """What a file of gzip holds, up to the size that it might have unpacked: a thousandth of that may be packed."""
 
     def __init__(self, path: Path, packed: io.BufferedReader) -> None:
-        self._path, self._content, self._left = path, gzip.GzipFile(fileobj=packed), sizes.SAMPLES
+        self._path, self._content, self._remaining = path, gzip.GzipFile(fileobj=packed), sizes.SAMPLES
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: "memoryview") -> int:  # type: ignore[override]
         piece = self._content.read(len(buffer))
-        self._left -= len(piece)
-        if self._left < 0:
+        self._remaining -= len(piece)
+        if self._remaining < 0:
             raise UserError(
                 f"{self._path}: cannot be read: unpacked it is larger than {format_bytes(sizes.SAMPLES)}",
                 remedy="import a part of it",

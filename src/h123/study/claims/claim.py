@@ -35,7 +35,7 @@ class Claim(Strict):
     checks: list[Annotated[Check, Field(discriminator="check")]] = Field(default=[])
 
     @model_validator(mode="after")
-    def _is_said_once(self) -> "Claim":
+    def _check_wording(self) -> "Claim":
         if (self.quotation is None) == (self.summary is None):
             raise ValueError("write either `quotation` or `summary`")
         return self

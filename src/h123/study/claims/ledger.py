@@ -72,7 +72,7 @@ class _LedgerReader:
 
     def study(self, name: str) -> Study:
         try:
-            return load_study(find_study(name, beside=self.document.path.parent))
+            return load_study(find_study(name, folder=self.document.path.parent))
         except UserError as error:
             raise self.document.error(["study"], error.message) from None
 
@@ -127,7 +127,7 @@ def _about(path: Path) -> str | None:
     (`h123 claims` complains of them)."""
     try:
         if name := _line(path, "study"):
-            return _line(find_study(name, beside=path.parent), "name")
+            return _line(find_study(name, folder=path.parent), "name")
     except UserError:
         pass
     return None

@@ -123,9 +123,9 @@ def _plain(value_text: str, unit: Unit) -> float:
 
 
 _READ = {
-    "s": lambda written: parse_duration(written) / 1e9,
+    "s": lambda text: parse_duration(text) / 1e9,
     "bit/s": _bits,
-    "B": lambda written: float(parse_size(written)),
+    "B": lambda text: float(parse_size(text)),
     "B/s": _bytes_a_second,
 }
 REQUIRED, FORBIDDEN = "latency new/base <= 1.05", "latency new/base > 1.05"

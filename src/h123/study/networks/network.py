@@ -203,7 +203,7 @@ class Network(LinkModel):
             link["cross"] = self.cross.model_dump(mode="json", exclude_none=True, exclude={"spread_ns"})
         return link
 
-    def met(self, moment: float) -> "Network":
+    def at_moment(self, moment: float) -> "Network":
         """The network as a block meets it, at a place from 0 to 1 in the course of its cross traffic."""
         if not self.cross:
             return self

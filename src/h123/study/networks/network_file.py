@@ -235,14 +235,14 @@ class DirectionFile(Strict):
                 raise fault_at(["changes", index, "delay"], message)
 
     def _check_times(self) -> None:
-        ended = 0
+        previous_end = 0
         for index, (start, end) in enumerate(self.blackouts or []):
             if start >= end:
                 raise fault_at(["blackouts", index], "a blackout must end after it starts: [[1s, 1.5s]]")
-            if start < ended:
+            if start < previous_end:
                 message = "this blackout begins before the one above it ends; write them in order of time, or as one"
                 raise fault_at(["blackouts", index], message)
-            ended = end
+            previous_end = end
         moments = [change.at for change in self.changes or []]
         for index, (earlier, later) in enumerate(itertools.pairwise(moments), 1):
             if later <= earlier:

@@ -158,9 +158,9 @@ def _first_document(entries: Sequence[HarEntry]) -> int | None:
     """Of the page, or what redirects to it. A program that does not name types calls frames of other pages HTML too:
     unless the file begins with a document, it is the one that most requests refer to."""
     candidates = [index for index, entry in enumerate(entries) if entry.get and (entry.type == "document")]
-    if entries[0].redirect and not entries[0].named:
+    if entries[0].redirect and not entries[0].has_browser_type:
         return 0
-    if not candidates or candidates[0] == 0 or entries[candidates[0]].named:
+    if not candidates or candidates[0] == 0 or entries[candidates[0]].has_browser_type:
         return candidates[0] if candidates else None
     refer = Counter(entry.referer for entry in entries)
     most_referred = max(candidates, key=lambda index: refer[entries[index].url])

@@ -79,7 +79,7 @@ class HarEntry:
     """Where it sent the browser instead."""
     cacheable: bool
     """Whether a returning visitor need not ask for it."""
-    named: bool
+    has_browser_type: bool
     """Whether its type is the browser's own word for it, not guessed from a media type."""
 
     @property
@@ -160,7 +160,7 @@ class WrittenHarEntry:
             referer=_plain(headers.get("referer")),
             redirect=_plain(_joined(self.url, str(target))) if redirects else None,
             cacheable=self.method == "GET" and self.status in CACHEABLE and fresh_s(self.headers) > 0,
-            named=bool(self.kind),
+            has_browser_type=bool(self.kind),
         )
 
     def _mime(self) -> str:

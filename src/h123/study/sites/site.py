@@ -209,6 +209,6 @@ def read_site(path: Path) -> tuple[SiteFile, Site]:
     return shape, document.validate(Site, fields)
 
 
-def load_site(name: str, beside: Path | None = None) -> Site:
-    """A site by its name or by the path of its file (relative to `beside`). Raises UserError."""
-    return read_site(find_site(name, beside))[1]
+def load_site(name: str, folder: Path | None = None) -> Site:
+    """A site by its name or by the path of its file (relative to `folder`). Raises UserError."""
+    return read_site(find_site(name, folder))[1]

@@ -76,7 +76,7 @@ class Arrivals(Strict):
     steps: Annotated[tuple[RateStep, ...], Field(min_length=1, max_length=MOST_STEPS, strict=False)]
 
     @model_validator(mode="after")
-    def _asks_for_something(self) -> "Arrivals":
+    def _check_requests(self) -> "Arrivals":
         if self._request_counts[-1] < 1:
             raise ValueError(
                 "the steps together ask for less than one request: raise a rate, or let a step last longer"

@@ -72,12 +72,12 @@ class WorkloadKind(ABC):
         return self.load.rate is not None or self.load.arrivals is not None
 
     @property
-    def tells_arrivals(self) -> bool:
+    def schedules_requests(self) -> bool:
         """Whether the client is told when each request is due."""
         return self.load.arrivals is not None
 
     @property
-    def tells_connections(self) -> bool:
+    def schedules_connections(self) -> bool:
         """And on which connection."""
         return self.load.arrivals is not None and self.load.arrivals.per == "connection"
 

@@ -38,7 +38,7 @@ def _read_site(value: object, info: ValidationInfo) -> object:
     if not isinstance(value, str):
         return value
     try:
-        return load_site(value, beside=info.context if isinstance(info.context, Path) else None)
+        return load_site(value, folder=info.context if isinstance(info.context, Path) else None)
     except UserError as error:
         raise ValueError(error.message) from None
 

@@ -49,12 +49,12 @@ def verify_client(subject: Subject, pool: Pool) -> Iterator[Result]:
 
     Trials in which something is wrong are kept, with their logs, in the subject's folder of failures.
     """
-    kept = failures_folder(subject, "client")
+    failures = failures_folder(subject, "client")
     make_bodies(SIZES)
     for case in assignments(subject):
-        if made := case.parameters.workload.documents():
-            make_documents(made.folder, made.contents)
-    told = set()
+        if documents := case.parameters.workload.documents():
+            make_documents(documents.folder, documents.contents)
+    answered_protocols = set()
     with scratch() as place:
         certificate = campaign_certificate(place, [SERVER_ADDRESS])
         trials = Trials({**catalogue(), subject.name: subject}, certificate, pool)
@@ -69,12 +69,12 @@ def verify_client(subject: Subject, pool: Pool) -> Iterator[Result]:
             if case.body and p.server != WITNESS:
                 yield _result(case, "unsupported", f"only the server {WITNESS} can send wrong bodies")
                 continue
-            result, facts = _ask(case, subject, trials, kept / f"{number:02}")
+            result, facts = _ask(case, subject, trials, failures / f"{number:02}")
             yield result
-            if result.verdict == "passed" and case.expected == "answers" and p.protocol not in told:
-                told.add(p.protocol)
+            if result.verdict == "passed" and case.expected == "answers" and p.protocol not in answered_protocols:
+                answered_protocols.add(p.protocol)
                 yield _tls(case, facts)
-        yield from verify_settings(subject, "client", trials, kept)
+        yield from verify_settings(subject, "client", trials, failures)
 
 
 def _ask(case: ClientCase, subject: Subject, trials: Trials, folder: Path) -> tuple[Result, Any]:
@@ -84,13 +84,13 @@ def _ask(case: ClientCase, subject: Subject, trials: Trials, folder: Path) -> tu
             calm = case.parameters.model_copy(update={"clock": calm_clock(subject)})
             case = replace(case, parameters=calm)
         client_trial = carry_out(case, trials, folder)
-        result = _judged(case, subject, client_trial)
+        result = _judge_trial(case, subject, client_trial)
         if result.verdict != "failed":
             break
     return result, client_trial.facts
 
 
-def counterpart(subject: Subject, known: Mapping[str, Subject]) -> Subject:
+def counterpart(subject: Subject, subjects: Mapping[str, Subject]) -> Subject:
     """The server that a client is verified against.
 
     Raises UserError naming the manifest where it cannot play its part in every trial, those included in which the
@@ -98,18 +98,18 @@ def counterpart(subject: Subject, known: Mapping[str, Subject]) -> Subject:
     """
     assert subject.client is not None
     name, place = subject.client.verified_with, f"{subject.folder / MANIFEST}: verified_with"
-    if name not in known:
-        raise UserError(f"{place}: there is no subject {name!r}", remedy=choose(name, known))
+    if name not in subjects:
+        raise UserError(f"{place}: there is no subject {name!r}", remedy=choose(name, subjects))
     for case in assignments(subject):
         try:
-            check_supported(known[name], "server", case.of_server)
+            check_supported(subjects[name], "server", case.of_server)
         except UserError as error:
             remedy = f"choose a server that supports what the check {case.name!r} needs"
             raise UserError(f"{place}: {error.message}", remedy=remedy) from None
-    return known[name]
+    return subjects[name]
 
 
-def _judged(case: ClientCase, subject: Subject, client_trial: ClientTrial) -> Result:
+def _judge_trial(case: ClientCase, subject: Subject, client_trial: ClientTrial) -> Result:
     folder = client_trial.trial.folder
     if not client_trial.trial.disturbed and (faults := judge(case, subject, client_trial)):
         return _result(case, "failed", f"{'; '.join(faults)} ({folder})")
@@ -128,9 +128,9 @@ def _result(case: ClientCase, verdict: Verdict, detail: str = "") -> Result:
 def _tls(case: ClientCase, facts: Any) -> Result:
     """What the client says of its connections."""
     parts = ("version", "cipher", "key_exchange")
-    known = dict.fromkeys(", ".join(str(tls[part]) for part in parts if tls.get(part)) for tls in facts["tls"])
-    verdict: Verdict = "passed" if known else "unsupported"
-    detail = "; ".join(known) or "the client does not know"
+    tls_names = dict.fromkeys(", ".join(str(tls[part]) for part in parts if tls.get(part)) for tls in facts["tls"])
+    verdict: Verdict = "passed" if tls_names else "unsupported"
+    detail = "; ".join(tls_names) or "the client does not know"
     return Result(role="client", protocol=case.parameters.protocol, check="TLS", verdict=verdict, detail=detail)
 
 
@@ -139,8 +139,8 @@ def carry_out(case: ClientCase, trials: Trials, folder: Path) -> ClientTrial:
 
     def change(folder: Path) -> None:
         path = folder / "workload.json"
-        written = AnyWorkloadFile.model_validate_json(path.read_bytes())
-        write_document(path, case.workload(written))
+        file = AnyWorkloadFile.model_validate_json(path.read_bytes())
+        write_document(path, case.workload(file))
         if case.body:
             _spoil(case, trials, folder / "trial.json")
 
@@ -170,11 +170,11 @@ def judge(case: ClientCase, subject: Subject, client_trial: ClientTrial) -> list
     assert subject.client is not None
     codes = [reason["code"] for reason in client_trial.reasons]
     if case.expected == "unsupported":
-        return [] if codes == ["unsupported"] else [f"it did not exit 127: {_told(client_trial)}"]
+        return [] if codes == ["unsupported"] else [f"it did not exit 127: {_trial_words(client_trial)}"]
     if codes:
-        return [_told(client_trial)]
-    seen = witness(client_trial.trial, case.parameters, client_trial.certificate_bytes)
-    faults = faults_of(case, subject.client, client_trial.rows, client_trial.facts, seen)
+        return [_trial_words(client_trial)]
+    witnessed = witness(client_trial.trial, case.parameters, client_trial.certificate_bytes)
+    faults = faults_of(case, subject.client, client_trial.rows, client_trial.facts, witnessed)
     faults += headers_sent(case, client_trial.rows, _bytes_up(client_trial.trial))
     if case.receives and not faults:
         faults += reception_faults(case, subject.client.limits, _received(case, client_trial.trial))
@@ -185,7 +185,7 @@ def _received(case: ClientCase, trial: Trial) -> Reception | None:
     """What the client let the server do, on the connection with most requests; None: that is not asked, or not told."""
     logs = (trial.folder / QLOG_FOLDER).iterdir() if case.receives else ()
     return max(
-        filter(None, (reception(list(events(log))) for log in logs)), key=lambda found: found.streams, default=None
+        filter(None, (reception(list(events(log))) for log in logs)), key=lambda limits: limits.streams, default=None
     )
 
 
@@ -195,10 +195,12 @@ def _bytes_up(trial: Trial) -> int | None:
     return way.bytes_in if way else None
 
 
-def _told(client_trial: ClientTrial) -> str:
-    said = "; ".join(f"{reason['code']}: {reason['detail']}" for reason in client_trial.reasons) or "the trial is valid"
+def _trial_words(client_trial: ClientTrial) -> str:
+    sentence = (
+        "; ".join(f"{reason['code']}: {reason['detail']}" for reason in client_trial.reasons) or "the trial is valid"
+    )
     printed = client_trial.trial.logs(_LOG_LINES).get("client", [])
-    return f"{said}; it printed: {' / '.join(line.strip() for line in printed)}" if printed else said
+    return f"{sentence}; it printed: {' / '.join(line.strip() for line in printed)}" if printed else sentence
 
 
 def _rows(folder: Path) -> list[Sample]:

@@ -36,24 +36,24 @@ nearly all that it carries until then, and what is on its way comes all the same
 
 def faults_of(case: ClientCase, client: Client, rows: Sequence[Sample], facts: Any, witness: Witness) -> list[str]:
     """What is wrong with what the client wrote."""
-    found = [*unanswered(case, rows), *times(rows, witness.window)]
+    faults = [*unanswered(case, rows), *times(rows, witness.window)]
     if case.expected == "answers":
-        found += [*_first_bytes(client, rows), *connections(case, rows), *_facts(case, rows, facts)]
-        found += _process(client, rows, facts, witness)
-        found += _delay(rows, facts)
-        found += [
+        faults += [*_first_bytes(client, rows), *connections(case, rows), *_facts(case, rows, facts)]
+        faults += _process(client, rows, facts, witness)
+        faults += _delay(rows, facts)
+        faults += [
             *_opened(case, client, rows, witness),
             *times_over_the_link(case, client, rows),
             *_in_turn(case, rows),
             *_paused(case, rows),
             *_apart(case, rows),
         ]
-        found += _sessions(case, facts, witness)
-        found += _abandoned(case, rows, witness)
-        found += _retried(case, rows, witness)
+        faults += _sessions(case, facts, witness)
+        faults += _abandoned(case, rows, witness)
+        faults += _retried(case, rows, witness)
         if case.controller:
-            found += _controller(case, witness)
-    return found
+            faults += _controller(case, witness)
+    return faults
 
 
 def unanswered(case: ClientCase, rows: Sequence[Sample]) -> list[str]:
@@ -64,10 +64,10 @@ def unanswered(case: ClientCase, rows: Sequence[Sample]) -> list[str]:
 def _counts(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
     p = case.parameters
     expected = p.workload.rows() or {}
-    found = Counter(row["phase"] for row in rows)
+    counts = Counter(row["phase"] for row in rows)
     for phase, count in expected.items():
-        if found[phase] != count:
-            yield f"{found[phase]} rows of phase {phase} instead of {count}"
+        if counts[phase] != count:
+            yield f"{counts[phase]} rows of phase {phase} instead of {count}"
     if strangers := sorted({row["user"] for row in rows} - set(range(p.users))):
         yield f"user {strangers[0]}, of {p.users} users counted from 0"
     elif not p.workload.open_loop:
@@ -99,13 +99,13 @@ def _in_turn(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
 
 def _paused(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
     """A user's next visit begins no sooner after the end of the one before."""
-    pause, begun, ended = case.parameters.pause, dict[tuple[int, int], int](), dict[tuple[int, int], int]()
+    pause, starts, ends = case.parameters.pause, dict[tuple[int, int], int](), dict[tuple[int, int], int]()
     for row in rows if pause else ():
         visit = row["user"], row["group"] or 0
-        begun[visit] = min(row["start_ns"], begun.get(visit, row["start_ns"]))
-        ended[visit] = max(row["end_ns"], ended.get(visit, 0))
-    for (user, n), start in sorted(begun.items()):
-        if n and (rested := start - ended.get((user, n - 1), 0)) < pause:
+        starts[visit] = min(row["start_ns"], starts.get(visit, row["start_ns"]))
+        ends[visit] = max(row["end_ns"], ends.get(visit, 0))
+    for (user, n), start in sorted(starts.items()):
+        if n and (rested := start - ends.get((user, n - 1), 0)) < pause:
             yield f"user {user} rested {_seconds(rested)} instead of {_seconds(pause)} before visit {n}"
             return
 
@@ -141,7 +141,7 @@ def _outcomes(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
 
 def _answered(case: ClientCase, row: Sample) -> str | None:
     if row["phase"] == LEAVING:
-        return _left(case, row)
+        return _abandonment_fault(case, row)
     exchange = case.parameters.workload.exchanges()[row["resource"] or 0]
     if row["error"] or row["status"] != exchange.status:
         return f"a request ended with status {row['status']}, error {row['error']!r}"
@@ -156,15 +156,15 @@ def _answered(case: ClientCase, row: Sample) -> str | None:
     return None
 
 
-def _left(case: ClientCase, row: Sample) -> str | None:
+def _abandonment_fault(case: ClientCase, row: Sample) -> str | None:
     """Given up when it is to be, while its body was on the way."""
     assert case.parameters.abandon
-    taken, allowed = row["end_ns"] - row["start_ns"], case.parameters.abandon.after
+    duration, allowed = row["end_ns"] - row["start_ns"], case.parameters.abandon.after
     if row["error"] != ABANDONED or row["bytes_down"] >= case.parameters.size:
-        told = f"status {row['status']}, error {row['error']!r}, {row['bytes_down']} bytes down"
-        return f"a request that is to be abandoned ended with {told}"
-    if not 0.9 * allowed <= taken <= allowed + LATE_NS:
-        return f"a request that is to be abandoned after {_seconds(allowed)} was after {_seconds(taken)}"
+        outcome = f"status {row['status']}, error {row['error']!r}, {row['bytes_down']} bytes down"
+        return f"a request that is to be abandoned ended with {outcome}"
+    if not 0.9 * allowed <= duration <= allowed + LATE_NS:
+        return f"a request that is to be abandoned after {_seconds(allowed)} was after {_seconds(duration)}"
     return None
 
 
@@ -173,8 +173,8 @@ def _seen_through(case: ClientCase, row: Sample) -> str | None:
     whole = case.parameters.size
     if (row["error"], row["status"], row["bytes_down"]) == ("wrong-bytes", 200, whole):
         return None
-    told = f"status {row['status']}, error {row['error']!r}, {row['bytes_down']} bytes down"
-    return f"{told} instead of status 200, error 'wrong-bytes', {whole} bytes"
+    outcome = f"status {row['status']}, error {row['error']!r}, {row['bytes_down']} bytes down"
+    return f"{outcome} instead of status 200, error 'wrong-bytes', {whole} bytes"
 
 
 def _not_found(_: ClientCase, row: Sample) -> str | None:
@@ -192,19 +192,19 @@ def _refused(case: ClientCase, row: Sample) -> str | None:
 def _timed_out(case: ClientCase, row: Sample) -> str | None:
     if row["error"] != "timeout":
         return f"status {row['status']}, error {row['error']!r} instead of error 'timeout'"
-    taken, allowed = row["end_ns"] - row["start_ns"], case.parameters.timeout
-    if not 0.9 * allowed <= taken <= allowed + LATE_NS:
-        return f"a request with a timeout of {_seconds(allowed)} ended after {_seconds(taken)}"
+    duration, allowed = row["end_ns"] - row["start_ns"], case.parameters.timeout
+    if not 0.9 * allowed <= duration <= allowed + LATE_NS:
+        return f"a request with a timeout of {_seconds(allowed)} ended after {_seconds(duration)}"
     return None
 
 
 def _first_bytes(client: Client, rows: Sequence[Sample]) -> Iterator[str]:
     whole = [row for row in rows if row["error"] != ABANDONED]
-    known = sum(row["first_byte_ns"] is not None for row in whole)
-    if client.ttfb and known < len(whole):
-        yield f"first_byte_ns is declared (ttfb), but empty in {len(whole) - known} of {len(whole)} rows"
-    if not client.ttfb and known:
-        yield f"first_byte_ns is not declared (ttfb), but written in {known} of {len(whole)} rows"
+    count = sum(row["first_byte_ns"] is not None for row in whole)
+    if client.ttfb and count < len(whole):
+        yield f"first_byte_ns is declared (ttfb), but empty in {len(whole) - count} of {len(whole)} rows"
+    if not client.ttfb and count:
+        yield f"first_byte_ns is not declared (ttfb), but written in {count} of {len(whole)} rows"
     if any(row["connected_ns"] is None for row in rows if row["phase"] == "cold"):
         yield "connected_ns is empty in a cold row"
 
@@ -213,50 +213,50 @@ def _facts(case: ClientCase, rows: Sequence[Sample], facts: Any) -> Iterator[str
     if not isinstance(facts, dict) or facts.get("h123") != "client/1" or not isinstance(facts.get("tls"), list):
         yield "client.json is missing, or is not of the format client/1"
         return
-    if not all(isinstance(told, dict) and isinstance(told.get("connections", 0), int) for told in facts["tls"]):
+    if not all(isinstance(tls, dict) and isinstance(tls.get("connections", 0), int) for tls in facts["tls"]):
         yield "client.json: each element of tls has names and values, and connections is a whole number"
         return
     resources = dict.fromkeys(row["resource"] for row in rows) or [None]
     names = [name for resource in resources for protocol in case.carriers(resource) for name in ALPN[protocol]]
-    for told in facts["tls"]:
-        if told.get("version") != case.parameters.tls:
-            yield f"client.json: TLS version {told.get('version')!r} instead of {case.parameters.tls!r}"
-        if told.get("alpn") not in (None, *names):
-            yield f"client.json: ALPN {told.get('alpn')!r} instead of {names[0]!r}"
+    for tls in facts["tls"]:
+        if tls.get("version") != case.parameters.tls:
+            yield f"client.json: TLS version {tls.get('version')!r} instead of {case.parameters.tls!r}"
+        if tls.get("alpn") not in (None, *names):
+            yield f"client.json: ALPN {tls.get('alpn')!r} instead of {names[0]!r}"
     used = {row["connection"] for row in rows}
-    count = sum(told.get("connections", 0) for told in facts["tls"])
+    count = sum(tls.get("connections", 0) for tls in facts["tls"])
     if facts["tls"] and None not in used and count < len(used):
         yield f"client.json tells of {count} TLS connections, the samples of {len(used)}"
 
 
 def _delay(rows: Sequence[Sample], facts: Any) -> Iterator[str]:
     """What a client says that it took itself is a part of what its requests took."""
-    told = facts.get("delay") if isinstance(facts, dict) else None
+    delays = facts.get("delay") if isinstance(facts, dict) else None
     took = [row["end_ns"] - row["start_ns"] for row in rows if row["phase"] == "warm"]
-    if told is None or not took:
+    if delays is None or not took:
         return
-    for part, of in told.items():
+    for part, of in delays.items():
         if not 0 <= of["p50"] <= of["p99"] <= of["max"] <= max(took):
             yield f"client.json: {part} of the delay is {of}, and the longest request took {max(took)} ns"
 
 
 def _process(client: Client, rows: Sequence[Sample], facts: Any, witness: Witness) -> Iterator[str]:
     """The program ran around all of its requests, within the trial."""
-    told = facts.get("process") if isinstance(facts, dict) else None
-    if client.process != (told is not None):
-        yield f"process is {'' if client.process else 'not '}declared, and client.json has {told}"
-    elif told is not None:
+    process = facts.get("process") if isinstance(facts, dict) else None
+    if client.process != (process is not None):
+        yield f"process is {'' if client.process else 'not '}declared, and client.json has {process}"
+    elif process is not None:
         requests = [row["start_ns"] for row in rows] + [row["end_ns"] for row in rows]
         in_order = [
             witness.window[0],
-            told["began_ns"],
+            process["began_ns"],
             min(requests),
             max(requests),
-            told["ended_ns"],
+            process["ended_ns"],
             witness.window[1],
         ]
         if in_order != sorted(in_order):
-            yield f"client.json tells of a process that did not run around its requests: {told}"
+            yield f"client.json tells of a process that did not run around its requests: {process}"
 
 
 def _opened(case: ClientCase, client: Client, rows: Sequence[Sample], witness: Witness) -> Iterator[str]:
@@ -276,8 +276,8 @@ def _opened(case: ClientCase, client: Client, rows: Sequence[Sample], witness: W
         if p.users > 1 and any(row["connection"] is None for row in rows):
             yield "neither the client nor anybody else tells how many connections it opened"
     elif not least <= witness.connections <= most:
-        beside = " and one that earns a session" * uncounted
-        yield f"{witness.connections} connections came to the server where {case.connections()}{beside} were asked for"
+        extra = " and one that earns a session" * uncounted
+        yield f"{witness.connections} connections came to the server where {case.connections()}{extra} were asked for"
 
 
 def _sessions(case: ClientCase, facts: Any, witness: Witness) -> Iterator[str]:
@@ -287,36 +287,36 @@ def _sessions(case: ClientCase, facts: Any, witness: Witness) -> Iterator[str]:
         return
     kinds = facts["tls"] if isinstance(facts, dict) else []
     for what in ("resumed", "early")[: 1 + p.workload.early]:
-        if not kinds or not all(isinstance(told, dict) and told.get(what) is True for told in kinds):
+        if not kinds or not all(isinstance(tls, dict) and tls.get(what) is True for tls in kinds):
             yield f"client.json does not say of all connections that they were {what}"
     if witness.handshakes is None:
         yield "nothing shows whether it resumed sessions"
         return
     others = sorted(witness.handshakes)[1:]
-    if full := sum(not one.resumed for one in others):
+    if full := sum(not other.resumed for other in others):
         yield f"{full} of {len(others)} connections that should resume a session made a full handshake"
-    elif p.workload.opening.tcp and (plain := sum(not one.fast_open for one in others)):
+    elif p.workload.opening.tcp and (plain := sum(not other.fast_open for other in others)):
         yield f"{plain} of {len(others)} connections began with a packet of TCP that had nothing of TLS in it"
-    elif p.workload.early and (late := sum(not one.early for one in others)):
+    elif p.workload.early and (late := sum(not other.early for other in others)):
         yield f"the server got no early data on {late} of {len(others)} connections"
 
 
 def _abandoned(case: ClientCase, rows: Sequence[Sample], witness: Witness) -> Iterator[str]:
     """The server knows that nobody wants the answer: over HTTP/1.1 the connection is closed, over the others the stream
     alone, and what is left of the body is not sent."""
-    left = [row for row in rows if row["error"] == ABANDONED]
-    if not left:
+    abandoned = [row for row in rows if row["error"] == ABANDONED]
+    if not abandoned:
         return
     if case.parameters.protocol == "h1":
-        last = {row["connection"]: row["end_ns"] for row in left}
+        last = {row["connection"]: row["end_ns"] for row in abandoned}
         if again := sum(row["start_ns"] >= last.get(row["connection"], row["start_ns"] + 1) for row in rows):
             yield f"{again} requests went out on connections of which one had been abandoned"
-    ended = max(row["end_ns"] for row in rows) - LAST_NS
-    told = sum(row["end_ns"] < ended for row in left)
-    if witness.given_up is not None and witness.given_up < told:
-        yield f"the server was told of {witness.given_up} of {told} requests that they were abandoned"
+    latest_ns = max(row["end_ns"] for row in rows) - LAST_NS
+    cancelled = sum(row["end_ns"] < latest_ns for row in abandoned)
+    if witness.given_up is not None and witness.given_up < cancelled:
+        yield f"the server was told of {witness.given_up} of {cancelled} requests that they were abandoned"
     size = case.parameters.size
-    whole, most = (len(rows) - len(left)) * size, (len(rows) - len(left) / 2) * size
+    whole, most = (len(rows) - len(abandoned)) * size, (len(rows) - len(abandoned) / 2) * size
     if witness.bytes_down is None:
         yield "nothing shows whether the server stopped sending"
     elif witness.bytes_down > most:
@@ -330,29 +330,29 @@ def _retried(case: ClientCase, rows: Sequence[Sample], witness: Witness) -> Iter
     retry = case.parameters.retry
     if retry is None:
         return
-    yield from _first_of_each(_tried(retry, row) for row in rows)
+    yield from _first_of_each(_retry_fault(retry, row) for row in rows)
     tries = sum(row.get("tries", 1) for row in rows)
     again = tries - len(rows)
     opened = case.connections() + (again if case.parameters.protocol == "h1" else 0)
     if witness.connections is not None and witness.connections < opened:
         yield f"the server saw {witness.connections} connections, and {again} tries were given up, each with its own"
-    if witness.made is not None and witness.made != tries:
-        yield f"the server saw {witness.made} requests, and the rows tell of {tries} tries"
+    if witness.requests is not None and witness.requests != tries:
+        yield f"the server saw {witness.requests} requests, and the rows tell of {tries} tries"
     if witness.given_up is not None and witness.given_up < again:
         yield f"the server was told of {witness.given_up} of {again} tries that they were given up"
     yield from _carried(case, rows, witness)
 
 
-def _tried(retry: Retry, row: Sample) -> str | None:
+def _retry_fault(retry: Retry, row: Sample) -> str | None:
     tries, took = row.get("tries", 1), row["end_ns"] - row["start_ns"]
     if row["phase"] == "cold":
         return None if tries == 1 else f"a cold request has {tries} for its tries instead of 1"
     least, most = (1 + min(retry.at_most, max(ns, 0) // retry.after) for ns in (took - LATE_TRY_NS, took))
     if not least <= tries <= most:
         return f"a request that took {_seconds(took)} has {tries} for its tries instead of {most}"
-    sent, due = row["sent_ns"], row["start_ns"] + (tries - 1) * retry.after
-    if sent is not None and sent < due:
-        return f"a request was made for the last time {_seconds(due - sent)} before it was to be"
+    sent_ns, due = row["sent_ns"], row["start_ns"] + (tries - 1) * retry.after
+    if sent_ns is not None and sent_ns < due:
+        return f"a request was made for the last time {_seconds(due - sent_ns)} before it was to be"
     return None
 
 
@@ -361,7 +361,7 @@ def _carried(case: ClientCase, rows: Sequence[Sample], witness: Witness) -> Iter
     if witness.bytes_down is None:
         yield "nothing shows what came of the tries that were given up"
         return
-    size = max(one.moved("down") for one in case.parameters.workload.exchanges())
+    size = max(exchange.moved("down") for exchange in case.parameters.workload.exchanges())
     again = sum(row.get("tries", 1) - 1 for row in rows if row["bytes_down"] == size)
     whole = sum(row["bytes_down"] for row in rows)
     least, most = (round(whole + share * size * again) for share in TRY_SHARE)
@@ -374,9 +374,9 @@ def _controller(case: ClientCase, witness: Witness) -> Iterator[str]:
     if not witness.arrivals:
         yield "nothing shows its congestion controller"
         return
-    like, named = behaviour(witness.arrivals), case.controller
-    if like.controller != named:
-        yield f"behaves like {like.controller or 'none that is known'}, not {named}: {like}"
+    like, declared = behaviour(witness.arrivals), case.controller
+    if like.controller != declared:
+        yield f"behaves like {like.controller or 'none that is known'}, not {declared}: {like}"
 
 
 def _first_of_each(faults: Iterable[str | None]) -> Iterator[str]:

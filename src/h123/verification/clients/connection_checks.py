@@ -51,9 +51,9 @@ def _dealing(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
     if wandering := sorted(user for user, used in of_user.items() if len(used) > 1):
         yield f"user {wandering[0]} used {len(of_user[wandering[0]])} connections"
     elif wrong := [
-        (one, other)
-        for one in of_user
+        (first, other)
+        for first in of_user
         for other in of_user
-        if (of_user[one] == of_user[other]) != (one % case.connections() == other % case.connections())
+        if (of_user[first] == of_user[other]) != (first % case.connections() == other % case.connections())
     ]:
         yield f"users {wrong[0][0]} and {wrong[0][1]} are not on connections as dealt round robin"

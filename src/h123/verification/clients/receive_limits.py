@@ -49,10 +49,12 @@ class Reception:
 
 def reception(log: Sequence[Mapping[str, Any]]) -> Reception | None:
     """Of a connection's log by its server; None where it tells no parameters."""
-    told = next((e["data"] for e in log if e.get("name") == _PARAMETERS and e["data"]["initiator"] == "remote"), None)
-    if told is None:
+    parameters = next(
+        (e["data"] for e in log if e.get("name") == _PARAMETERS and e["data"]["initiator"] == "remote"), None
+    )
+    if parameters is None:
         return None
-    stream, connection = told["initial_max_stream_data_bidi_local"], told["initial_max_data"]
+    stream, connection = parameters["initial_max_stream_data_bidi_local"], parameters["initial_max_data"]
     widest = dict(_widest(log))
     return Reception(
         streams=_at_once(log),
@@ -61,44 +63,46 @@ def reception(log: Sequence[Mapping[str, Any]]) -> Reception | None:
     )
 
 
-def reception_words(case: ClientCase, found: Reception) -> str:
+def reception_words(case: ClientCase, received: Reception) -> str:
     """`100 of 300 requests`, or `131 kB at first, 1.31 MB at most a stream, ...`; whichever was asked."""
     if case.name == STREAMS:
-        return f"{found.streams} of {case.parameters.users} requests"
-    return f"{found.stream} a stream; {found.connection} a connection"
+        return f"{received.streams} of {case.parameters.users} requests"
+    return f"{received.stream} a stream; {received.connection} a connection"
 
 
-def reception_faults(case: ClientCase, limits: Reach, found: Reception | None) -> Iterator[str]:
+def reception_faults(case: ClientCase, limits: Reach, received: Reception | None) -> Iterator[str]:
     """What is declared and was not seen."""
     streams, window = limits.streams.get("h3"), limits.windows.get("h3")
-    if found is None:
+    if received is None:
         yield "the server's log tells nothing of the connection"
     elif case.name == STREAMS:
-        if streams is not None and found.streams != min(streams, case.parameters.users):
-            yield f"{found.streams} requests were open at once, and {streams} are declared to be at most"
-    elif window is not None and abs(found.stream.most - window) > NEAR * window:
-        yield f"its window of a stream is {found.stream}, and {format_bytes(window)} is declared to be the most"
+        if streams is not None and received.streams != min(streams, case.parameters.users):
+            yield f"{received.streams} requests were open at once, and {streams} are declared to be at most"
+    elif window is not None and abs(received.stream.most - window) > NEAR * window:
+        yield f"its window of a stream is {received.stream}, and {format_bytes(window)} is declared to be the most"
 
 
-def given_up(log: Iterable[Mapping[str, Any]]) -> int:
+def count_cancelled(log: Iterable[Mapping[str, Any]]) -> int:
     """Requests of which the client said that it no longer wants them."""
     received = (event for event in log if event.get("name") == RECEIVED)
     return len({frame["stream_id"] for event in received for kind in _ENDS for frame in _frames(event, kind)})
 
 
-def made(log: Iterable[Mapping[str, Any]]) -> int:
+def count_requests(log: Iterable[Mapping[str, Any]]) -> int:
     """Requests that came, or of which the client said that it no longer wants them before anything had come."""
     received = [event for event in log if event.get("name") == RECEIVED]
-    return len({stream for event in received for kind in ("stream", *_ENDS) for stream in _asked(event, kind)})
+    return len(
+        {stream for event in received for kind in ("stream", *_ENDS) for stream in _request_streams(event, kind)}
+    )
 
 
 def _at_once(log: Iterable[Mapping[str, Any]]) -> int:
     """Requests that had come, less those that were answered or given up."""
-    known, now, most = set[int](), set[int](), 0
+    streams, now, most = set[int](), set[int](), 0
     for event in log:
         if event.get("name") == RECEIVED:
-            came = _asked(event, "stream") - known
-            known |= came
+            came = _request_streams(event, "stream") - streams
+            streams |= came
             now = (now | came) - {frame["stream_id"] for kind in _ENDS for frame in _frames(event, kind)}
         elif event.get("name") == SENT:
             now -= {frame["stream_id"] for frame in _streams(event) if frame.get("fin")}
@@ -111,10 +115,10 @@ def _widest(log: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int | None, int]
     arrived, widest = _Arrived(), dict[int | None, int]()
     for event in log:
         if event.get("name") == SENT and _data(event):
-            arrived.sent(event)
+            arrived.record_sent(event)
         elif event.get("name") == RECEIVED and _data(event):
             for frame in _frames(event, "ack"):
-                arrived.acknowledged(frame)
+                arrived.record_acknowledged(frame)
             for frame in (*_frames(event, "max_data"), *_frames(event, "max_stream_data")):
                 of = frame.get("stream_id")
                 widest[of] = max(widest.get(of, 0), frame["maximum"] - arrived.bytes[of])
@@ -127,20 +131,20 @@ class _Arrived:
     def __init__(self) -> None:
         self.bytes = defaultdict[int | None, int](int)
         self._carried: dict[int, list[tuple[int, int]]] = {}
-        self._known = 0
+        self._contiguous = 0
         """All packets with lower numbers are."""
 
-    def sent(self, event: Mapping[str, Any]) -> None:
+    def record_sent(self, event: Mapping[str, Any]) -> None:
         carried = [(frame["stream_id"], frame["length"]) for frame in _streams(event)]
         self._carried[event["data"]["header"]["packet_number"]] = carried
 
-    def acknowledged(self, frame: Mapping[str, Any]) -> None:
+    def record_acknowledged(self, frame: Mapping[str, Any]) -> None:
         for first, *last in frame["acked_ranges"]:
-            for number in range(max(first, self._known), (last[0] if last else first) + 1):
+            for number in range(max(first, self._contiguous), (last[0] if last else first) + 1):
                 for stream, length in self._carried.pop(number, ()):
                     self.bytes[stream] += length
                     self.bytes[None] += length
-        self._known = min(self._carried, default=self._known)
+        self._contiguous = min(self._carried, default=self._contiguous)
 
 
 def _data(event: Mapping[str, Any]) -> bool:
@@ -148,7 +152,7 @@ def _data(event: Mapping[str, Any]) -> bool:
     return bool(event["data"]["header"]["packet_type"] == "1RTT")
 
 
-def _asked(event: Mapping[str, Any], kind: str) -> set[int]:
+def _request_streams(event: Mapping[str, Any], kind: str) -> set[int]:
     """The client's requests that these frames are of; its other streams have other numbers."""
     return {frame["stream_id"] for frame in _frames(event, kind) if frame["stream_id"] % _STEP == 0}
 

@@ -37,8 +37,8 @@ _MEASURED = 0.99
 def times(rows: Sequence[Sample], window: Window) -> Iterator[str]:
     """Of any trial."""
     yield from dict.fromkeys(fault for row in rows if (fault := _order(row)))
-    given = [at for row in rows for name in TIMES if (at := row[name]) is not None]
-    if given and not window[0] <= min(given) <= max(given) <= window[1]:
+    moments = [at for row in rows for name in TIMES if (at := row[name]) is not None]
+    if moments and not window[0] <= min(moments) <= max(moments) <= window[1]:
         yield "times are outside the trial: not of this machine's monotonic clock, in ns"
     if any(row["connected_ns"] is not None for row in rows if row["phase"] != "cold"):
         yield "connected_ns in a row that is not cold"
@@ -50,9 +50,9 @@ def _order(row: Sample) -> str | None:
         between.append(("sent_ns", "first_byte_ns"))
     for names in between:
         in_order: list[Time] = ["start_ns", "connected_ns", *names, "end_ns"]
-        known = [(name, at) for name in in_order if (at := row[name]) is not None]
-        for (earlier, begun), (later, ended) in pairwise(known):
-            if begun > ended:
+        moments = [(name, at) for name in in_order if (at := row[name]) is not None]
+        for (earlier, earlier_ns), (later, later_ns) in pairwise(moments):
+            if earlier_ns > later_ns:
                 return f"{later} is before {earlier}"
     return None
 
@@ -68,7 +68,7 @@ def times_over_the_link(case: ClientCase, client: Client, rows: Sequence[Sample]
         if client.false_start:
             yield from _false_start(case, rows)
     if case.parameters.arrivals:
-        yield from _as_told(case, case.parameters.arrivals, rows)
+        yield from _due_faults(case, case.parameters.arrivals, rows)
     if case.network is DISTANT:
         warm = [row for row in rows if row["phase"] == "warm"]
         yield from _poisson(case, warm)
@@ -78,16 +78,16 @@ def times_over_the_link(case: ClientCase, client: Client, rows: Sequence[Sample]
 def _unmeasured(case: ClientCase, row: Sample) -> str | None:
     """A request whose body came before it can have come, or its first byte at another time than it did."""
     trip, whole = case.network.round_trip_ns, _whole_ns(case)
-    taken = row["end_ns"] - row["start_ns"]
-    if taken < _MEASURED * whole:
-        return f"{case.parameters.size} bytes arrived after {_seconds(taken)}; the link needs {_seconds(whole)}"
+    duration = row["end_ns"] - row["start_ns"]
+    if duration < _MEASURED * whole:
+        return f"{case.parameters.size} bytes arrived after {_seconds(duration)}; the link needs {_seconds(whole)}"
     if row["first_byte_ns"] is None:
         return None
-    begun = row["first_byte_ns"] - row["start_ns"]
-    if begun < _MEASURED * trip:
-        return f"the first byte came after {_seconds(begun)}; a round trip takes {_seconds(trip)}"
-    if row["phase"] == "warm" and begun > taken / 2:
-        return f"the first byte came after {_seconds(begun)} of {_seconds(taken)}, as if it were the last"
+    first_byte = row["first_byte_ns"] - row["start_ns"]
+    if first_byte < _MEASURED * trip:
+        return f"the first byte came after {_seconds(first_byte)}; a round trip takes {_seconds(trip)}"
+    if row["phase"] == "warm" and first_byte > duration / 2:
+        return f"the first byte came after {_seconds(first_byte)} of {_seconds(duration)}, as if it were the last"
     return None
 
 
@@ -153,30 +153,32 @@ def _poisson(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
         yield "the gaps between requests are all alike, not exponential"
 
 
-def _as_told(case: ClientCase, arrivals: Arrivals, rows: Sequence[Sample]) -> Iterator[str]:
+def _due_faults(case: ClientCase, arrivals: Arrivals, rows: Sequence[Sample]) -> Iterator[str]:
     """Requests count from when they were due, to the nanosecond, and are on the connection that they are of."""
     users = [row for row in rows if row["phase"] != "cold"]
     if arrivals.per == "all":
-        told = arrivals.due(SEED, len(users))
+        due_ns = arrivals.due(SEED, len(users))
     else:
         dealt = arrivals.dealt(SEED, len(users), case.connections())
-        told = [at for at, _ in dealt]
+        due_ns = [at for at, _ in dealt]
         yield from _as_dealt(dealt, users)
     starts = sorted(row["start_ns"] for row in users)
-    wrong = [n for n in range(len(users)) if starts[n] - starts[0] != told[n] - told[0]]
+    wrong = [n for n in range(len(users)) if starts[n] - starts[0] != due_ns[n] - due_ns[0]]
     if wrong:
-        n, due = wrong[0], told[wrong[0]] - told[0]
+        n, due = wrong[0], due_ns[wrong[0]] - due_ns[0]
         counted = _seconds(starts[n] - starts[0])
         yield f"request {n} counts from {counted} after the first, and was due {_seconds(due)} after it"
 
 
 def _as_dealt(dealt: Sequence[tuple[int, int]], rows: Sequence[Sample]) -> Iterator[str]:
     """Cold requests have opened the connections in their order."""
-    found = sorted((row["start_ns"], -1 if row["connection"] is None else row["connection"]) for row in rows)
-    wrong = [(is_on, told) for (_, is_on), (_, told) in zip(found, dealt, strict=True) if is_on != told]
+    rows_by_start = sorted((row["start_ns"], -1 if row["connection"] is None else row["connection"]) for row in rows)
+    wrong = [
+        (is_on, planned) for (_, is_on), (_, planned) in zip(rows_by_start, dealt, strict=True) if is_on != planned
+    ]
     if wrong:
-        on, told = wrong[0]
-        yield f"{len(wrong)} requests are on another connection than told, the first on {on} instead of {told}"
+        on, planned = wrong[0]
+        yield f"{len(wrong)} requests are on another connection than told, the first on {on} instead of {planned}"
 
 
 def _waiting(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from h123.catalogue import FULL
 from h123.documents.lab_report import Report
 from h123.packets.qlog import QLOG_FOLDER, events
 from h123.study import Parameters
-from h123.verification.clients.receive_limits import given_up, made
+from h123.verification.clients.receive_limits import count_cancelled, count_requests
 from h123.verification.controller import Arrival
 from h123.verification.handshake import RECEIVED, Handshake, quic_handshake, tcp_handshakes
 from h123.verification.trial import Trial, Window
@@ -29,7 +29,7 @@ class Witness:
     """That the link carried to the client; None: it does not count them."""
     given_up: int | None = None
     """Requests of which the client said that it no longer wants them; None: nobody has seen it."""
-    made: int | None = None
+    requests: int | None = None
     """Requests that the client has made, those that it gave up too; None: nobody has seen them."""
 
 
@@ -45,8 +45,16 @@ def witness(trial: Trial, p: Parameters, certificate_bytes: int) -> Witness:
     received = [event for log in logs for event in log if event.get("name") == RECEIVED]
     # Times are in milliseconds.
     arrivals = [Arrival(round(event["time"] * 1e6), event["data"]["raw"]["length"]) for event in received]
-    seen = [quic_handshake(log, certificate_bytes) for log in logs] if resumes else None
-    return Witness(trial.window, len(logs), arrivals, seen, down, sum(map(given_up, logs)), sum(map(made, logs)))
+    quic_handshakes = [quic_handshake(log, certificate_bytes) for log in logs] if resumes else None
+    return Witness(
+        trial.window,
+        len(logs),
+        arrivals,
+        quic_handshakes,
+        down,
+        sum(map(count_cancelled, logs)),
+        sum(map(count_requests, logs)),
+    )
 
 
 def _bytes_down(report: Report) -> int | None:

@@ -52,11 +52,11 @@ def _initial_window(declared: DeclaredConstants, measured: Constants) -> Declare
 
 
 def _decrease(declared: DeclaredConstants, measured: Constants) -> DeclaredComparison:
-    loss, shown = declared.decrease, measured.decrease
+    loss, measured_decrease = declared.decrease, measured.decrease
     assert loss is not None
     less, more = GROWN
-    agrees = shown is not None and less <= round(shown.keeps - loss.keeps, 2) <= more
-    shows = f"{shown.keeps:g}" if shown else ""
+    agrees = measured_decrease is not None and less <= round(measured_decrease.keeps - loss.keeps, 2) <= more
+    shows = f"{measured_decrease.keeps:g}" if measured_decrease else ""
     return DeclaredComparison("a loss leaves", f"{loss.keeps:g}", tuple(loss.where), shows, agrees, loss.differs)
 
 

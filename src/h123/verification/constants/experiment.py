@@ -88,7 +88,7 @@ class BodyTransfer:
     """A transfer to be made."""
 
     name: str
-    asked: SenderCase
+    sender_case: SenderCase
     method: str
     size: int
     round_trip_ns: int = FAR_NS
@@ -102,7 +102,7 @@ class BodyTransfer:
     def parameters(self) -> Parameters:
         """Of its trial."""
         paused = PAUSED if self.paused else {}
-        return self.asked.parameters(method=self.method, size=self.size, **paused, **self.settings)
+        return self.sender_case.parameters(method=self.method, size=self.size, **paused, **self.settings)
 
     @property
     def network(self) -> Network:
@@ -153,37 +153,42 @@ class Laboratory:
 
     def transfers(self, bodies: Iterable[BodyTransfer]) -> Iterator[tuple[BodyTransfer, Transfer | NotMeasurable]]:
         """What came of each, or why nothing did, as they end. Where time stalls in one, others of its kind are left."""
-        begun = dict[Path, tuple[BodyTransfer, PreparedTrial]]()
+        prepared_by_folder = dict[Path, tuple[BodyTransfer, PreparedTrial]]()
         for body in bodies:
             try:
-                check_supported(body.asked.subject, body.asked.role, body.parameters)
+                check_supported(body.sender_case.subject, body.sender_case.role, body.parameters)
             except UserError as error:
                 yield body, NotMeasurable(error.message)
             else:
                 # Apart, though their trials have the same name.
                 folder = Path(tempfile.mkdtemp(dir=self._place)) / body.name
-                begun[folder] = body, self._trials.prepare(folder, body.parameters, body.network, record_packets)
+                prepared_by_folder[folder] = (
+                    body,
+                    self._trials.prepare(folder, body.parameters, body.network, record_packets),
+                )
         stalled = dict[tuple[SenderCase, str], NotMeasurable]()
 
         def worthwhile(prepared: PreparedTrial) -> bool:
-            body, _ = begun[prepared.folder]
-            return (body.asked, body.method) not in stalled
+            body, _ = prepared_by_folder[prepared.folder]
+            return (body.sender_case, body.method) not in stalled
 
-        made = set[Path]()
-        for trial in self._trials.carry_out_each([prepared for _, prepared in begun.values()], worthwhile):
-            made.add(trial.folder)
-            body, _ = begun[trial.folder]
+        finished = set[Path]()
+        for trial in self._trials.carry_out_each([prepared for _, prepared in prepared_by_folder.values()], worthwhile):
+            finished.add(trial.folder)
+            body, _ = prepared_by_folder[trial.folder]
             if trial.reasons:
-                untold = NotMeasurable("; ".join(f"{reason['code']}: {reason['detail']}" for reason in trial.reasons))
+                unmeasurable = NotMeasurable(
+                    "; ".join(f"{reason['code']}: {reason['detail']}" for reason in trial.reasons)
+                )
                 if any(reason["code"] == _STALLED for reason in trial.reasons):
-                    stalled[body.asked, body.method] = untold
-                yield body, untold
+                    stalled[body.sender_case, body.method] = unmeasurable
+                yield body, unmeasurable
             else:
                 yield body, body.of(read_packets(trial.folder))
             shutil.rmtree(trial.folder)
-        for folder in begun.keys() - made:
-            body, _ = begun[folder]
-            yield body, stalled[body.asked, body.method]
+        for folder in prepared_by_folder.keys() - finished:
+            body, _ = prepared_by_folder[folder]
+            yield body, stalled[body.sender_case, body.method]
             shutil.rmtree(folder)
 
 

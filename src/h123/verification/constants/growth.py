@@ -45,7 +45,7 @@ def first_flight(of: Transfer) -> Flight:
     first, *others = of.body
     if not others:
         raise NotMeasurable("the body ended with its first flight")
-    sizes = of.sent["payload"][first.first : first.end]
+    sizes = of.sent_packets["payload"][first.first : first.end]
     full = int((sizes == _most_common(sizes)).sum())
     return Flight(packets=len(sizes), full=full, bytes=of.payload(first), spread=of.spread(first))
 
@@ -54,13 +54,13 @@ def slow_start(of: Transfer) -> SlowStart:
     """From the first flight until a round trip hardly exceeds its last one."""
     windows = of.windows
     growing = _growing(windows)
-    ended = len(growing) if len(growing) < len(windows) - 1 else None
+    end_index = len(growing) if len(growing) < len(windows) - 1 else None
     return SlowStart(
         rounds=windows[:_MOST_ROUNDS],
         growth=round(median(growing), 2),
         spread=of.spread(of.body[len(growing) - 1]),
-        ends=None if ended is None else windows[ended],
-        why="the body's end" if ended is None else _why(of, ended),
+        ends=None if end_index is None else windows[end_index],
+        why="the body's end" if end_index is None else _why(of, end_index),
     )
 
 
@@ -77,25 +77,25 @@ def _growing(windows: Sequence[int]) -> list[float]:
 def at_once(of: Transfer, part: float) -> float:
     """Share of slow start's fullest flight that was sent in this part of a round trip, from its first packet on."""
     flight = of.body[len(_growing(of.windows)) - 1]
-    sent = of.sent["at_ns"][flight.first : flight.end]
-    return float((sent <= sent[0] + np.uint64(part * of.round_trip_ns)).mean())
+    sent_at = of.sent_packets["at_ns"][flight.first : flight.end]
+    return float((sent_at <= sent_at[0] + np.uint64(part * of.round_trip_ns)).mean())
 
 
-def _why(of: Transfer, ended: int) -> str:
+def _why(of: Transfer, end_index: int) -> str:
     """What holds a window that has stopped doubling, told from the receiver's, from the window then and later."""
-    if any(of.fills_the_receiver(packet) for packet in of.body[ended : ended + 2]):
+    if any(of.fills_the_receiver(packet) for packet in of.body[end_index : end_index + 2]):
         return "TCP's receive window"
-    before, *later = of.windows[ended : ended + 4]
+    before, *later = of.windows[end_index : end_index + 4]
     if len(later) < 2:
         return "not to be told, as the body ended soon after"
-    if _held(later):
+    if _is_steady(later):
         return "a fixed limit, such as a receive window or a send buffer"
     if max(later) > (1 + STEADY) * before:
         return "slower growth, such as HyStart's"
     return "not to be told, as less is sent in the round trips after it"
 
 
-def _held(windows: Sequence[int]) -> bool:
+def _is_steady(windows: Sequence[int]) -> bool:
     return max(windows) - min(windows) <= STEADY * max(windows)
 
 
@@ -107,16 +107,18 @@ def in_flight(of: Transfer) -> InFlight:
     late = windows[len(early) :]
     if not late:
         raise NotMeasurable("the body ended before its windows were seen after 10 MB")
-    return InFlight(early=max(early), late=max(late), held=_held(windows[-3:]))
+    return InFlight(early=max(early), late=max(late), held=_is_steady(windows[-3:]))
 
 
 def datagrams(of: Transfer) -> Datagrams:
     """Sizes of the sender's payloads from the first flight on."""
     first, *_ = of.body
-    sizes = of.sent["payload"][first.first :]
+    sizes = of.sent_packets["payload"][first.first :]
     begin, common = _most_common(sizes[: first.end - first.first]), _most_common(sizes)
     grown = (
-        n for n, packet in enumerate(of.body) if np.median(of.sent["payload"][packet.first : packet.end]) >= common
+        n
+        for n, packet in enumerate(of.body)
+        if np.median(of.sent_packets["payload"][packet.first : packet.end]) >= common
     )
     grew = float(next(grown, len(of.body))) if common > begin else None
     return Datagrams(first=begin, common=common, largest=int(sizes.max()), grew=grew)
@@ -129,10 +131,10 @@ def _most_common(sizes: "np.ndarray[tuple[int], np.dtype[np.uint16]]") -> int:
 
 def acknowledgements(of: Transfer) -> float:
     """Packets of the receiver for each of the sender's, in the middle half of the body."""
-    sent = of.sent["at_ns"][of.body[0].first :]
-    begin, end = (int(sent[int(len(sent) * share)]) for share in (0.25, 0.75))
-    came = of.heard[(of.heard["left_ns"] > begin) & (of.heard["left_ns"] <= end)]
-    count = int(((sent > begin) & (sent <= end)).sum())
+    sent_at = of.sent_packets["at_ns"][of.body[0].first :]
+    begin, end = (int(sent_at[int(len(sent_at) * share)]) for share in (0.25, 0.75))
+    came = of.received_packets[(of.received_packets["left_ns"] > begin) & (of.received_packets["left_ns"] <= end)]
+    count = int(((sent_at > begin) & (sent_at <= end)).sum())
     if count < 100:
         raise NotMeasurable("too few packets")
     return round(len(came) / count, 3)

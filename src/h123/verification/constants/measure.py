@@ -70,12 +70,12 @@ def measure(subject: Subject, role: VerifiedRole, pool: Pool, moved: Callable[[s
     with scratch() as place:
         certificate = campaign_certificate(place, [SERVER_ADDRESS])
         laboratory = Laboratory(Trials({**catalogue(), subject.name: subject}, certificate, pool), place)
-        findings = {sender: _Findings() for sender in _asked(subject, role)}
+        findings = {sender: _Findings() for sender in _sender_cases(subject, role)}
 
         def make(bodies: Iterable[BodyTransfer]) -> Iterator[tuple[BodyTransfer, _Findings, Transfer | NotMeasurable]]:
             for body, came in laboratory.transfers(bodies):
-                moved(f"{body.asked.protocol} {body.asked.congestion} {body.name}")
-                yield body, findings[body.asked], came
+                moved(f"{body.sender_case.protocol} {body.sender_case.congestion} {body.name}")
+                yield body, findings[body.sender_case], came
 
         whole = {body: reads for sender in findings for body, reads in _whole(sender)}
         shorts = {short(sender, trip): name for sender in findings for name, trip in _TAILS.items()}
@@ -91,7 +91,7 @@ def measure(subject: Subject, role: VerifiedRole, pool: Pool, moved: Callable[[s
     return [constants.constants(sender) for sender, constants in findings.items()]
 
 
-def _asked(subject: Subject, role: VerifiedRole) -> Iterator[SenderCase]:
+def _sender_cases(subject: Subject, role: VerifiedRole) -> Iterator[SenderCase]:
     part = subject.server if role == "server" else subject.client
     assert part is not None
     for protocol in part.protocols:
@@ -114,7 +114,7 @@ class _Findings:
     """What was told of one role, protocol and controller, and why the rest was not."""
 
     def __init__(self) -> None:
-        self._seen = defaultdict[str, list[Any]](list)
+        self._values = defaultdict[str, list[Any]](list)
 
     def read(self, came: Transfer | NotMeasurable, reads: _Reads) -> Any:
         """Reads from a transfer what each name stands for; returns the last, or why it is not told."""
@@ -122,21 +122,21 @@ class _Findings:
             try:
                 if isinstance(came, NotMeasurable):
                     raise came
-                self._seen[name].append(read(came))
+                self._values[name].append(read(came))
             except NotMeasurable as why:
-                self._seen[name].append(why)
-        return self._seen[name][-1]
+                self._values[name].append(why)
+        return self._values[name][-1]
 
     def constants(self, sender: SenderCase) -> Constants:
         """All of it."""
-        told, untold = dict[str, Any](), dict[str, str]()
-        for name, measured in self._seen.items():
+        values, reasons = dict[str, Any](), dict[str, str]()
+        for name, measured in self._values.items():
             try:
-                told[name] = _OF_SEVERAL.get(name, _last)(measured)
+                values[name] = _OF_SEVERAL.get(name, _last)(measured)
             except NotMeasurable as why:
-                untold[name] = str(why)
+                reasons[name] = str(why)
         controller = _controller(sender)
-        return Constants(role=sender.role, protocol=sender.protocol, congestion=controller, untold=untold, **told)
+        return Constants(role=sender.role, protocol=sender.protocol, congestion=controller, untold=reasons, **values)
 
 
 def _last(measured: Sequence[Any]) -> Any:

@@ -40,7 +40,7 @@ _ANSWERED = 1.25
 
 def decrease(of: Transfer) -> LossResponse:
     """By the second of the two lost packets."""
-    sent = of.sent
+    sent = of.sent_packets
     lost = sent["at_ns"][sent["fate"] == LOST]
     if len(lost) != 2:
         raise NotMeasurable(f"{len(lost)} packets of the body were lost instead of two")
@@ -49,30 +49,30 @@ def decrease(of: Transfer) -> LossResponse:
     whole = median(before)
     if max(before) - whole > _VARIES * whole:
         raise NotMeasurable(f"its window was not steady before the loss: {before} bytes a round trip")
-    kept = _window(of, at, _AFTER)
-    lasts_s = (int(of.sent["at_ns"][-1]) - int(at) - 2 * of.round_trip_ns) / 1e9
+    window_after = _window(of, at, _AFTER)
+    lasts_s = (int(of.sent_packets["at_ns"][-1]) - int(at) - 2 * of.round_trip_ns) / 1e9
     trips = {s: s * 10**9 // of.round_trip_ns for s in REGROWN_S if s < lasts_s}
     regrown = {s: round(_window(of, at, trip) / whole, 2) for s, trip in trips.items()}
-    keeps = round(kept / whole, 2)
+    keeps = round(window_after / whole, 2)
     return LossResponse(keeps=keeps, each=[keeps], regrown=regrown)
 
 
-def typical(seen: Sequence[LossResponse | NotMeasurable]) -> LossResponse:
+def typical(responses: Sequence[LossResponse | NotMeasurable]) -> LossResponse:
     """Of several transfers the medians, since what one loss leaves depends on the packet."""
-    told = [one for one in seen if isinstance(one, LossResponse)]
-    if len(told) < LEAST_LOSSES:
-        raise next(one for one in seen if isinstance(one, NotMeasurable))
-    shares = {s: [one.regrown[s] for one in told if s in one.regrown] for s in REGROWN_S}
+    measured = [response for response in responses if isinstance(response, LossResponse)]
+    if len(measured) < LEAST_LOSSES:
+        raise next(response for response in responses if isinstance(response, NotMeasurable))
+    shares = {s: [response.regrown[s] for response in measured if s in response.regrown] for s in REGROWN_S}
     return LossResponse(
-        keeps=round(median(one.keeps for one in told), 2),
-        each=sorted(one.keeps for one in told),
-        regrown={s: round(median(kept), 2) for s, kept in shares.items() if kept},
+        keeps=round(median(response.keeps for response in measured), 2),
+        each=sorted(response.keeps for response in measured),
+        regrown={s: round(median(regrown_shares), 2) for s, regrown_shares in shares.items() if regrown_shares},
     )
 
 
 def _window(of: Transfer, at: int, trip: int) -> int:
     """Payload bytes in a round trip, counted from `at`."""
-    sent, begin = of.sent, at + trip * of.round_trip_ns
+    sent, begin = of.sent_packets, at + trip * of.round_trip_ns
     within = (sent["at_ns"] >= begin) & (sent["at_ns"] < begin + of.round_trip_ns)
     if begin + of.round_trip_ns > sent["at_ns"][-1]:
         raise NotMeasurable("the body ended too soon after the loss")
@@ -82,14 +82,14 @@ def _window(of: Transfer, at: int, trip: int) -> int:
 def tail_index(of: Transfer) -> int:
     """Which packet of its way, counted from 0, is the last of a body that fits into one flight."""
     begin, end = of.body[0].first, of.body[0].end
-    last = of.sent[begin:end][_tells(of)[begin:end]][-1]
+    last = of.sent_packets[begin:end][_tells(of)[begin:end]][-1]
     way = of.packets[of.packets["way"] == of.way]
     return int(np.flatnonzero(way["at_ns"] == last["at_ns"])[-1])
 
 
 def tail(of: Transfer) -> Tail:
     """Of a transfer whose last packet was lost, and the next ones too."""
-    sent = of.sent[_tells(of)]
+    sent = of.sent_packets[_tells(of)]
     lost = np.flatnonzero(sent["fate"] == LOST)
     if not len(lost):
         raise NotMeasurable("its tail was not lost")
@@ -110,11 +110,11 @@ def tail(of: Transfer) -> Tail:
 
 def _tells(of: Transfer) -> NDArray[np.bool_]:
     """Which of the sender's packets are more than a bare acknowledgement of QUIC's; TCP's are not among them."""
-    heard = np.concatenate([[0], np.sort(of.heard["left_ns"])]).astype(np.int64)
-    at = of.sent["at_ns"].astype(np.int64)
-    alone = at - heard[np.searchsorted(heard, at, side="right") - 1] > _DELAYED_NS
-    bare = (of.sent["payload"] <= _SMALL) & (of.sent["payload"] >= _LEAST_ACKNOWLEDGEMENT) & ~alone
-    tells: NDArray[np.bool_] = (of.sent["protocol"] != UDP) | ~bare
+    received_at = np.concatenate([[0], np.sort(of.received_packets["left_ns"])]).astype(np.int64)
+    at = of.sent_packets["at_ns"].astype(np.int64)
+    alone = at - received_at[np.searchsorted(received_at, at, side="right") - 1] > _DELAYED_NS
+    bare = (of.sent_packets["payload"] <= _SMALL) & (of.sent_packets["payload"] >= _LEAST_ACKNOWLEDGEMENT) & ~alone
+    tells: NDArray[np.bool_] = (of.sent_packets["protocol"] != UDP) | ~bare
     return tells
 
 
@@ -132,15 +132,15 @@ def _repeats(sent: Packets, lost: int) -> NDArray[np.bool_]:
 
 def silences(of: Transfer, least_s: float) -> list[Silence]:
     """The pauses of a sender that were at least so long, and what it sent at once after each."""
-    found, fullest, last = list[Silence](), 0, None
-    for one in of.body:
-        if one.end - one.first < LEAST:  # the end of an answer, or what keeps a connection alive
+    pauses, fullest, last = list[Silence](), 0, None
+    for flight_round in of.body:
+        if flight_round.end - flight_round.first < LEAST:  # the end of an answer, or what keeps a connection alive
             continue
-        begin = int(of.sent["at_ns"][one.first])
+        begin = int(of.sent_packets["at_ns"][flight_round.first])
         if last is not None and begin - last >= least_s * 1e9:
-            flight = {"packets": one.end - one.first, "bytes": of.payload(one)}
-            found.append(Silence(seconds=round((begin - last) / 1e9, 1), before=fullest, **flight))
-        fullest, last = max(fullest, of.payload(one)), int(of.sent["at_ns"][one.end - 1])
-    if not found:
+            flight = {"packets": flight_round.end - flight_round.first, "bytes": of.payload(flight_round)}
+            pauses.append(Silence(seconds=round((begin - last) / 1e9, 1), before=fullest, **flight))
+        fullest, last = max(fullest, of.payload(flight_round)), int(of.sent_packets["at_ns"][flight_round.end - 1])
+    if not pauses:
         raise NotMeasurable(f"it never paused for {least_s:g} s")
-    return found
+    return pauses

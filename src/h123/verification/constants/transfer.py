@@ -43,12 +43,12 @@ class Transfer:
     round_trip_ns: int
 
     @cached_property
-    def sent(self) -> Packets:
+    def sent_packets(self) -> Packets:
         """What carries something, in the order of sending. Without TCP's bare acknowledgements."""
         return _in_order(self.packets[(self.packets["way"] == self.way) & (self.packets["payload"] > 0)])
 
     @cached_property
-    def heard(self) -> Packets:
+    def received_packets(self) -> Packets:
         """What came from the receiver, in the order in which it was sent."""
         # Some are still under way when the trial ends.
         came = (self.packets["fate"] == DELIVERED) & (self.packets["left_ns"] > 0)
@@ -60,18 +60,18 @@ class Transfer:
         return list(self._rounds())
 
     def _rounds(self) -> Iterator[Round]:
-        sent, heard, first = self.sent, self.heard, 0
-        while first < len(sent):
-            reached = sent["left_ns"][first]
-            if not reached and sent["fate"][first] == DELIVERED:  # it is under way when the trial ends
-                yield Round(first, len(sent))
+        packets_sent, packets_received, first = self.sent_packets, self.received_packets, 0
+        while first < len(packets_sent):
+            arrival = packets_sent["left_ns"][first]
+            if not arrival and packets_sent["fate"][first] == DELIVERED:  # it is under way when the trial ends
+                yield Round(first, len(packets_sent))
                 return
-            if not reached:
+            if not arrival:
                 raise NotMeasurable("a packet was lost that begins a round trip")
-            answer = int(np.searchsorted(heard["at_ns"], reached))
-            heard_ns = heard["left_ns"][answer : answer + 1]
-            patience_ns = sent["at_ns"][first] + np.uint64(UNANSWERED * self.round_trip_ns)
-            end = int(np.searchsorted(sent["at_ns"], min([*heard_ns, patience_ns])))
+            answer = int(np.searchsorted(packets_received["at_ns"], arrival))
+            heard_ns = packets_received["left_ns"][answer : answer + 1]
+            patience_ns = packets_sent["at_ns"][first] + np.uint64(UNANSWERED * self.round_trip_ns)
+            end = int(np.searchsorted(packets_sent["at_ns"], min([*heard_ns, patience_ns])))
             yield Round(first, end)
             first = end
 
@@ -90,16 +90,19 @@ class Transfer:
 
     def payload(self, one: Round) -> int:
         """Bytes sent in a round trip."""
-        return int(self.sent["payload"][one.first : one.end].sum())
+        return int(self.sent_packets["payload"][one.first : one.end].sum())
 
     def spread(self, one: Round) -> float:
         """Share of a round trip over which it was sent."""
-        span = int(self.sent["at_ns"][one.end - 1]) - int(self.sent["at_ns"][one.first])
+        span = int(self.sent_packets["at_ns"][one.end - 1]) - int(self.sent_packets["at_ns"][one.first])
         return round(span / self.round_trip_ns, 3)
 
     def fills_the_receiver(self, one: Round) -> bool:
         """Whether a round trip used up TCP's receive window; what QUIC has of the kind nobody else can see."""
-        sent, acks = self.sent[one.first : one.end], self.heard[self.heard["flags"] & ACK > 0]
+        sent, acks = (
+            self.sent_packets[one.first : one.end],
+            self.received_packets[self.received_packets["flags"] & ACK > 0],
+        )
         if not self._is_tcp or not len(acks):
             return False
         acks = acks[np.argsort(acks["left_ns"], kind="stable")]
@@ -108,26 +111,26 @@ class Transfer:
         )
         known = np.searchsorted(acks["left_ns"], sent["at_ns"], side="right") - 1
         room = edges[known] - self._place(sent["seq"]) - sent["payload"]
-        return bool(room.min() < int(self.sent["payload"].max()))
+        return bool(room.min() < int(self.sent_packets["payload"].max()))
 
     @property
     def _is_tcp(self) -> bool:
-        return bool((self.sent["protocol"] == TCP).all())
+        return bool((self.sent_packets["protocol"] == TCP).all())
 
     @property
     def _window_scale(self) -> int:
         """Of the receiver: its first segment has its window as it is, the second one scaled, and both are the same."""
-        first, second = (int(window) for window in self.heard["window"][:2])
+        first, second = (int(window) for window in self.received_packets["window"][:2])
         return round(math.log2(max(first, 1) / max(second, 1)))
 
     def _place(self, sequence: Packets) -> Packets:
         """In the sender's stream, counted from its first byte."""
-        place: Packets = (sequence.astype(np.int64) - int(self.sent["seq"][0])) % 2**32
+        place: Packets = (sequence.astype(np.int64) - int(self.sent_packets["seq"][0])) % 2**32
         return place
 
     def began_ns(self) -> int:
         """When the first flight of the body began."""
-        return int(self.sent["at_ns"][self.body[0].first])
+        return int(self.sent_packets["at_ns"][self.body[0].first])
 
 
 def _in_order(packets: Packets) -> Packets:

@@ -38,39 +38,41 @@ def profile(subject: Subject, role: VerifiedRole, pool: Pool, moved: Callable[[s
         certificate = campaign_certificate(place, [SERVER_ADDRESS])
         trials = Trials({**catalogue(), subject.name: subject}, certificate, pool)
         results = []
-        for one in _held(_asked(subject, role), trials, place):
-            moved(f"{one.protocol} {one.situation}")
-            results.append(one)
+        for result in _measure_situations(_sender_cases(subject, role), trials, place):
+            moved(f"{result.protocol} {result.situation}")
+            results.append(result)
     order = [situation.name for situation in SITUATIONS]
-    return sorted(results, key=lambda one: (one.protocol, order.index(one.situation)))
+    return sorted(results, key=lambda result: (result.protocol, order.index(result.situation)))
 
 
-def _asked(subject: Subject, role: VerifiedRole) -> list[SenderCase]:
+def _sender_cases(subject: Subject, role: VerifiedRole) -> list[SenderCase]:
     part = subject.server if role == "server" else subject.client
     assert part is not None
     return [SenderCase(subject, role, protocol, DEFAULT_CONGESTION) for protocol in part.protocols]
 
 
-def _held(askings: list[SenderCase], trials: Trials, place: Path) -> Iterator[SituationResult]:
+def _measure_situations(askings: list[SenderCase], trials: Trials, place: Path) -> Iterator[SituationResult]:
     """As they end, as many at once as there are processors."""
-    begun, prepared = dict[Path, tuple[SenderCase, Situation]](), list[PreparedTrial]()
+    situation_by_folder, prepared = dict[Path, tuple[SenderCase, Situation]](), list[PreparedTrial]()
     for sender in askings:
         for situation in SITUATIONS:
             try:
                 parameters = parameters_of(sender, situation)
                 check_supported(sender.subject, sender.role, parameters)
             except UserError as error:
-                yield _untold(sender, situation, error.message)
+                yield _unmeasured_situation(sender, situation, error.message)
                 continue
             folder = Path(tempfile.mkdtemp(dir=place)) / situation.name
             prepared.append(trials.prepare(folder, parameters, situation.network(parameters.method), lambda _: None))
-            begun[folder] = sender, situation
+            situation_by_folder[folder] = sender, situation
     for trial in trials.carry_out_each(prepared):
-        sender, situation = begun[trial.folder]
+        sender, situation = situation_by_folder[trial.folder]
         if trial.faults:
-            yield _untold(sender, situation, "; ".join(f"{fault['code']}: {fault['detail']}" for fault in trial.faults))
+            yield _unmeasured_situation(
+                sender, situation, "; ".join(f"{fault['code']}: {fault['detail']}" for fault in trial.faults)
+            )
         else:
-            yield _told(sender, situation, trial.folder)
+            yield _situation_result(sender, situation, trial.folder)
         shutil.rmtree(trial.folder)
 
 
@@ -87,11 +89,11 @@ def _logs(sender: SenderCase, server: str) -> bool:
     return sender.protocol in of.features.qlog
 
 
-def _told(sender: SenderCase, situation: Situation, folder: Path) -> SituationResult:
+def _situation_result(sender: SenderCase, situation: Situation, folder: Path) -> SituationResult:
     result = explain(folder, parameters_of(sender, situation).workload.statuses())
     rows = result.seconds[np.array(result.phases) == situation.phase]
     if not len(rows):
-        return _untold(sender, situation, "no request succeeded")
+        return _unmeasured_situation(sender, situation, "no request succeeded")
     mean = rows.mean(axis=0)
     parts = {cause.name: round(float(s), _ROUND) for cause, s in zip(CAUSES, mean, strict=True) if s > 0}
     seconds = round(float(mean.sum()), _ROUND)
@@ -114,13 +116,13 @@ def spread(of: Transfer, situation: Situation) -> float | None:
     the link carries in a round trip. Those beyond answer to packets that the link itself has spread."""
     little = situation.mbit * 1e6 / 8 * situation.round_trip_ms / 1e3 / 8
     try:
-        early = list(takewhile(lambda one: of.payload(one) <= little, of.body[:-1]))
+        early = list(takewhile(lambda packet: of.payload(packet) <= little, of.body[:-1]))
     except NotMeasurable:
         return None
     return of.spread(early[-1]) if early else None
 
 
-def _untold(sender: SenderCase, situation: Situation, why: str) -> SituationResult:
+def _unmeasured_situation(sender: SenderCase, situation: Situation, why: str) -> SituationResult:
     return _of(sender, situation).model_copy(update={"untold": why})
 
 

@@ -41,8 +41,8 @@ class Situation:
         loss = f", {self.loss:.1%} lost" if self.loss else ""
         queue = f", a queue of {self.queue} packets" if self.queue else ""
         count = self.parameters["requests"]
-        told = "on a new connection" if self.phase == "cold" else f"the mean of {count} requests on a connection"
-        return f"{link}{loss}{queue}, {told}"
+        setting = "on a new connection" if self.phase == "cold" else f"the mean of {count} requests on a connection"
+        return f"{link}{loss}{queue}, {setting}"
 
     @property
     def least_s(self) -> float:

@@ -35,8 +35,8 @@ def holding_words(result: SituationResult) -> str:
     """`51% slow start, 31% a limit that does not grow (...), 64 kB under way`."""
     if result.seconds is None:
         return f"not told: {result.untold}"
-    said = [_part(result, name) for name in holding(result)] or ["nothing"]
-    return ", ".join([*said, "sent in bursts"] if result.spread is not None and result.spread < _BURST else said)
+    parts = [_part(result, name) for name in holding(result)] or ["nothing"]
+    return ", ".join([*parts, "sent in bursts"] if result.spread is not None and result.spread < _BURST else parts)
 
 
 def summary(result: SituationResult) -> str:

@@ -41,7 +41,7 @@ def beyond(server: Server, protocol: str) -> Mapping[str, object] | None:
 def advised(results: Sequence[Result]) -> Iterator[Result]:
     """The results, with the line for the manifest where a server began some of the requests and no more."""
     for result in results:
-        count = _begun(result)
+        count = _started_requests(result)
         if count and result.protocol != "h1":
             line = f"limits = {{streams = {{{result.protocol} = {count}}}}}"
             advice = f"if the program itself allows no more, declare it in [server] of subject.toml: `{line}`"
@@ -53,7 +53,7 @@ def advised(results: Sequence[Result]) -> Iterator[Result]:
 def limit_fault(results: Sequence[Result], declared: int) -> str:
     """What is wrong with a declared limit, by what came of one request more; empty: it is as declared."""
     case = [result for result in results if _CHECK.fullmatch(result.check)]
-    if any(_begun(result) == declared for result in case):
+    if any(_started_requests(result) == declared for result in case):
         return ""
     if wrong := [f"{r.check}: {r.detail}" for r in case or results if r.verdict == "failed"]:
         return "; ".join(wrong)
@@ -63,7 +63,7 @@ def limit_fault(results: Sequence[Result], declared: int) -> str:
     )
 
 
-def _begun(result: Result) -> int | None:
+def _started_requests(result: Result) -> int | None:
     """How many had begun when the probe gave up; None: all, or the result is about something else."""
-    found = _BEGUN.search(result.detail) if result.verdict == "failed" and _CHECK.fullmatch(result.check) else None
-    return int(found[1]) if found else None
+    match = _BEGUN.search(result.detail) if result.verdict == "failed" and _CHECK.fullmatch(result.check) else None
+    return int(match[1]) if match else None

@@ -23,7 +23,7 @@ _PART = re.compile(r"([\d.]+)(ms|[hms])")
 _UNITS_NS = {"h": 3600 * 10**9, "m": 60 * 10**9, "s": 10**9, "ms": 10**6}
 
 
-def asked(server: Server, protocol: str) -> int:
+def idle_time_ns(server: Server, protocol: str) -> int:
     """In which the connection must stay. Over HTTP/3 the probe keeps it open, as clients do."""
     declared = server.limits.idle.get(protocol)
     return _ASKED_NS if declared is None or protocol == QUIC else round(declared * _ASKED_SHARE)
@@ -35,7 +35,7 @@ def beyond(server: Server, protocol: str) -> Mapping[str, object] | None:
     return None if declared is None or protocol == QUIC else {"idle_ns": declared * _BEYOND}
 
 
-def judged(server: Server, results: Sequence[Result]) -> Iterator[Result]:
+def judge_idleness(server: Server, results: Sequence[Result]) -> Iterator[Result]:
     """The results, in which what a server announces is judged by what is declared; where nothing is, with the line."""
     for result in results:
         announced = _announced(result)
@@ -44,14 +44,14 @@ def judged(server: Server, results: Sequence[Result]) -> Iterator[Result]:
             fair = announced is not None and result.verdict == "failed"
             yield result.model_copy(update={"verdict": "passed"}) if fair else result
             continue
-        said = f"a connection may be idle for {format_seconds(announced / 1e9)}"
+        sentence = f"a connection may be idle for {format_seconds(announced / 1e9)}"
         if declared is not None:
-            fault = f"{said}, not for {format_seconds(declared / 1e9)} as is declared"
+            fault = f"{sentence}, not for {format_seconds(declared / 1e9)} as is declared"
         else:
             line = f'limits = {{idle = {{{result.protocol} = "{announced / 1e9:g}s"}}}}'
             fault = (
-                f"{said}, and a minute is asked for; if the program itself allows no more, declare it in [server] of "
-                f"subject.toml: `{line}`"
+                f"{sentence}, and a minute is asked for; if the program itself allows no more, declare it in [server] "
+                f"of subject.toml: `{line}`"
             )
         yield result.model_copy(update={"verdict": "failed", "detail": fault})
 
@@ -71,5 +71,5 @@ def limit_fault(results: Sequence[Result], waited: int) -> str:
 
 def _announced(result: Result) -> int | None:
     """Over HTTP/3; None: no limit, or the result is about something else."""
-    found = _ANNOUNCED.search(result.detail) if result.check == "limits" and result.protocol == QUIC else None
-    return round(sum(float(n) * _UNITS_NS[unit] for n, unit in _PART.findall(found[1]))) if found else None
+    match = _ANNOUNCED.search(result.detail) if result.check == "limits" and result.protocol == QUIC else None
+    return round(sum(float(n) * _UNITS_NS[unit] for n, unit in _PART.findall(match[1]))) if match else None

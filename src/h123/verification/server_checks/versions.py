@@ -26,23 +26,23 @@ def command(folder: Path, plan: str, checks: str) -> list[str]:
 
 
 def question() -> bytes:
-    ids = b"".join(bytes([len(one)]) + one for one in (_ASKED_OF, _ASKED_BY))
+    ids = b"".join(bytes([len(connection_id)]) + connection_id for connection_id in (_ASKED_OF, _ASKED_BY))
     return (b"\xc0" + _NONE.to_bytes(4, "big") + ids).ljust(_LEAST, b"\0")
 
 
-def judged(answer: bytes) -> tuple[bool, str]:
+def judge_answer(answer: bytes) -> tuple[bool, str]:
     """Whether it is as it must be, and what it says."""
-    ids = b"".join(bytes([len(one)]) + one for one in (_ASKED_BY, _ASKED_OF))
+    ids = b"".join(bytes([len(connection_id)]) + connection_id for connection_id in (_ASKED_BY, _ASKED_OF))
     begin, rest = answer[: 5 + len(ids)], answer[5 + len(ids) :]
     if not begin or not begin[0] & 0x80 or begin[1:] != _NEGOTIATION.to_bytes(4, "big") + ids:
         return False, f"the answer is not a Version Negotiation packet of that connection: {answer[:40].hex()}"
     if not rest or len(rest) % 4:
         return False, f"{len(rest)} bytes of versions, of 4 each"
     versions = [int.from_bytes(rest[at : at + 4], "big") for at in range(0, len(rest), 4)]
-    told = ", ".join(f"{version:#x}" for version in versions)
+    names = ", ".join(f"{version:#x}" for version in versions)
     if _ONE not in versions or _NONE in versions:
-        return False, f"versions {told}: {_ONE:#x} is wanted, and not {_NONE:#x}, which nobody has"
-    return True, told
+        return False, f"versions {names}: {_ONE:#x} is wanted, and not {_NONE:#x}, which nobody has"
+    return True, names
 
 
 def ask(address: str, port: int) -> tuple[bool, str]:
@@ -53,7 +53,7 @@ def ask(address: str, port: int) -> tuple[bool, str]:
         for _ in range(_TIMES):
             udp.send(question())
             try:
-                return judged(udp.recv(65535))
+                return judge_answer(udp.recv(65535))
             except TimeoutError:
                 continue
     return False, f"no answer to {_TIMES} packets of version {_NONE:#x}, {_WAIT_S:g} s each"
@@ -62,8 +62,8 @@ def ask(address: str, port: int) -> tuple[bool, str]:
 def main(plan: str, checks: str) -> None:
     case = json.loads(Path(plan).read_text("utf-8"))
     passed, detail = ask(case["address"], case["port"])
-    found = {"h123": "checks/1", "checks": [{"check": CHECK, "passed": passed, "detail": detail}]}
-    Path(checks).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    document = {"h123": "checks/1", "checks": [{"check": CHECK, "passed": passed, "detail": detail}]}
+    Path(checks).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -38,10 +38,10 @@ def _rows(rows: Sequence[Bottlenecks], study: Study) -> list[dict[str, str]]:
     """In the study's order, a cell a row."""
     compared, places = study.compare.factor, {name: list(levels) for name, levels in study.factors.items()}
     others = [factor for factor in places if factor != compared]
-    columns = [one for one in places[compared] if any(row.cell[compared] == one for row in rows)]
+    columns = [place for place in places[compared] if any(row.cell[compared] == place for row in rows)]
     of_cell: dict[tuple[str, ...], dict[str, str]] = {}
     for row in sorted(rows, key=lambda row: [places[factor].index(row.cell[factor]) for factor in others]):
-        of_cell.setdefault(tuple(row.cell[factor] for factor in others), {})[row.cell[compared]] = _told(row)
+        of_cell.setdefault(tuple(row.cell[factor] for factor in others), {})[row.cell[compared]] = _shares_words(row)
     return [
         dict(zip(others, map(level, cell), strict=True))
         | {level(column): row_of_cell.get(column, NOTHING) for column in columns}
@@ -49,9 +49,9 @@ def _rows(rows: Sequence[Bottlenecks], study: Study) -> list[dict[str, str]]:
     ]
 
 
-def _told(row: Bottlenecks) -> str:
+def _shares_words(row: Bottlenecks) -> str:
     """`**the client's processor** 97 %, the server's processor 61 %`."""
     limits, every = row.limits, row.told_by == "processors"
-    named = [(what, share) for what, share in row.shares.items() if every or share >= _NAMED or what in limits]
-    parts = [f"{f'**{what}**' if what in limits else what} {share:.0%}".replace("%", " %") for what, share in named]
+    shares = [(what, share) for what, share in row.shares.items() if every or share >= _NAMED or what in limits]
+    parts = [f"{f'**{what}**' if what in limits else what} {share:.0%}".replace("%", " %") for what, share in shares]
     return ", ".join(parts if limits[0] in row.shares else [f"**{limits[0]}**", *parts])

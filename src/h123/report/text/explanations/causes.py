@@ -70,8 +70,8 @@ def sentence(row: CausesRow) -> str:
     text = f"a {_typical(row)} of {a} takes {amount(whole)} than one of {b}"
     if not row.get("told", True):
         return unbroken(opened(place(row["cell"]), f"{text}. What for is not told: packets do not tell {_most(row)}."))
-    named = [f"{amount(part['difference']['seconds'])} for {part['words']}{_detail(part)}" for part in told(row)]
-    return unbroken(opened(place(row["cell"]), f"{text}: {listed(named, 'and')}." if named else f"{text}."))
+    parts = [f"{amount(part['difference']['seconds'])} for {part['words']}{_detail(part)}" for part in main_parts(row)]
+    return unbroken(opened(place(row["cell"]), f"{text}: {listed(parts, 'and')}." if parts else f"{text}."))
 
 
 def _detail(part: CauseRow) -> str:
@@ -111,11 +111,11 @@ def sums(row: CausesRow) -> str:
     unattributed = of_both(shares["a_unattributed"], shares["b_unattributed"])
     of = observation(row)
     return unbroken(
-        f"The parts sum up to {of.whole} within 2 % in {requests} of the {of.many}; unattributed is {unattributed}."
+        f"The parts sum up to {of.whole} within 2 % in {requests} of the {of.plural}; unattributed is {unattributed}."
     )
 
 
-def held(row: CausesRow) -> str:
+def blocking_words(row: CausesRow) -> str:
     """What head-of-line blocking has of what losses cost; nothing where they cost neither side much."""
     of = row.get("losses")
     longer = max(row["a_seconds"], row["b_seconds"])
@@ -123,17 +123,17 @@ def held(row: CausesRow) -> str:
         return ""
     if max(of["a_held"], of["b_held"]) < _NOTHING_S:
         return unbroken("Head-of-line blocking has no part in it: no loss held back data of other requests.")
-    noun = observation(row).one
+    noun = observation(row).singular
     sides = [(row["a"], of["a_held"], of["a_seconds"]), (row["b"], of["b_held"], of["b_seconds"])]
     most_first = sorted(sides, key=lambda side: -side[1])
-    shares = [f"{_held(seconds, cost)} a {noun} of {level(name)}" for name, seconds, cost in most_first]
+    shares = [f"{_blocking_share(seconds, cost)} a {noun} of {level(name)}" for name, seconds, cost in most_first]
     return unbroken(
         "Head-of-line blocking: while data of other requests had arrived, and was held back behind a lost packet, "
         f"went {listed(shares, 'and')}."
     )
 
 
-def _held(seconds: float, cost: float) -> str:
+def _blocking_share(seconds: float, cost: float) -> str:
     """`12 ms (31 %) of the 39 ms that losses cost`."""
     share = f"{format_seconds(seconds)} ({_percent(seconds / cost)})" if seconds >= _NOTHING_S else "none"
     return f"{share} of the {format_seconds(cost)} that losses cost"
@@ -146,7 +146,7 @@ def _percent(share: float) -> str:
     return "over 99.9 %" if 0.999 < share < 1 else f"{share:.1%}".replace(".0%", "%").replace("%", " %")
 
 
-def told(row: CausesRow) -> list[CauseRow]:
+def main_parts(row: CausesRow) -> list[CauseRow]:
     """The parts that make the difference, largest first: those whose interval lies on one side of nothing, and that
     are worth a word."""
     parts = [part for part in row["parts"] if part["difference"]["low"] * part["difference"]["high"] > 0]
@@ -159,7 +159,7 @@ def _alike(row: CausesRow) -> bool:
     """Whether neither its sides nor what they spent it on differ by what is worth a word."""
     difference = row["difference"]
     furthest = max(map(abs, (difference["seconds"], difference["low"], difference["high"])))
-    return not noticed(row, furthest) and not told(row)
+    return not noticed(row, furthest) and not main_parts(row)
 
 
 def noticed(row: CausesRow, seconds: float) -> bool:
@@ -171,8 +171,8 @@ def noticed(row: CausesRow, seconds: float) -> bool:
 class Observation:
     """What a row takes apart, in words."""
 
-    one: str
-    many: str
+    singular: str
+    plural: str
     whole: str
     """What its parts sum up to."""
     typical: Literal["mean", "median"]
@@ -220,9 +220,9 @@ def _kind(row: CausesRow) -> str:
     """`request`, `cold request`, `visit`, `recovery`."""
     match metric(row["metric"]).of:
         case RequestTime(phase="cold"):
-            return f"cold {observation(row).one}"
+            return f"cold {observation(row).singular}"
         case _:
-            return observation(row).one
+            return observation(row).singular
 
 
 def which(rows: Sequence[CausesRow]) -> str:
@@ -252,7 +252,7 @@ def between(difference: SecondsBetween) -> str:
     return f"{signed(difference['low'])} to {signed(difference['high'])}"
 
 
-def nothing_told(verdicts: Verdicts) -> UserError:
+def no_causes_error(verdicts: Verdicts) -> UserError:
     """Why there is nothing to show."""
     if cause_rows(verdicts):
         return UserError(

@@ -16,22 +16,22 @@ def product(row: PartsRow) -> str:
     return f"{total} ≈ {protocol} × {processing}"
 
 
-def cpu_beside(split: PartsOfTime, row: PartsRow) -> CostRow:
+def cpu_cost(split: PartsOfTime, row: PartsRow) -> CostRow:
     """CPU per request under the wall clock, of the same levels in the same cell."""
     same = row["cell"], row["a"], row["b"]
-    (found,) = [cost for cost in split["cpu"] if (cost["cell"], cost["a"], cost["b"]) == same]
-    return found
+    (cost_row,) = [cost for cost in split["cpu"] if (cost["cell"], cost["a"], cost["b"]) == same]
+    return cost_row
 
 
 def terminal_lines(split: PartsOfTime, answers: Sequence[JudgedComparison]) -> list[str]:
     """A line for each comparison that answers the question (`asked`); none without data."""
     keys = {(c["metric"], c["a"], c["b"]) for c in answers}
     rows = [row for row in split["rows"] if (row["metric"], row["a"], row["b"]) in keys]
-    lines = [f"  {_subject(row)}: {_told(split, row)}" for row in rows]
+    lines = [f"  {_subject(row)}: {_parts_words(split, row)}" for row in rows]
     return ["Total ≈ protocol × processing (interval of the last):", *lines] if lines else []
 
 
-def _told(split: PartsOfTime, row: PartsRow) -> str:
+def _parts_words(split: PartsOfTime, row: PartsRow) -> str:
     """The parts; of a ratio that is not judged under either clock there are none."""
     if any(unfit(part) for part in (row["total"], row["protocol"])):
         return "not judged"
@@ -44,5 +44,5 @@ def _subject(row: PartsRow) -> str:
 
 
 def _cpu(split: PartsOfTime, row: PartsRow) -> str:
-    cost = cpu_beside(split, row)
+    cost = cpu_cost(split, row)
     return f"CPU {ratio(cost['ratio'], cost['low'], cost['high'])} times"

@@ -22,7 +22,7 @@ def reason_lines(verdicts: Verdicts) -> list[str]:
     rows = list(_reasons(causes.cause_rows(verdicts), headline(comparisons), comparisons))
     late = later_lines(comparisons)
     if len(rows) <= ENOUGH_TO_READ:
-        return [*(_beside(causes.sentence(row), row, comparisons) for row in rows), *late]
+        return [*(_with_median_caveat(causes.sentence(row), row, comparisons) for row in rows), *late]
     short = [*_short(rows, comparisons), *late]
     more = len(short) - _MOST
     return [*short[:_MOST], *([f"{more} more reasons are in `h123 why` and in the report."] if more > 0 else [])]
@@ -60,15 +60,15 @@ def _reasons(
 def _short(rows: Sequence[CausesRow], comparisons: Sequence[JudgedComparison]) -> Iterator[str]:
     for row in rows:
         differs = (answer := _answered(row, comparisons)) and decided(answer)
-        parts = causes.told(row) if row.get("told", True) else []
+        parts = causes.main_parts(row) if row.get("told", True) else []
         if differs and parts and row["difference"]["confidence"] >= CONFIDENCE:
             whole, most = row["difference"]["seconds"], parts[0]
             text = f"{level(row['a'])} takes {causes.amount(whole)} than {level(row['b'])} in the mean, "
             text += f"{causes.amount(most['difference']['seconds'])} for {most['words']}."
-            yield _beside(unbroken(opened(place(row["cell"]), text)), row, comparisons)
+            yield _with_median_caveat(unbroken(opened(place(row["cell"]), text)), row, comparisons)
 
 
-def _beside(text: str, row: CausesRow, comparisons: Sequence[JudgedComparison]) -> str:
+def _with_median_caveat(text: str, row: CausesRow, comparisons: Sequence[JudgedComparison]) -> str:
     """A mean may differ the other way than the median that the answer is of."""
     answer, difference = _answered(row, comparisons), row["difference"]
     if not answer or not decided(answer) or difference["low"] * difference["high"] <= 0:

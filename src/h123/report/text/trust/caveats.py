@@ -60,9 +60,11 @@ def _handshakes(rows: Sequence[HandshakesRow]) -> list[str]:
         return []
     worst.sort(key=_share, reverse=True)
     shares = [f"{row['handshakes']} of {row['requests']} requests with {level(row['level'])}" for row in worst]
-    named = listed(shares, "and") if len(shares) <= 4 else f"{listed(shares[:3], ',')} ..."
+    shares_words = listed(shares, "and") if len(shares) <= 4 else f"{listed(shares[:3], ',')} ..."
     place = f" ({where})" if where else ""
-    return [f"CPU per request includes handshakes: {named}{place}; `cpu_warm` and `cpu_handshake` tell them apart"]
+    return [
+        f"CPU per request includes handshakes: {shares_words}{place}; `cpu_warm` and `cpu_handshake` tell them apart"
+    ]
 
 
 def _share(row: HandshakesRow) -> float:

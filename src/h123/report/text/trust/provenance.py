@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from h123.analysis.provenance.places import PlacesPart
-from h123.analysis.provenance.remote_server import ElsewherePart, ElsewhereRow
+from h123.analysis.provenance.remote_server import RemoteServerRow, RemoteServersPart
 from h123.base.units import format_bytes, format_value
 from h123.documents.campaign_file import PRIVILEGES, MachineFacts
 
@@ -38,13 +38,13 @@ def _blocks(numbers: Sequence[int]) -> str:
     return f"block{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
 
 
-def elsewhere_lines(verdicts: ElsewherePart) -> list[str]:
+def remote_server_lines(verdicts: RemoteServersPart) -> list[str]:
     """Sentences for the summary."""
-    rows: Sequence[ElsewhereRow] = verdicts.get("elsewhere", [])
-    return [sentence for row in rows for sentence in (_way(row), _not_known(row))]
+    rows: Sequence[RemoteServerRow] = verdicts.get("elsewhere", [])
+    return [sentence for row in rows for sentence in (_way(row), _gateway_limits(row))]
 
 
-def _way(row: ElsewhereRow) -> str:
+def _way(row: RemoteServerRow) -> str:
     added = f"{_time(row['tcp_ns'])} to a round trip over TCP and {_time(row['udp_ns'])} over UDP"
     beyond = f"; from here a connection to it takes {_time(row['beyond_ns'])}" if row["beyond_ns"] is not None else ""
     return (
@@ -53,7 +53,7 @@ def _way(row: ElsewhereRow) -> str:
     )
 
 
-def _not_known(row: ElsewhereRow) -> str:
+def _gateway_limits(row: RemoteServerRow) -> str:
     return (
         "TCP ends at the gateway: over HTTP/1.1 and HTTP/2 the link saw this machine's TCP, over HTTP/3 the QUIC of "
         f"{row['server']} itself. It ran on from trial to trial, and its processor time is not known"

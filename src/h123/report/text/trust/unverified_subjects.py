@@ -19,8 +19,10 @@ def unproved_lines(verdicts: UnprovedPart) -> list[str]:
     sentences = []
     for outcome, words in _SAID.items():
         if names := [f"{row['subject']} as a {row['role']}" for row in _rows(verdicts) if row["outcome"] == outcome]:
-            named = listed(names, "and")
-            sentences.append(f"{words}, so nobody knows that it does what it declares (`h123 verify NAME`): {named}")
+            names_text = listed(names, "and")
+            sentences.append(
+                f"{words}, so nobody knows that it does what it declares (`h123 verify NAME`): {names_text}"
+            )
     if own := [row["subject"] for row in _rows(verdicts) if row["outcome"] == "own"]:
         sentences.append(
             f"the study's own, verified for measuring, not for the catalogue: {listed(own, 'and')}; the connections "
@@ -36,9 +38,9 @@ def _rows(verdicts: UnprovedPart) -> Sequence[UnprovedRow]:
 
 def _failed(row: UnprovedRow) -> str:
     checks = row["failed"]
-    named = ", ".join(checks[:_NAMED]) + (", ..." if len(checks) > _NAMED else "")
+    checks_text = ", ".join(checks[:_NAMED]) + (", ..." if len(checks) > _NAMED else "")
     return (
-        f"{row['subject']} failed its verification as a {row['role']} ({named}) and was measured all the same "
+        f"{row['subject']} failed its verification as a {row['role']} ({checks_text}) and was measured all the same "
         "(--allow-unverified): what it did may not be what the study asks for. `h123 list subjects "
         f"{row['subject']}` says what was seen."
     )
