@@ -89,9 +89,17 @@ def lab_binary() -> Path:
     return root / "lab/target/release/h123-lab" if root else prebuilt("h123-lab")
 
 
+_REINSTALL = "install the package again: pip install --force-reinstall h123"
+
+
 def lab_remedy() -> str:
-    """What to do about a lab that does not start."""
-    return "run `make setup`" if checkout() else "install the package again: pip install --force-reinstall h123"
+    """What to do about a lab that is missing, too old, or does not start."""
+    return "run `make setup`" if checkout() else _REINSTALL
+
+
+def data_remedy() -> str:
+    """What to do about a damaged file that came with h123."""
+    return "restore the file, for instance with `git checkout`" if checkout() else _REINSTALL
 
 
 def typed(path: Path) -> str:

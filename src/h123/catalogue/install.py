@@ -130,9 +130,8 @@ def install(subject: Subject, report: Callable[[str], None], meanwhile: Callable
 def remove(subject: Subject, report: Callable[[str], None]) -> bool:
     """Takes the subject out of the cache, with its build's log. False if nothing of it was there."""
     if subject.install.embedded:
-        raise UserError(
-            f"{subject.name} is part of h123 and cannot be removed", remedy="`make clean` removes all builds"
-        )
+        remedy = "`make clean` removes all builds" if checkout() else "it goes with the package: pip uninstall h123"
+        raise UserError(f"{subject.name} is part of h123 and cannot be removed", remedy=remedy)
     if whole := subject.install.part_of:
         raise UserError(
             f"{subject.name} is a part of what is installed for {whole}", remedy=f"`h123 remove {whole}` removes both"

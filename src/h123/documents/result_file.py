@@ -17,7 +17,7 @@ from h123.base.complaints import excerpt
 from h123.base.errors import UserError
 from h123.base.files.durable import replacement
 from h123.base.files.jsontext import parse_json
-from h123.base.paths import project_root
+from h123.base.paths import data_remedy, project_root
 from h123.study import respelled_campaign
 
 FORMAT = "result/1"
@@ -27,7 +27,6 @@ DIGITS = 5
 """Significant ones that a fraction keeps; where there are very many of them, fewer (`rounded`)."""
 _MOST_BYTES = 2**26
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 2**23, "lc": 4, "lp": 0, "pb": 0}]
-_CURE = "restore the file, for instance with `git checkout`"
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ class PublishedResult:
         return content
 
     def _damaged(self, why: str) -> UserError:
-        return UserError(f"{self.path} is damaged: {why}", remedy=_CURE)
+        return UserError(f"{self.path} is damaged: {why}", remedy=data_remedy())
 
 
 def results() -> list[PublishedResult]:

@@ -174,8 +174,6 @@ def _key_values(path: Path, separator: str) -> dict[str, str]:
 
 
 _UNKNOWN_COMMAND = 2
-_ROOTS_ALONE = MachineOffer("root", [OfferedWay("root", True, True, "this lab is older: run `make setup`", "")])
-"""A lab that was built before it could tell runs as root alone, and says so where it cannot."""
 
 
 @cache
@@ -184,7 +182,8 @@ def ways() -> MachineOffer:
     try:
         process = subprocess.run([str(lab_binary()), "ways"], capture_output=True, text=True, check=False)
         if process.returncode == _UNKNOWN_COMMAND:
-            return _ROOTS_ALONE
+            # The lab was built before it had the command: it runs trials as root alone.
+            return MachineOffer("root", [OfferedWay("root", True, True, f"this lab is older: {lab_remedy()}", "")])
         answer = json.loads(process.stdout)
         offer = MachineOffer(answer["chosen"], [OfferedWay(**way) for way in answer["ways"]])
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -17,7 +17,7 @@ from h123.base.errors import UserError
 from h123.base.files import sizes
 from h123.base.files.durable import replacement
 from h123.base.files.textfile import read_bytes
-from h123.base.paths import cache_folder, project_root
+from h123.base.paths import cache_folder, data_remedy, project_root
 from h123.base.strict import Strict
 from h123.catalogue import Subject, fingerprint, installation
 from h123.documents import fault_of
@@ -110,7 +110,7 @@ def _read(path: Path) -> PublicRecord:
     try:
         return PublicRecord.model_validate_json(lzma.decompress(read_bytes(path, sizes.DOCUMENT)))
     except lzma.LZMAError as error:
-        raise UserError(f"{path} is damaged: {error}", remedy="restore it, for instance with `git checkout`") from None
+        raise UserError(f"{path} is damaged: {error}", remedy=data_remedy()) from None
     except ValidationError as error:
         raise UserError(f"{path} is not of the format {FORMAT}: {fault_of(error)}") from None
 

@@ -89,9 +89,11 @@ def _without_lab() -> Iterator[MachineCheck]:
     root, tun = os.geteuid() == 0, Path("/dev/net/tun").exists()
     yield MachineCheck("root", root, "running as root" if root else "not running as root", "sudo $(command -v h123)")
     yield MachineCheck("tun", tun, "/dev/net/tun is there" if tun else "/dev/net/tun is missing", _TUN, needed=True)
-    yield MachineCheck(
-        "lab", False, "not built", "install Rust, then run `./h123 doctor` again: it checks the rest", needed=True
-    )
+    if checkout():
+        found, remedy = "not built", "install Rust, then run `./h123 doctor` again: it checks the rest"
+    else:
+        found, remedy = "missing", lab_remedy()
+    yield MachineCheck("lab", False, found, remedy, needed=True)
 
 
 def _control_plane() -> list[MachineCheck]:
@@ -124,6 +126,8 @@ def _subjects() -> MachineCheck:
 
 def _rust() -> MachineCheck:
     path, built = shutil.which("cargo"), lab_binary().is_file()
+    if path is None and checkout() is None:
+        return MachineCheck("Rust", True, "not found; the lab came with the package, subjects in Rust need it")
     return MachineCheck(
         "Rust",
         path is not None or built,
