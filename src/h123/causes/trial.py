@@ -80,11 +80,12 @@ def explain(folder: Path, statuses: Sequence[int]) -> ExplainedTrial:
     packets, trial = read_packets(folder), read_document(folder / "trial.json", TrialFile)
     link, conditions, frames = trial.links[0], Conditions.of(trial), _frames(folder)
     report = read_document(folder / "report.json", Report)
+    # When the record of packets ended, ns; None: it is whole.
     known_to = int(packets["at_ns"].max()) if _cut(report) and len(packets) else None
     every, asked_for = read_samples(folder / "samples.parquet", statuses, measured=True), _workload(folder)
     asking, retry_ns = (asked_for.asking(), asked_for.retry_ns or 0) if asked_for else (None, 0)
     rows, blocked = (
-        [row for row in every if not row["error"] and _within_record(row, known_to)],
+        [row for row in every if not row["error"] and (known_to is None or row["end_ns"] <= known_to)],
         _blocked_times(packets),
     )
     places = _by_connection(rows)
@@ -228,11 +229,6 @@ def _workload(folder: Path) -> WorkloadFile | None:
         return AnyWorkloadFile.model_validate_json((folder / "workload.json").read_bytes()).root
     except (OSError, ValueError):  # another version's
         return None
-
-
-def _within_record(row: Sample, known_to: int | None) -> bool:
-    """`known_to`: when the record of packets ended, ns; None: it is whole."""
-    return known_to is None or row["end_ns"] <= known_to
 
 
 def _visit_starts(rows: Sequence[Sample]) -> dict[tuple[int, int], int]:

@@ -109,11 +109,7 @@ def _markdown(outcomes: Sequence[ConditionOutcome]) -> str:
     for outcome in outcomes:
         lines += [
             f"| {plain(str(outcome.condition))} | {plain(cell.place or 'all')} | {cell.figures} | "
-            f"{_TITLES[cell.word]}{plain(_more(cell))} |"
+            f"{_TITLES[cell.word]}{plain(f', {cell.why}' if cell.word == 'undecided' else '')} |"
             for cell in outcome.cells
         ]
     return "\n".join([f"**h123: {_TITLES[worst([outcome.word for outcome in outcomes])]}**", "", *lines, ""])
-
-
-def _more(cell: GateCell) -> str:
-    return f", {cell.why}" if cell.word == "undecided" else ""

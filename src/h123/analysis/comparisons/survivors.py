@@ -67,7 +67,7 @@ def survivors(attempts: Sequence[Attempt], plan: Plan) -> Survivors:
             missing |= {place: whole - counts.get(place, 0) for place in _all(counts) if counts.get(place, 0) < whole}
         else:
             uneven |= _differ(counts)
-            missing |= {place: _beside(counts, place.block) for place in _all(counts) if place not in counts}
+            missing |= {place: _largest_count(counts, place.block) for place in _all(counts) if place not in counts}
     return Survivors(missing, uneven)
 
 
@@ -85,7 +85,7 @@ def _all(counts: Mapping[Treated, int]) -> list[Treated]:
     return [Treated(block, arm, False) for block in blocks for arm in arms]
 
 
-def _beside(counts: Mapping[Treated, int], block: int) -> int:
+def _largest_count(counts: Mapping[Treated, int], block: int) -> int:
     return max(count for place, count in counts.items() if place.block == block)
 
 

@@ -86,7 +86,7 @@ class StoredMeans:
         file = _File(code=code(), attempts=self._stored | self._used)
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(self._path, _written(file))
+            write_atomically(self._path, file.model_copy(update={"digest": _digest(file)}).model_dump_json())
             _prune(self._path.parent)
         except OSError:
             return
@@ -97,13 +97,10 @@ def code() -> str:
     """Digest of the code that explains, and of the versions of what it computes with."""
     package = Path(__file__).parents[2]
     digest = hashlib.sha256(f"{sys.version} {np.__version__} {duckdb.__version__}".encode())
-    for path in sorted(chain.from_iterable([at] if at.is_file() else at.rglob("*.py") for at in _places(package))):
+    places = [package / name for name in _EXPLAINING]
+    for path in sorted(chain.from_iterable([at] if at.is_file() else at.rglob("*.py") for at in places)):
         digest.update(f"{path.relative_to(package)}\0".encode() + path.read_bytes())
     return digest.hexdigest()
-
-
-def _places(package: Path) -> list[Path]:
-    return [package / name for name in _EXPLAINING]
 
 
 def _read(path: Path) -> dict[str, dict[str, Means]]:
@@ -114,10 +111,6 @@ def _read(path: Path) -> dict[str, dict[str, Means]]:
     phases = chain.from_iterable(of.values() for of in file.attempts.values())
     whole = file.digest == _digest(file) and all(len(phase.seconds) == len(CAUSES) for phase in phases)
     return file.attempts if whole and file.code == code() else {}
-
-
-def _written(file: _File) -> str:
-    return file.model_copy(update={"digest": _digest(file)}).model_dump_json()
 
 
 def _digest(file: _File) -> str:

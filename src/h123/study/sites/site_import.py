@@ -238,16 +238,12 @@ def _alike(resources: Sequence[Resource]) -> list[Resource]:
             and before.by
             and resource.name not in asking
             and before.name not in asking
-            and _same(before, resource)
+            and (before.model_copy(update={"name": resource.name, "count": resource.count}) == resource)
         ):
             merged[-1] = before.model_copy(update={"count": before.count + 1})
         else:
             merged.append(resource)
     return merged
-
-
-def _same(resource: Resource, other: Resource) -> bool:
-    return resource.model_copy(update={"name": other.name, "count": other.count}) == other
 
 
 def _file_text(site: Site, title: str, source: str) -> str:
