@@ -1,4 +1,4 @@
-"""What every package stands on, and what knows nothing of what h123 measures: files, units, errors, the terminal."""
+"""The foundation of every package: files, units, errors and the terminal. Nothing here knows what h123 measures."""
 
 __all__ = [
     "complaints",

@@ -1,4 +1,4 @@
-"""What complaints have in common: how they quote what was written, and what could stand there instead."""
+"""The parts that complaints share: quotes of the user's text, and lists of what could stand there instead."""
 
 import datetime as dt
 import difflib
@@ -6,11 +6,11 @@ import reprlib
 from collections.abc import Iterable
 
 MOST_CHOICES = 100
-"""That a complaint lists."""
+"""A complaint lists at most this many choices."""
 
 
 class _Short(reprlib.Repr):
-    """As people write it, in a line."""
+    """A value as people write it, shortened to one line."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ def excerpt(value: object) -> str:
 
 
 def choose(word: object, allowed: Iterable[object]) -> str:
-    """What may stand in place of `word`: a near miss if there is one, and the list."""
+    """Suggest what may replace `word`: a near miss if there is one, and the list of what is allowed."""
     names = [str(name) for name in allowed]
     close = difflib.get_close_matches(str(word)[:100], names, n=1)
     if len(names) > MOST_CHOICES:

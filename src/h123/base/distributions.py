@@ -17,7 +17,7 @@ _NOTHING = 745
 _NEGLIGIBLE = 40
 """The same of what changes no digit of a float."""
 _LARGE = 32.0
-"""From where the series of `_half_step` is exact to the last digit."""
+"""From here on, the series of `_half_step` is exact to the last digit."""
 _TINY = 1e-300
 _STEPS = 10_000
 
@@ -61,9 +61,9 @@ def normal_cdf(z: float) -> float:
 
 
 def student_cdf(freedom: float, t: float) -> float:
-    """P(T <= t), T Student's t with so many degrees of freedom, > 0.
+    """Return P(T <= t) for Student's t with `freedom` > 0 degrees of freedom.
 
-    By the incomplete beta function. Reference: Johnson, Kotz, Balakrishnan, Continuous Univariate Distributions 2
+    It uses the incomplete beta function. Source: Johnson, Kotz, Balakrishnan, Continuous Univariate Distributions 2
     (1995), section 28.2.
     """
     tail = _student_tail(freedom, abs(t))

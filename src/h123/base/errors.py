@@ -5,10 +5,10 @@ from contextlib import contextmanager
 
 
 class UserError(Exception):
-    """Something the person at the keyboard can mend.
+    """An error that the user can fix.
 
-    `message` says what is wrong and where; `remedy`, if any, what to do about it. `status` is the process's exit
-    status: 2 for bad input, 3 for a machine that lacks something, 1 for the rest.
+    `message` says what is wrong and where; `remedy`, if any, says what to do about it. `status` is the exit status
+    of the process: 2 for bad input, 3 for a machine that lacks something, 1 for everything else.
     """
 
     def __init__(self, message: str, remedy: str | None = None, status: int = 2) -> None:
@@ -19,7 +19,7 @@ class UserError(Exception):
 
 
 class Interrupted(Exception):
-    """By whoever was watching, who has been told how to go on."""
+    """The user interrupted the command, which has already printed how to continue."""
 
 
 _DUCKDB_WORDS = {

@@ -1,7 +1,7 @@
-"""Packages whose names are loaded when they are first asked for: no command needs all of what they stand for.
+"""Loads the names of a package when they are first used, because no command needs all of them.
 
-Such a package imports what it offers below `if TYPE_CHECKING:`, which tools for types and imports read as they read
-any import, and then calls `load_late(__name__)`.
+Such a package imports what it offers below `if TYPE_CHECKING:`, where type checkers see it, and then calls
+`load_late(__name__)`.
 """
 
 import ast
@@ -21,7 +21,7 @@ def load_late(package: str) -> None:
 
 
 def _origins(tree: ast.Module) -> dict[str, str]:
-    """By name, the module that has it."""
+    """Map each name to the module that defines it."""
     below = [statement for node in tree.body if isinstance(node, ast.If) for statement in node.body]
     imports = [statement for statement in below if isinstance(statement, ast.ImportFrom) and statement.module]
     return {each.name: str(statement.module) for statement in imports for each in statement.names}

@@ -1,6 +1,6 @@
-"""What a process may have at most. Too little is said before anything begins rather than amid a campaign.
+"""Limits of the process. h123 checks them before a campaign begins, not in the middle of one.
 
-Only the standard library is needed here: the others are what would fail.
+This module imports only the standard library, because importing others is what would fail.
 """
 
 import errno
@@ -12,11 +12,11 @@ from h123.base.errors import UserError
 
 _GIB = 1 << 30
 ADDRESS_SPACE = 96 * _GIB
-"""What draws the figures (V8) reserves 64 GiB, of which it uses little, and ends the process where it may not."""
+"""V8, which draws the figures, reserves 64 GiB, uses little of it, and aborts the process where the limit is lower."""
 DESCRIPTORS = 64
 THREADS = 20
-"""That a command has at once, at most: libraries start them for columns, files and pictures, and some wait for ever for
-one that they cannot start."""
+"""A command uses at most this many threads. Libraries start them for columns, files and pictures, and some libraries
+wait forever for a thread that they cannot start."""
 FULL = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
@@ -55,9 +55,10 @@ def check_folder() -> None:
 
 
 def check_threads() -> None:
-    """Raises UserError where this process may have too few threads for a command that reads a campaign.
+    """Raise UserError where this process may start too few threads for a command that reads a campaign.
 
-    They are started, and end again: what limits them (`ulimit -u`, a control group, a PID namespace) is not asked.
+    It starts the threads and ends them again, because several things can limit them (`ulimit -u`, a control group, a
+    PID namespace).
     """
     finished, started = threading.Event(), list[threading.Thread]()
     try:
@@ -78,9 +79,9 @@ def check_threads() -> None:
 
 
 def exhausted(error: Exception) -> UserError | None:
-    """What to say where an error came of what no check foresees: that there was none left of something.
+    """Explain an error that no check foresees because some resource ran out; None for other errors.
 
-    Libraries have no common error for it: the system's words in theirs have to do.
+    Libraries have no common error for this, so it looks for the system's words in their messages.
     """
     if isinstance(error, MemoryError):
         return _lacking(*_RUN_OUT[os.strerror(errno.ENOMEM)])

@@ -1,4 +1,4 @@
-"""Where the project's own files are, and how a path is typed.
+"""The locations of the project's own files, and how the command line writes a path.
 
 h123 runs from a checkout, or installed as a package. In a checkout the data files (studies, networks, subjects, ...)
 are those of the checkout. A package carries copies of them in `h123/data`.
@@ -82,7 +82,7 @@ def prebuilt(*below: str) -> Path:
 
 
 def lab_binary() -> Path:
-    """The data plane: the package's own, or the one that the set-up of a checkout builds (H123_LAB overrides)."""
+    """The lab's program: the package's own, or the one that a checkout builds. H123_LAB overrides both."""
     if program_name := os.environ.get("H123_LAB"):
         return Path(program_name)
     root = checkout()
@@ -93,30 +93,30 @@ _REINSTALL = "install the package again: pip install --force-reinstall h123"
 
 
 def lab_remedy() -> str:
-    """What to do about a lab that is missing, too old, or does not start."""
+    """Say how to repair a lab that is missing, too old, or does not start."""
     return "run `make setup`" if checkout() else _REINSTALL
 
 
 def data_remedy() -> str:
-    """What to do about a damaged file that came with h123."""
+    """Say how to repair a damaged file that came with h123."""
     return "restore the file, for instance with `git checkout`" if checkout() else _REINSTALL
 
 
 def typed(path: Path) -> str:
-    """As a shell and our command line take it for this path, and nothing else."""
+    """Quote the path so that a shell and h123's command line read it as this path."""
     name = str(path)
     return shlex.quote(f"./{name}" if name.startswith("-") else name)
 
 
 def real(path: Path) -> Path:
-    """The path without links, where there is one; a loop of links stays as it is."""
+    """Resolve the links in a path. A loop of links stays as it is."""
     return Path(os.path.realpath(path))
 
 
 def is_mine(path: Path) -> bool:
-    """Whether the file or folder belongs to the user, and the folder that it is in to the user or root.
+    """Whether the file or folder belongs to the user, and the folder that contains it to the user or root.
 
-    Under sudo, the user who called it counts, too.
+    Under sudo, the user who called it counts too.
     """
     sudo = os.environ.get("SUDO_UID", "")
     mine = {os.geteuid(), int(sudo) if sudo.isdecimal() else os.geteuid()}

@@ -22,19 +22,22 @@ _AT_ONCE = 30
 
 
 def usable_processors() -> list[int]:
-    """Those of this machine that we may use, by the kernel's numbers."""
+    """The processors that this process may use, by the kernel's numbers."""
     return sorted(os.sched_getaffinity(0))
 
 
 def each(work: Callable[[Thing], Result], things: Sequence[Thing]) -> list[Result]:
-    """What `work` makes of each, in their order. Raises what it raises. It, and what it makes, can be pickled."""
+    """Apply `work` to each thing in worker processes; results come in the order of the things.
+
+    `work`, the things and the results must be picklable. Raises what `work` raises.
+    """
     with beginning(work, things) as results:
         return list(results)
 
 
 @contextmanager
 def beginning(work: Callable[[Thing], Result], things: Sequence[Thing]) -> Iterator[Iterator[Result]]:
-    """The same, for whoever has other work to do before the results are asked for."""
+    """Like `each`, but returns at once, so that the caller can do other work before it reads the results."""
     processes = min(os.cpu_count() or 1, math.ceil(len(things) / _WORTH_A_PROCESS))
     if processes <= 1:
         yield map(work, things)

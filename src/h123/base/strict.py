@@ -1,4 +1,4 @@
-"""Models of files that people write: unknown keys are refused, and faults are said in words that help."""
+"""Models of files that people write. They refuse unknown keys, and their messages help the author."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from h123.base.complaints import choose, excerpt
 
 
 def fault_at(keys: Sequence[str | int], message: str) -> PydanticCustomError:
-    """What a validator raises about one part of what it checks: the part at `keys`."""
+    """Build the error that a validator raises about the part at `keys`."""
     return PydanticCustomError("fault_at", "{message}", {"message": message, "keys": keys})
 
 
 class Strict(BaseModel):
-    """A model that refuses keys it does not know and says which it does."""
+    """A model that refuses unknown keys and lists the ones it knows."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
@@ -32,12 +32,12 @@ class Strict(BaseModel):
 
 
 def place(fault: ErrorDetails) -> list[str | int]:
-    """Where a fault is: keys and indices from the top of the file."""
+    """Format the location of a fault: keys and indices from the top of the file."""
     return [*fault["loc"], *fault.get("ctx", {}).get("keys", [])]
 
 
 def describe(fault: ErrorDetails, key: str) -> str:
-    """One fault found by pydantic, at `written`, in the words of somebody who writes these files."""
+    """Describe one fault that pydantic found, in words for the author of the file."""
     value, context = fault.get("input"), fault.get("ctx", {})
     at = f"{key}: " if key else ""
     match fault["type"]:
@@ -66,7 +66,7 @@ class Changed:
     at: tuple[str, ...]
     """Keys and indices from the top."""
     value: object
-    """As given."""
+    """The value as the file gives it."""
 
 
 def changed_value(document: object, read: object, at: tuple[str, ...] = ()) -> Changed | None:

@@ -1,7 +1,7 @@
-"""What a study can set of how senders send, so that two of them send alike (docs/fairness.md).
+"""The settings of senders that a study can fix, so that two senders send alike (docs/fairness.md).
 
-TCP's part is the lab's to set, or the kernel's own; over QUIC it is the stack's, where its subject takes it. The name
-is that of a parameter of studies, of a feature of manifests, and of a placeholder of commands.
+For TCP the lab sets them, or the kernel's defaults hold. For QUIC the stack sets them, where its subject allows it.
+A setting's name is also that of a study's parameter, of a manifest's feature, and of a placeholder in commands.
 """
 
 from collections.abc import Callable
@@ -20,11 +20,11 @@ class Setting:
 
     name: Name
     title: str
-    """What plans and reports call it."""
+    """The name in plans and reports."""
     kernel: Value
-    """What Linux' TCP has by itself, over a lab's links."""
+    """The default of Linux' TCP over the lab's links."""
     matched_value: Value
-    """What `transport: matched` asks of both."""
+    """The value that `transport: matched` asks of both senders."""
     describe: Callable[[Value], str]
     """A value in words."""
     brought_by: str = ""

@@ -28,7 +28,7 @@ class _Kind:
     least: str | None = None
 
     def parse(self, text: object) -> int:
-        """In the smallest unit, a whole number. Raises ValueError."""
+        """Parse a quantity into a whole number of the smallest unit. Raises ValueError."""
         number, unit = _split(text)
         if unit not in self.units:
             units = ", ".join(filter(None, self.units))
@@ -133,7 +133,7 @@ def _part(text: object, kind: str) -> float:
 
 
 Unit = Literal["s", "bit/s", "B", "B/s", "/s", "round trips", "packets", "connections", "%", ""]
-"""What measured values are kept in; none of what has none."""
+"""The units that measured values are stored in."""
 _BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "B"))
 _STEPS: dict[Unit, Sequence[tuple[float, str]]] = {
     "s": ((1, "s"), (1e-3, "ms"), (1e-6, "µs")),
@@ -147,7 +147,7 @@ _STEPS: dict[Unit, Sequence[tuple[float, str]]] = {
     "%": ((1, "%"),),
     "": ((1, ""),),
 }
-"""Which units people read them in, from the largest."""
+"""The units that people read values in, largest first."""
 
 
 def _scaled(value: float, steps: Sequence[tuple[float, str]]) -> str:
@@ -158,7 +158,8 @@ def _scaled(value: float, steps: Sequence[tuple[float, str]]) -> str:
 
 
 def figures(value: float, digits: int = 3) -> str:
-    """A number with so many significant digits, and all of its whole ones: `0.0123`, `71.3`, `2740`, no `2.74e+03`."""
+    """Format a number with `digits` significant digits but keep all of its whole ones: `0.0123`, `71.3`, `2740`, not
+    `2.74e+03`."""
     if not math.isfinite(value):
         return str(value)
     return f"{value:.0f}" if abs(value) >= 10**digits else f"{Decimal(f'{value:.{digits}g}'):f}"

@@ -34,7 +34,7 @@ class Redirects(TypedDict):
 
 @with_config(STRICT)
 class ImportFacts(TypedDict):
-    """Where imported samples come from (docs/contracts/import.md)."""
+    """The origin of imported samples (docs/contracts/import.md)."""
 
     kind: Literal["imported"]
     files: list[SampleFile]
@@ -50,13 +50,13 @@ class ImportFacts(TypedDict):
 
 @with_config(STRICT)
 class Proof(TypedDict):
-    """What is known of a subject's verification in a role, with the files that it has."""
+    """The verification of a subject's current files in one role."""
 
     outcome: Literal["passed", "failed", "changed", "none", "own"]
     """changed: it passed or failed with other files; none: it was never verified in that role; own: the study's own
     server, of which nothing is declared that could be."""
     upstream: bool
-    """Told by the project (docs/verified), not seen on this machine."""
+    """Whether the project published this verification (docs/verified). If not, it ran on this machine."""
     time: str | None
     """ISO 8601, of the verification."""
     failed: list[str]
@@ -67,32 +67,33 @@ class Proof(TypedDict):
 
 @with_config(STRICT)
 class SubjectFacts(TypedDict):
-    """What a subject was when the campaign began."""
+    """A subject as it was when the campaign began."""
 
     version: str
     stack: str
     language: str
     congestion: NotRequired[Mapping[str, str | list[str]]]
-    """As in subject.toml."""
+    """The controllers, as in subject.toml."""
     initial_window: NotRequired[Takes]
     pacing: NotRequired[Takes]
     max_datagram: NotRequired[Takes]
     false_start: NotRequired[bool]
-    """As in subject.toml, of a client."""
+    """The value in subject.toml, for a client."""
     proofs: NotRequired[Mapping[VerifiedRole, Proof]]
-    """In each role that it has in the campaign."""
+    """The verification in each role that the subject has in the campaign."""
     fingerprint: NotRequired[Digest]
-    """Of its files. Earlier versions recorded none, and a server of your own has none."""
+    """The digest of its files. Earlier versions recorded none, and a server of your own has none."""
 
 
 Privileges = Literal["root", "user-namespace", "virtual-clock"]
-"""With which a lab works, the best first; the last are none, which is enough under the virtual clock."""
+"""The privileges that a lab can run with, best first. The last one has none, which is enough under the virtual clock.
+"""
 PRIVILEGES: Mapping[Privileges, str] = {
     "root": "as root",
     "user-namespace": "without root, in a user namespace",
     "virtual-clock": "without root and namespaces",
 }
-"""In words."""
+"""The privileges in words."""
 
 
 @with_config(STRICT)
@@ -114,9 +115,9 @@ class MachineFacts(TypedDict, total=False):
     virtual: bool | None
     container: bool | None
     virtual_kernel: bool | None
-    """Whether the virtual clock's kernel is installed."""
+    """Whether the kernel of the virtual clock is installed."""
     privileges: Privileges | None
-    """Those that trials ran with; earlier versions were always root."""
+    """The privileges that trials ran with. Earlier versions always ran as root."""
     lab_build: str | None
     """The first digits of the SHA-256 of the lab's program. Earlier versions did not record it."""
     virtual_kernel_build: str | None
@@ -125,7 +126,7 @@ class MachineFacts(TypedDict, total=False):
 
 @with_config(STRICT)
 class Precision(TypedDict):
-    """How narrow the intervals are to be."""
+    """The width that intervals must reach."""
 
     wanted: Annotated[float, Field(gt=0, le=1)]
     at_most: NotRequired[Blocks | None]

@@ -1,4 +1,4 @@
-"""The journal's events, and those about trials held against their shape before anybody relies on them."""
+"""The events of the journal. This checks the shape of an event about a trial before other code relies on it."""
 
 import datetime as dt
 from collections.abc import Container, Iterable, Mapping
@@ -19,17 +19,17 @@ from h123.study import NETWORK_PARAMETERS, RESOLVED, Parameters, respelled_param
 from h123.study.workload import own_parameters
 
 TrialName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=240)]
-"""It names a folder."""
+"""The trial's name, which is also the name of a folder."""
 PlaceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=40)]
 MOVED = "moved"
 """The reason of an attempt whose block was done again in another place."""
 Values = dict[str, Any]
-"""Of parameters, as JSON: null where samples are imported and do not tell."""
+"""Values of parameters, as JSON. Null means that imported samples do not give the value."""
 
 
 @with_config(STRICT)
 class DisturbanceFacts(TypedDict, total=False):
-    """What the machine had to do with an attempt. Journals of earlier versions, and of imported samples, lack it."""
+    """How the machine disturbed an attempt. Journals of earlier versions, and of imported samples, lack it."""
 
     disturbed: bool
     disturbance: Share | None
@@ -40,7 +40,7 @@ class DisturbanceFacts(TypedDict, total=False):
 
 @with_config(STRICT)
 class AttemptFacts(DisturbanceFacts):
-    """What became of an attempt."""
+    """The outcome of an attempt."""
 
     event: Literal["trial"]
     trial: TrialName
@@ -48,13 +48,13 @@ class AttemptFacts(DisturbanceFacts):
     block: Annotated[int, Field(ge=1, le=10**6)]
     position: Annotated[int, Field(ge=1, le=10**6)] | None
     place: NotRequired[PlaceName]
-    """Where it was executed. Journals of earlier versions lack it: they had one place."""
+    """The machine that executed it. Journals of earlier versions lack it, because they had one machine."""
     lane: NotRequired[int]
     alone: NotRequired[bool]
     cell: dict[str, str]
     twin: bool
     run: NotRequired[object]
-    """Of imported samples: what the schema calls the run."""
+    """The run that the schema gives for imported samples."""
     parameters: Values
     link_seed: Annotated[int, Field(ge=0, lt=2**63)] | None
     valid: bool
@@ -77,11 +77,11 @@ class EventFile(Document):
 
 @with_config(STRICT)
 class InterimLook(TypedDict):
-    """The campaign was analysed with so many blocks."""
+    """The campaign was analysed with this many blocks."""
 
     event: Literal["look"]
     blocks: NotRequired[Annotated[int, Field(ge=0, le=100_000)]]
-    """None, where what is compared has not one block that is whole."""
+    """Absent where the comparison has no complete block."""
 
 
 @with_config(STRICT)
@@ -111,30 +111,30 @@ class CampaignStep(TypedDict):
     version: NotRequired[str]
     trials: NotRequired[int]
     places: NotRequired[dict[PlaceName, MachineFacts]]
-    """Those that it could use from then on, as they were."""
+    """The machines that it could use from then on."""
     valid: NotRequired[int]
     failed: NotRequired[int]
 
 
 @with_config(STRICT)
 class ShardJoined(TypedDict):
-    """Blocks that were run as a shard are the campaign's now. Their attempts follow."""
+    """Blocks that ran as a shard now belong to the campaign. The events of their attempts follow."""
 
     event: Literal["shard"]
     shard: str
-    """Its blocks, as `--shard` names them."""
+    """The shard's blocks, as `--shard` names them."""
     folder: str
-    """The name of the folder that they came from."""
+    """The name of the folder that the blocks came from."""
     blocks: list[int]
-    """Those that came now."""
+    """The blocks that were added by this join."""
     places: dict[PlaceName, MachineFacts]
     """The machines that ran them, as they were then."""
 
 
 Happening = AttemptFacts | InterimLook | SampleImport | BlockMove | CampaignStep | ShardJoined
-"""What is journalled."""
+"""An event before the journal adds the time."""
 Event = TrialEvent | InterimLook | SampleImport | BlockMove | CampaignStep | ShardJoined
-"""What the journal tells: with the time."""
+"""An event of the journal, with its time."""
 _HELD: dict[str, TypeAdapter[Any]] = {"trial": TypeAdapter(TrialEvent), "moved": TypeAdapter(BlockMove)}
 _HELD |= {"look": TypeAdapter(InterimLook), "import": TypeAdapter(SampleImport), "shard": TypeAdapter(ShardJoined)}
 _HELD |= dict.fromkeys(get_args(CampaignStep.__annotations__["event"]), TypeAdapter(CampaignStep))
@@ -142,15 +142,14 @@ _HELD |= dict.fromkeys(get_args(CampaignStep.__annotations__["event"]), TypeAdap
 
 _ANYTHING = {"protocol": "h1", "server": "", "client": "", "network": ""}
 _NEEDED = {"protocol", "network", "congestion", "clock", "users", "requests", "rate", "connections", "warmup", "cold"}
-"""Parameters that the analysis reads, besides those of the workload's kind; null where samples are imported and do not
-tell."""
+"""Parameters that the analysis reads for every kind of workload. Null means that imported samples do not give them."""
 _LATER = {"sessions", "fallback", "announced", "visit"}
-"""Of these, what earlier versions did not write."""
+"""Parameters among these that earlier versions did not write."""
 
 
 @dataclass(frozen=True)
 class EventRange:
-    """What events a campaign can have."""
+    """The range of events that a campaign can have."""
 
     factors: Mapping[str, Mapping[str, object]]
     """Factors and their levels."""
@@ -190,7 +189,7 @@ def supersede(attempts: Iterable[AttemptFacts], move: BlockMove) -> None:
 
 
 def superseded(event: AttemptFacts) -> bool:
-    """Whether the attempt's block has moved since."""
+    """Whether the attempt's block has moved to another machine since."""
     return any(reason["code"] == MOVED for reason in event["reasons"])
 
 
@@ -203,7 +202,7 @@ def _misshapen(line: Line) -> str | None:
 
 
 def _odd(event: TrialEvent, possible: EventRange) -> str | None:
-    """What is wrong with the event's cell, time or parameters."""
+    """Say what is wrong with the event's cell, time or parameters; None where nothing is."""
     cell, factors, parameters = event["cell"], possible.factors, event["parameters"]
     if cell.keys() != factors.keys() or any(level not in factors[factor] for factor, level in cell.items()):
         return f"{' '.join(cell.values())[:60]!r} is no cell of this study"

@@ -10,29 +10,29 @@ NAME = "gateway.json"
 
 
 class AddedDelay(Shape):
-    """A round trip to an echo beside the gateway, ns, median."""
+    """The median round trip to an echo server next to the gateway, ns."""
 
     through_ns: Count
     without_ns: Count
 
     @property
     def ns(self) -> int:
-        """That the gateway adds."""
+        """The delay that the gateway adds, ns."""
         return self.through_ns - self.without_ns
 
 
 class GatewayFacts(Document):
-    """Of one trial."""
+    """The measurements of one trial's gateway."""
 
     h123: Literal["gateway/1"]
     to: str
     tcp: AddedDelay
     udp: AddedDelay
     beyond_ns: Count | None
-    """That a TCP connection to the server takes from this machine; None: it takes none."""
+    """How long this machine takes to open a TCP connection to the server, ns. None where the server accepts none."""
 
 
 def read_gateway(trial: Path) -> GatewayFacts | None:
-    """What a trial's gateway measured; None where the server was in the lab."""
+    """Read what a trial's gateway measured. None where the server was in the lab."""
     path = trial / NAME
     return read_document(path, GatewayFacts) if path.is_file() else None

@@ -23,7 +23,7 @@ class Cpu(Shape):
     """During the main role's run, as all that follows."""
     main_wait_ns: Count | None = None
     main_turns: Count | None = None
-    """None where the trial ended before the main role did, and of the main role under the virtual clock."""
+    """None where the trial ended before the main role did, and for the main role under the virtual clock."""
     main_over_time: list[NumberPair] = Field(default=[])
 
 
@@ -38,13 +38,13 @@ class RoleReport(Shape):
 
 
 class Counters(Shape):
-    """Those that are zero are left out."""
+    """The kernel's counters of a host. It leaves out those that are zero."""
 
     before: dict[str, Whole]
     after: dict[str, Whole] | None
 
     def grown(self, name: str) -> int:
-        """By how much one has, during the main role's run."""
+        """By how much a counter grew while the main role ran."""
         return max((self.after or {}).get(name, 0) - self.before.get(name, 0), 0)
 
 
@@ -72,7 +72,7 @@ class Lateness(Shape):
 
 
 class QueueWaits(Shape):
-    """For the link's rate, packets ahead in the queue included."""
+    """Times that packets waited for the link's rate, behind other packets in the queue, ns."""
 
     mean: Count
     max: Count
@@ -107,7 +107,7 @@ class CrossTrafficReport(Shape):
     lost: Count
     queue_dropped: Count
     received_bytes: Count
-    """By programs, during the main role's run."""
+    """Bytes that programs received while the main role ran."""
 
 
 class DelayError(Shape):
@@ -172,17 +172,18 @@ class LinkReport(Shape):
     """The version of the random draws that decided the packets' fates; reports without it are of the first."""
     check: LinkCheck | None = None
     directions: Mapping[Side, DirectionReport | None] | None = None
-    """Of the trial's own packets."""
+    """Counts of the trial's own packets, by side."""
     cross: Mapping[Side, CrossTrafficReport] | None = None
     stalls: Spans | None = None
     packets_left_out: Count | None = None
-    """Those that the record of packets had no room for; None where there is none."""
+    """Packets that the record had no room for. None where there is no record."""
     frames_left_out: Count | None = None
-    """Packets whose frames there was no room to read, and frames without room; None where none were asked for."""
+    """Packets whose frames were not read, and frames that were not recorded, for lack of room. None where the trial
+    records no frames."""
     frames_unread: list[UnreadFrames] | None = None
 
     def ways(self) -> list[DirectionReport]:
-        """What is known of its directions."""
+        """The reports of its directions that exist."""
         return [way for way in (self.directions or {}).values() if way]
 
 
@@ -194,22 +195,22 @@ class MachineLoad(Shape):
     busy_ns: Count = 0
     steal_ns: Count = 0
     lab_ns: Count | None = None
-    """None in reports of earlier versions, which tell nothing of disturbances."""
+    """None in reports of earlier versions, which do not record disturbances."""
     cpu_pressure_ns: Count | None = None
     stalls: list[Spans] | None = None
 
 
 class UserNamespace(Shape):
-    """What a lab that was not root was granted of that which root has."""
+    """The rights of root that the system granted to a lab that was not root."""
 
     realtime: bool
-    """Real-time priority, for links and those that check them."""
+    """Real-time priority for links and their checks."""
     memory_locked: bool
-    """Whether the links' memory was kept from being swapped out."""
+    """Whether the system kept the links' memory from being swapped out."""
     probe_buffer_bytes: Count
-    """What the link check's receivers could buffer, as the kernel counts."""
+    """The receive buffer of the link check, as the kernel counts it."""
     files: Literal["own", "read-only"]
-    """Whether roles could change the user's own files for the time of the trial, or read them alone."""
+    """Whether roles could change the user's files during the trial, or only read them."""
 
 
 class Report(Document):
@@ -260,7 +261,7 @@ class FinishedMachineLoad(MachineLoad):
 
 
 class FinishedReport(Report):
-    """Of a trial that ran to its end."""
+    """The report of a trial that ran to its end."""
 
     links: Sequence[FinishedLink]
     roles: Sequence[FinishedRole]
@@ -277,4 +278,4 @@ NO_REPORT = FinishedReport(
     hosts=[],
     machine=FinishedMachineLoad(cpus=0, wall_ns=0, busy_ns=0),
 )
-"""What is known of the lab where there was none."""
+"""The report of an attempt that no lab executed."""

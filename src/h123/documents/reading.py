@@ -22,8 +22,8 @@ def read_document(path: Path, model: type[Model]) -> Model:
 
 
 def parsed(path: Path, model: type[Model]) -> Model | None:
-    """The document in `path`, read in one go; None where something is wrong with it, which `read_content` and `held`,
-    slower, tell in words."""
+    """Parse the document in `path` in one go. None where something is wrong with it; `read_content` and `held` are
+    slower and say what."""
     try:
         return model.model_validate_json(path.read_bytes(), strict=True)
     except (OSError, ValueError):
@@ -58,13 +58,13 @@ def read_content(path: Path, form: str) -> dict[str, Any]:
 
 
 def write_document(path: Path, document: BaseModel) -> None:
-    """What was said of the document; what was not has its default."""
+    """Write the fields of the document that were set. Readers use the defaults of the others."""
     content = document.model_dump(mode="json", exclude_unset=True, by_alias=True)
     path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def misshapen(content: object, model: type[BaseModel]) -> str | None:
-    """What is wrong with the content, where its shape is another; None if it is that of the model."""
+    """Say how the content differs in shape from the model; None where it fits."""
     try:
         model.model_validate(content, strict=True)
     except ValidationError as invalid:

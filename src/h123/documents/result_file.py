@@ -1,6 +1,8 @@
-"""docs/results/data/NAME.json.xz: three lines of JSON, compressed: the head, the verdicts, and what the page needs.
+"""docs/results/data/NAME.json.xz: three compressed lines of JSON, namely the head, the verdicts, and the data of the
+page.
 
-The head comes first, so that commands that need nothing else read no further; its digest shows whether it is whole.
+The head comes first, so that commands that need nothing else stop reading there. Its digest shows whether it is
+complete.
 """
 
 import hashlib
@@ -57,11 +59,11 @@ class PublishedResult:
 
     @cached_property
     def campaign(self) -> Mapping[str, Any]:
-        """Its campaign.json, in this version's spelling."""
+        """Its campaign.json, in the spelling of this version."""
         return respelled_campaign(self.head["campaign"])
 
     def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The verdicts, and what the page needs besides. Raises UserError as `head` does."""
+        """The verdicts and the data of the page. Raises UserError as `head` does."""
         _, *rest = self._lines(3)
         if _sha256(b"".join(rest)) != self.head["rest"]:
             raise self._damaged("it has changed since h123 wrote it")
@@ -69,7 +71,7 @@ class PublishedResult:
         return {**verdicts, "claims": self.head["claims"]}, page
 
     def _lines(self, count: int) -> list[bytes]:
-        """The first so many; all that the file has, where it has three."""
+        """Read the first `count` lines. For three, check that the file ends there."""
         try:
             with lzma.open(self.path) as file:
                 lines = [file.readline(_MOST_BYTES) for _ in range(count)]
@@ -98,7 +100,7 @@ class PublishedResult:
 
 
 def results() -> list[PublishedResult]:
-    """All published ones, by name."""
+    """All published results by name."""
     return [PublishedResult(path) for path in sorted(RESULTS.glob(f"*{SUFFIX}"))]
 
 
@@ -122,7 +124,7 @@ def canonical(content: object) -> bytes:
 
 
 def rounded(content: Any, digits: int = DIGITS) -> Any:
-    """With so many significant digits of each fraction."""
+    """Round each fraction in the content to `digits` significant digits."""
     if isinstance(content, float):
         return float(f"{content:.{digits}g}")
     if isinstance(content, Mapping):

@@ -1,8 +1,8 @@
-"""What the documents of a campaign are made of; each has its own module.
+"""Base classes for the documents of a campaign. Each document has its own module.
 
-A document is read into its model and written from it. It may be anybody's: types are held as JSON has them, numbers are
-bounded so that no arithmetic on them overflows, what earlier versions did not write is optional, and what a later one
-adds is passed over.
+h123 reads a document into its model and writes it from the model. Anybody may have written it: types are strict,
+bounds keep arithmetic on numbers from overflowing, fields that earlier versions did not write are optional, and
+fields of later versions are ignored.
 """
 
 from typing import Annotated, get_args
@@ -18,7 +18,7 @@ Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Spans = list[Annotated[list[Whole], Field(min_length=2, max_length=2)]]
 """[from, to], ascending."""
 STRICT = ConfigDict(strict=True, allow_inf_nan=False, defer_build=True)
-"""No text for a number, no number for a truth."""
+"""Strict types: a string is no number, and a number is no boolean."""
 
 
 class Shape(BaseModel):
@@ -34,13 +34,13 @@ class Document(Shape):
 
     @classmethod
     def form(cls) -> str:
-        """Of this document, such as `report/1`."""
+        """The name of this document's format, such as `report/1`."""
         return str(get_args(cls.model_fields["h123"].annotation)[0])
 
 
 @with_config(STRICT)
 class Reason(TypedDict):
-    """Why an attempt is not valid, or a remark on one that is."""
+    """A reason why an attempt is invalid, or a remark on a valid one."""
 
     code: str
     detail: str

@@ -35,7 +35,7 @@ Way = Annotated[Direction, AfterValidator(_sane)]
 
 
 class NetworkPath(Shape):
-    """What a network does to packets."""
+    """The effect of a network on packets."""
 
     up: Way | None = None
     down: Way | None = None
@@ -56,25 +56,26 @@ class Link(Shape):
     moves: list[Move] = Field(default=[])
     cross: Cross | None = None
     packets: Count = 0
-    """So many get a record."""
+    """Record at most this many packets."""
     capture: bool = False
-    """Whether these are kept whole too."""
+    """Whether to keep the recorded packets completely."""
     frames: bool = False
-    """Whether the frames in these are read."""
+    """Whether to read the frames in the recorded packets."""
 
 
 class Readiness(Shape):
     tcp: list[int] = Field(default=[])
     udp: list[int] = Field(default=[])
     address: str | None = None
-    """Where the ports must be open; None: anywhere on the host."""
+    """The address where the ports must be open. None: anywhere on the host."""
     accepts: bool = False
-    """Whether a connection to the first TCP port must have been accepted."""
+    """Whether the first TCP port must also have accepted a connection."""
     line: str | None = None
     besides: list[int] = Field(default=[])
     """Further TCP ports, open anywhere on the host."""
     elsewhere_ns: int | None = None
-    """How long it may listen in other places alone; None: as long as anything may take."""
+    """How long the program may listen only in other places before the lab gives up, ns. None: as long as everything
+    else may take."""
     timeout_ns: int
 
 
@@ -89,21 +90,21 @@ class Role(Shape):
     host: str
     kind: Literal["service", "main"]
     command: list[str]
-    """What h123 installs is named below a root."""
+    """The command line. It names what h123 installs by a path below a root."""
     env: dict[str, str] = Field(default={})
     ready: Readiness | None = None
     stop_timeout_ns: int | None = None
-    """Both of services."""
+    """Services have both timeouts."""
     timeout_ns: int | None = None
-    """Of the main role."""
+    """The main role has it."""
     outside: bool = False
-    """It may open sockets in the network that the lab was started in."""
+    """The role may open sockets in the network that the lab was started in."""
     resolver: bool = False
-    """It looks names up with the resolver of its host."""
+    """The role looks names up with the resolver of its host."""
     processors: list[int] = Field(default=[])
-    """Those that it may run on, by the kernel's numbers; none: any."""
+    """The processors that it may run on, by the kernel's numbers. Empty: any."""
     inherits: bool = False
-    """It is a person's own program, and has the variables and the /tmp that the lab was started with."""
+    """The role is the user's own program, and gets the variables and the /tmp that the lab was started with."""
     writes: list[str] = Field(default=[], exclude_if=lambda folders: not folders)
     """Folders of the machine in which what it writes stays. All else goes with the lab."""
 
@@ -117,7 +118,7 @@ class Tcp(Shape):
 
 
 class TrialFile(Document):
-    """trial.json. Of imported samples it says what the path was; nothing else of it was run."""
+    """trial.json. For imported samples it gives the path, and nothing else of it was run."""
 
     h123: Literal["trial/1"]
     id: str | None = None
@@ -131,7 +132,7 @@ class TrialFile(Document):
     congestion: str | None = None
     tcp: Tcp | None = None
     tcp_account: bool = False
-    """Whether the lab asks TCP for its own account of all connections."""
+    """Whether the lab reads TCP's own account of every connection."""
     check: bool = False
     roles: list[Role] = Field(default=[])
 
@@ -145,11 +146,12 @@ class Tls(Shape):
     alpn: str | None = None
     connections: Count = 0
     resumed: bool = False
-    """Whether they resumed an earlier connection's session. What only earned one is not told of."""
+    """Whether the connections resumed the session of an earlier one. A connection that only earned a session does not
+    count."""
     early: bool = False
-    """Whether the server took early data (0-RTT)."""
+    """Whether the server accepted early data (0-RTT)."""
     requests: Count = 0
-    """Of imported samples."""
+    """Requests over these connections, for imported samples."""
 
 
 class Process(Shape):
@@ -169,18 +171,18 @@ class Spread(Shape):
 
 
 class OwnDelay(Shape):
-    """What the client itself took of the times that it wrote."""
+    """The part of the recorded times that the client itself caused."""
 
     late_ns: Spread
-    """From when a request was due until the client's loop took it up."""
+    """From when a request was due until the client's loop took it up, ns."""
     held_ns: Spread
-    """From when the kernel had the last packet of an answer until the client had its end."""
+    """From when the kernel had the last packet of an answer until the client read its end, ns."""
     both_ns: Spread
-    """Of each request together."""
+    """The sum of both for each request, ns."""
 
 
 class VisitEvents(Shape):
-    """When a browser told a page that it had loaded, on the clock of the samples; None where it never did."""
+    """When a browser reported that a page had loaded, on the clock of the samples. None where it never did."""
 
     user: Count
     group: Count
@@ -197,7 +199,7 @@ class ClientFile(Document):
     congestion: str | None = None
     process: Process | None = None
     delay: OwnDelay | None = None
-    """None of a client that does not tell."""
+    """None for a client that does not report it."""
     visits: list[VisitEvents] = Field(default=[])
-    """Of a page, warm-up ones too; none of a client that has no such events."""
+    """The visits of a page, warm-up included. None for a client without such events."""
     notes: object = None

@@ -39,12 +39,12 @@ def write_atomically(path: Path, text: str, mode: int = 0o666) -> None:
 
 @contextmanager
 def replacement(path: Path, mode: int = 0o666) -> Iterator[Path]:
-    """An empty file beside `path`, which takes its place in the end, and is on the disk by then. On any error the old
-    one stands.
+    """Give an empty file next to `path`, and replace `path` by it at the end, when it is on disk. After an error the
+    old file remains.
 
-    Only a file is ever replaced: a device, pipe, socket, folder or link of that name is refused (`output` is for what
-    people name). Who writes the same file meanwhile waits. What a crash leaves has this name too, so the next one makes
-    use of it. Raises OSError, UserError.
+    Only a file is ever replaced. This refuses a device, pipe, socket, folder or link of that name (`output` handles
+    files that users name). A second writer of the same file waits. The temporary file of a crashed process has the
+    same name, so the next writer reuses it. Raises OSError, UserError.
     """
     check_replaceable(path)
     temporary = path.with_name(path.name + ".tmp")
@@ -74,7 +74,7 @@ def check_replaceable(path: Path) -> None:
 
 
 def open_below(path: str, flags: int) -> int:
-    """For `open(..., opener=)`: a file, never what a link of that name leads to."""
+    """An opener for `open(..., opener=)` that opens a file and never follows a link of that name."""
     return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
 
 
@@ -100,7 +100,7 @@ def _sole_writer(path: Path, mode: int) -> int:
 
 
 def _has_name(path: Path, descriptor: int) -> bool:
-    """Whether the file is still there: who had the lock before has given it another name."""
+    """Whether `path` still names the file: the previous holder of the lock may have renamed it."""
     try:
         return os.path.samestat(path.lstat(), os.fstat(descriptor))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""How anything gets into the cache: by one process at a time, whole or not at all, the build's output in a log."""
+"""Writes to the cache: one process at a time, completely or not at all, with the output of the build in a log."""
 
 import fcntl
 import os
@@ -19,9 +19,9 @@ _TAIL_BYTES = 64 * 1024
 _LINE = 240
 """Characters of a line that are shown."""
 LOOK_S = 0.5
-"""How often something is done about a build that runs."""
+"""Seconds between two calls of a running build's `meanwhile`."""
 _BLOCK_BYTES = 512
-"""Of `st_blocks`, whatever the file system."""
+"""The unit of `st_blocks` on every file system."""
 
 
 @contextmanager
@@ -39,7 +39,8 @@ def alone(whole: Path, report: Callable[[str], None], doing: str = "installing")
 
 @contextmanager
 def replacement_folder(whole: Path) -> Iterator[Path]:
-    """A folder beside the old installation, which takes its place in the end; nobody ever sees half of one."""
+    """Give a folder next to the old installation, and put it in its place at the end. No reader sees half an
+    installation."""
     for remains in whole.parent.glob(f"{whole.name}~*.partial"):
         shutil.rmtree(remains, ignore_errors=True)
     # Not the name that a killed process used: its compiler may still be writing there.
@@ -118,7 +119,7 @@ def _tail(log: Path) -> str:
 
 
 def _home() -> dict[str, str]:
-    """Where compilers and package managers keep what they fetch, if we were told of no home that can be written to."""
+    """A home folder for compilers and package managers, for the case that HOME is missing or read-only."""
     home = os.environ.get("HOME")
     if home and os.access(home, os.W_OK):
         return {}

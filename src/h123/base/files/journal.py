@@ -38,9 +38,9 @@ def now() -> str:
 
 
 def read_events(path: Path) -> list[Line]:
-    """All events, oldest first; a torn last line is what a crash leaves and is passed over.
+    """Return all events, oldest first. A crash can leave a torn last line, which this skips.
 
-    Raises UserError where any other line is no event: then somebody changed the file.
+    Raises UserError where any other line is no event, because then somebody changed the file.
     """
     if not path.exists():
         return []

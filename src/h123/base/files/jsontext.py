@@ -1,4 +1,4 @@
-"""JSON that a program wrote, which may be damaged or forged: what is wrong with it is said with its line."""
+"""Parse JSON that a program wrote and that may be damaged or forged. Error messages give the line."""
 
 import re
 from typing import Any
@@ -16,13 +16,13 @@ _PLAIN = {
     "trailing characters": "more follows its end",
     "expected": "this is not JSON",
 }
-"""What the reader says, by how it begins, in plain words."""
+"""Plain words for the parser's messages, by how these begin."""
 
 
 def parse_json(text: bytes | str) -> Any:
-    """The value that `text` is. Raises ValueError, whose words are for people: what is wrong, and where.
+    """Parse `text`. Raises ValueError with a message for people: what is wrong, and where.
 
-    No text in it has half a character, and no number is NaN, which JSON does not have.
+    It refuses lone surrogates in strings, and NaN, which JSON does not have.
     """
     try:
         return from_json(text, allow_inf_nan=False)

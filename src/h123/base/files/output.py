@@ -1,7 +1,7 @@
-"""A file that a person names for results: written whole, never over something else than a file, nor over one that is
-there unless that is asked for.
+"""A file that the user names for results. h123 writes it completely or not at all, replaces only files, and replaces an
+existing file only if the user asks for that.
 
-A terminal or another device, or a pipe (`/dev/stdout`, `/dev/null`), gets the text written into it.
+If the name is a terminal, another device or a pipe (`/dev/stdout`, `/dev/null`), h123 writes the text into it.
 """
 
 import os
@@ -19,7 +19,7 @@ _OWN = {
     *(_CAMPAIGN, "journal.jsonl", "study.yaml", "verdicts.json", "report.html", "tls", "uploads", "trials", "figures"),
     *("gate.json", "gate.xml", "gate.md", "gate-benchmark.json", "gate.prom"),
 }
-"""What h123 keeps in a campaign's folder."""
+"""Files that h123 itself keeps in a campaign's folder."""
 
 
 def write_output(path: Path, text: str, *, force: bool, mode: int = 0o666) -> None:

@@ -1,4 +1,4 @@
-"""Folders for what nobody keeps. Those of killed processes go with the next command."""
+"""Temporary folders. A command deletes those that killed processes have left."""
 
 import shutil
 import tempfile

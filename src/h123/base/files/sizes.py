@@ -1,4 +1,4 @@
-"""The most bytes that a file may have, by its kind. What is larger was not made for h123, and reading it takes long."""
+"""The largest size of a file in bytes, by its kind. h123 did not make a larger one, and reading it would take long."""
 
 WRITTEN = 100_000
 """A study, network, manifest, site or schema: many times what anybody writes by hand."""

@@ -12,7 +12,7 @@ from h123.base.files import sizes
 from h123.base.units import format_bytes
 
 _UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What YAML itself admits nowhere but escaped (YAML 1.2, production c-printable)."""
+"""Characters that YAML admits only in escaped form (YAML 1.2, production c-printable)."""
 
 _CSV_FAULTS = {
     "field larger than field limit": "a field is too long",
@@ -21,7 +21,7 @@ _CSV_FAULTS = {
     "new-line character seen": "a line ends within a field that is not quoted",
     "'": "more follows the end of a quoted field",
 }
-"""By how Python's reader begins to say it."""
+"""Plain words for the messages of Python's CSV reader, by how these begin."""
 KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a named pipe",
@@ -29,7 +29,7 @@ KINDS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
-"""What is no file, in words."""
+"""Names of what is not a regular file."""
 
 
 def read_text(path: Path, most_bytes: int) -> str:
@@ -53,7 +53,7 @@ def read_bytes(path: Path, most_bytes: int) -> bytes:
 
 
 def read_cached(path: Path, most_bytes: int = sizes.CACHED) -> bytes | None:
-    """A file of the cache, which can be made again: None where there is none that can be read."""
+    """Read a file of the cache, which h123 can make again. None where no file can be read."""
     try:
         return read_bytes(path, most_bytes)
     except UserError:
@@ -90,7 +90,7 @@ def _too_large(path: Path, size: int, most_bytes: int) -> UserError:
 
 
 def csv_fault(error: csv.Error) -> str:
-    """What is wrong with a line of CSV, in the words of who writes such files."""
+    """Say what is wrong with a line of CSV, for the author of the file."""
     message = str(error)
     return next((words for begins, words in _CSV_FAULTS.items() if message.startswith(begins)), "not CSV")
 
@@ -102,5 +102,5 @@ def unprintable(text: str) -> str | None:
 
 
 def code_point(character: int) -> str:
-    """As people write it: `U+0000`."""
+    """Format a character as people write it: `U+0000`."""
     return f"U+{character:04X}"

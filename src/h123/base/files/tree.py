@@ -1,7 +1,8 @@
-"""A folder that others may have made: it holds files and folders, no links that lead out of it, no pipes or devices.
+"""A folder that others may have made. It must hold only files and folders: no links that lead out of it, no pipes and
+no devices.
 
-It is looked through once, before anything in it is read or written; what is written there later follows no link either
-(`durable`). The path that leads to the folder is the user's own, and may have links.
+h123 checks it once, before it reads or writes anything there; later writes follow no link either (`durable`). The
+path to the folder is the user's own and may contain links.
 """
 
 import os
@@ -14,7 +15,7 @@ from h123.base.files.textfile import KINDS
 from h123.base.units import format_bytes
 
 _UNFINISHED = ".partial"
-"""How folders end whose content is thrown away unread."""
+"""The suffix of folders whose content h123 deletes unread."""
 
 
 def check_tree(folder: Path) -> None:

@@ -34,7 +34,7 @@ class VisibleConsole(Console):
         return super().render_str(visible(text), **style)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """All else, such as `Text`. Control segments are the console's own."""
+        """Make any other renderable, such as `Text`, visible. Control segments are the console's own."""
         for segment in super().render(renderable, options):
             text = segment.text if segment.control else visible(segment.text)
             yield segment if text == segment.text else Segment(text, segment.style)
@@ -44,14 +44,15 @@ class VisibleConsole(Console):
 out_console = VisibleConsole(width=_width(sys.stdout.isatty()), markup=False, emoji=False, highlight=False)
 """Results."""
 err_console = VisibleConsole(width=_width(sys.stderr.isatty()), stderr=True, markup=False, emoji=False, highlight=False)
-"""Everything that is said meanwhile."""
+"""The console for all messages that are not results."""
 
 
 def wrap(text: str, width: int, lead: str = "") -> str:
-    """Prose in lines of `width` columns, never broken between a number and its unit, nor within a `command` or path.
+    """Break prose into lines of `width` columns, but never between a number and its unit, nor within a `command` or
+    path.
 
-    A line of `text` that begins with a blank is not prose (a command to copy, a build's output) and stays as it is.
-    `lead` stands before the first line; the others are indented as far.
+    A line of `text` that begins with a blank is not prose (a command to copy, the output of a build) and stays as it
+    is. `lead` comes before the first line, and the other lines are indented by its width.
     """
     margin = " " * len(lead)
     width = max(width, len(lead) + _NARROWEST)

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from h123.base.terminal.visible import visible
 
 NOTHING = "–"
-"""In a cell."""
+"""The content of an empty cell."""
 _MARKS = re.compile(r"[\\`*\[\]|~#]")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 
 
 def table(rows: Sequence[Mapping[str, str]]) -> Iterable[str]:
-    """Its lines; the first row's names are the columns. No rows, no lines."""
+    """Yield the lines of a Markdown table, whose columns are the keys of the first row. Without rows there are none."""
     if not rows:
         return
     yield _line(rows[0])
@@ -26,11 +26,12 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def plain(text: str) -> str:
-    """Text that others wrote, in one line: it makes no link, picture, markup, mention or cell of its own."""
+    """Escape text that others wrote, in one line, so that it makes no link, picture, markup, mention or cell of its
+    own."""
     marked = _MARKS.sub(r"\\\g<0>", visible(" ".join(text.split())))
     return _TAG.sub("&lt;", marked).replace("@", "&#64;")
 
 
 def _cell(text: str) -> str:
-    """In one line, and no sign of it is the table's."""
+    """Escape text for one cell, in one line."""
     return visible(" ".join(text.split())).replace("|", "\\|").replace("<", "&lt;")

@@ -1,7 +1,7 @@
-"""What must not be read by others: values of headers and variables, passwords and tokens in addresses.
+"""Hides what other people must not read: values of headers and variables, passwords and tokens in addresses.
 
-Who repeats a campaign needs them, so its own files keep them, for their owner alone. Whatever is shown, or made to be
-handed on, has their names and no values.
+Repeating a campaign needs these values, so the campaign's files keep them, readable for their owner alone. Whatever
+h123 prints, or makes for others, has the names without the values.
 """
 
 import re
@@ -46,7 +46,7 @@ def hidden_in(value: Any, *, within: str = "") -> Any:
 
 
 def holds_secrets(study: Any) -> bool:
-    """Whether a study, as resolved, has values that others must not read."""
+    """Whether a resolved study has values that others must not read."""
     return any(_secrets(study))
 
 

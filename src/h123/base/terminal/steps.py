@@ -9,7 +9,7 @@ from rich.text import Text
 from h123.base.units import format_span
 
 QUIET_S = 30.0
-"""Without a terminal, where nothing can be redrawn: time between two lines about the same step."""
+"""Seconds between two lines about the same step, where there is no terminal that can redraw a line."""
 
 
 class Steps:
@@ -37,7 +37,7 @@ class Steps:
             self._status.update("")
 
     def move(self, text: str) -> None:
-        """How far the step is."""
+        """Show how far the step has come."""
         now = time.monotonic()
         line = f"  {text}, {format_span(now - self._started_at)}"
         if self._status:

@@ -1,4 +1,5 @@
-"""The standard streams, whatever they are: closed ones lead nowhere, those of few characters get plainer ones."""
+"""Makes the standard streams usable: it replaces closed ones, and writes plainer characters where the encoding lacks
+some."""
 
 import codecs
 import io
@@ -15,7 +16,7 @@ _NARROWEST = 40
 
 
 def make_usable() -> None:
-    """To be called before anything is written or opened."""
+    """Prepare the streams. Call this before anything is written or opened."""
     for number in range(3):
         try:
             os.fstat(number)

@@ -16,7 +16,8 @@ _HIDDEN = re.compile(
 )
 """Control, format and other characters without a shape: escape sequences, bidirectional and zero-width ones."""
 _COMMAND = re.compile(r"^(\s*:)(?=:[A-Za-z-]+(?: [^\n]*?)?::)|(##)(?=\[)", re.MULTILINE)
-"""What GitHub's runner obeys in a program's output: `::add-mask::x` at a line's start, `##[command]` anywhere."""
+"""Commands that GitHub's runner obeys in a program's output: `::add-mask::x` at the start of a line, `##[command]`
+anywhere."""
 
 
 def visible(text: str) -> str:
