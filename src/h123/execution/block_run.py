@@ -1,5 +1,5 @@
-"""What happens to a block order on a machine: it sees the order, its archives and an empty folder, and nothing of who
-gave it."""
+"""Runs a block order on a machine. It sees the order, its archives and an empty folder, and nothing of the
+controller."""
 
 import shutil
 import time
@@ -35,11 +35,11 @@ from h123.study import PlannedTrial
 def execute(
     order: BlockOrder, folder: Path, archives: Mapping[str, Path], machine: Machine, engine: Engine
 ) -> Iterator[PoolEvent]:
-    """What happens to an order, until nothing of it is left to do or the machine has failed, and nothing runs.
+    """Yield what happens to an order, until it is done or the machine has failed, and nothing runs any more.
 
-    `folder` is empty; the sealed attempts are there by the names of their archives. `archives`: the folders of the
-    order's archives, and `tls`, in which the campaign's certificates are made where they are missing. Raises OSError
-    where the disk is full.
+    `folder` is empty at first; sealed attempts appear there under the names of their archives. `archives` gives the
+    folders of the order's archives, and `tls`, where this makes the campaign's certificates that are missing. Raises
+    OSError where the disk is full.
     """
     try:
         yield from _BlockRun(order, folder, archives, machine, engine).events()
@@ -52,7 +52,7 @@ def execute(
 
 
 class _BlockRun:
-    """One order on one machine: what is not settled runs, then what was disturbed runs again."""
+    """One order on one machine. It first runs what is not settled, and then repeats what was disturbed."""
 
     def __init__(
         self, order: BlockOrder, folder: Path, archives: Mapping[str, Path], machine: Machine, engine: Engine
@@ -82,10 +82,10 @@ class _BlockRun:
         self._forecast = Forecast(jobs.estimates)
         self._began = time.monotonic()
         self._repeating_s: float | None = None
-        """What is left for repeating disturbed trials; None: all else comes first."""
+        """Seconds left for repeating disturbed trials. None while anything else remains to run."""
 
     def events(self) -> Iterator[PoolEvent]:
-        """What happens, as it does. Raises UnfitMachine, and what `Engine.wait` raises."""
+        """Yield what happens, as it happens. Raises UnfitMachine, and what `Engine.wait` raises."""
         yield from self._equip()
         ordered = self._queue.jobs.order(self._order.blocks)
         self._queue.waiting.extend(trial for trial in ordered if not self._settled(trial))
@@ -128,7 +128,8 @@ class _BlockRun:
             yield attempt
 
     def _repeat_disturbed(self, took_s: float) -> Iterator[PoolEvent]:
-        """Those without any attempt that counts first, and whatever the machine does; the others while it is calm."""
+        """Repeat disturbed trials. Those without any attempt that counts come first, and run whatever else the machine
+        does; the others run while it is calm."""
         patience, retries = self._policy.patience, self._policy.retries
         self._repeating_s, waiting_s = patience.repeating_s(took_s), patience.waiting_s(took_s)
         longest = format_span(waiting_s)
@@ -155,7 +156,7 @@ class _BlockRun:
         return settled(self._attempts[trial.id], self._policy.retries)
 
     def _attempts_here(self, trial: PlannedTrial) -> list[LiveAttempt]:
-        """Its attempts on the machine where its block is done."""
+        """The trial's attempts on the machine that runs its block now."""
         return [event for event in self._attempts[trial.id] if not superseded(event)]
 
     def _start(self, trial: PlannedTrial) -> Started:
@@ -191,8 +192,8 @@ class _BlockRun:
     def _checks(self, trial: PlannedTrial) -> bool:
         """Whether a first attempt at this trial checks its links.
 
-        Under the virtual clock a check moves what follows in time. So the plan alone says which trial has it, and not
-        what else ran before or at the same time.
+        Under the virtual clock a check shifts all that follows. So the plan alone decides which trial has the check,
+        not what else ran before or at the same time.
         """
         if trial.parameters.clock == "wall":
             return self._queue.unchecked(trial)
@@ -247,7 +248,7 @@ class _BlockRun:
         return AttemptDone(machine=self._machine.name, facts=event, seal=digest, archive=sealed.name), trial
 
     def _judge(self, planned: PlannedTrial, folder: Path, report: Report, *, valid: bool) -> DisturbanceFacts:
-        """What the machine had to do with it: the journal's `disturbed` to `noise`."""
+        """Judge how the machine disturbed the attempt: the journal's fields from `disturbed` to `noise`."""
         noise = round(machine_noise(report), 4)
         if not valid:
             return {

@@ -1,11 +1,11 @@
-"""The certificate that every server of a campaign presents: ECDSA P-256, signed by a CA made for the campaign; where a
-study asks for so many bytes, by an intermediate one, and both together as large as that.
+"""The certificate that every server of a campaign presents: ECDSA P-256, signed by a CA made for the campaign. Where a
+study asks for a size, an intermediate CA signs it, and both certificates together have that size.
 
-All of it, the private keys too, comes from the campaign's seed, so that campaigns with one seed send the same bytes.
-The seed is public, so the keys are no secret: such a certificate protects nothing. It is made for the lab's own network
-namespaces and must be trusted nowhere else.
+Everything, the private keys too, comes from the campaign's seed, so that campaigns with one seed send the same
+bytes. The seed is public, so the keys are no secret, and such a certificate protects nothing. It is for the lab's
+own network namespaces; nobody must trust it anywhere else.
 
-What makes it is imported by what needs it: most commands make none.
+The functions import the cryptography library when they need it, because most commands make no certificate.
 """
 
 import datetime as dt
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric import ec
 
 HOST_NAME = "h123.test"
-"""Server name of all trials: `.test` is reserved (RFC 6761), so it can never be somebody's."""
+"""The server name of all trials. `.test` is reserved (RFC 6761), so the name belongs to no one."""
 
 _SINCE = dt.datetime(2024, 12, 31, tzinfo=dt.UTC)
 _UNTIL = dt.datetime(2049, 12, 31, tzinfo=dt.UTC)
 """The same in every certificate. Later dates have another form (RFC 5280, section 4.1.2.5)."""
 _MARGIN = dt.timedelta(days=1)
-"""For clocks that differ."""
+"""A margin for clocks that differ."""
 APART = f"*.{HOST_NAME}"
-"""The names of a page's other hosts. One for all of them: with a name for each the certificate, and so the handshake,
-would grow with their number, which those of the hosts themselves do not."""
+"""The wildcard name of a page's other hosts. With one name for each host, the certificate and so the handshake would
+grow with their number, which a real site's certificates do not."""
 _P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 """SEC 2, section 2.4.2."""
 _FILLER = "1.3.6.1.4.1.32473.1"
-"""An extension that nobody knows, of the number for examples (RFC 5612): it makes a certificate as large as others."""
+"""An extension that no program knows, with an OID for examples (RFC 5612). It brings a certificate to its size."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,11 @@ class Certificate:
     """The server's own first."""
     key: Path
     below: str = ""
-    """Their folder, below the one that is the root `tls` of trials; empty: they are in that."""
+    """The folder of the files, below the root `tls` of trials. Empty: the root itself."""
 
     @property
     def folder(self) -> Path:
-        """That holds them."""
+        """The folder of the files."""
         return self.ca.parent
 
     def mounted(self, file: Path) -> str:
@@ -62,13 +62,14 @@ class Certificate:
         return mounted("tls", *filter(None, [self.below]), file.name)
 
     def bytes(self) -> int:
-        """That a server sends of them."""
+        """The bytes of certificates that a server sends."""
         from cryptography import x509
 
         return sum(map(_size, x509.load_pem_x509_certificates(self.cert.read_bytes())))
 
     def holds_unix_ns(self) -> int:
-        """A time at which it holds, ns since 1970, to the second: the same each time."""
+        """A time at which the certificate is valid, ns since 1970, in whole seconds. Each call returns the same
+        time."""
         since = _read(self.cert).not_valid_before_utc
         return round((since + _MARGIN).timestamp()) * 10**9
 
@@ -76,11 +77,12 @@ class Certificate:
 def campaign_certificate(
     folder: Path, addresses: list[str], size: int | None = None, *, apart: bool = False, seed: int = 0
 ) -> Certificate:
-    """The campaign's certificate in `folder`, valid for HOST_NAME and the servers' `addresses`; or its chain of two of
-    this `size` together, with a CA of its own; or another one of either sort, which where a page has hosts `apart` is
-    valid for these too. Of one `seed` it is always the same.
+    """Return the campaign's certificate in `folder`, valid for HOST_NAME and the servers' `addresses`.
 
-    Made at first use, and again if it has run out or a crash has left it empty.
+    With `size`, this is a chain of two certificates of that many bytes together, with a CA of its own. With `apart`,
+    it is also valid for a page's other hosts. The same `seed` always gives the same certificate.
+
+    It is made at the first use, and again if it has expired or a crash has left the file empty.
     """
     below = "-".join([*(["chain", str(size)] if size else []), *(["hosts"] if apart else [])])
     place = folder / below
@@ -93,7 +95,7 @@ def campaign_certificate(
 
 @dataclass(frozen=True)
 class _Source:
-    """Of keys and numbers: the same for one text, and for each use of it others."""
+    """A source of keys and numbers. The same text gives the same sequence, and each use continues it."""
 
     text: str
 
@@ -108,7 +110,7 @@ class _Source:
 
 
 def _names(addresses: list[str], *, apart: bool) -> "list[x509.GeneralName]":
-    """That the certificate is valid for."""
+    """The names that the certificate is valid for."""
     from cryptography import x509
 
     hosts = [x509.DNSName(name) for name in (HOST_NAME, *([APART] if apart else []))]
@@ -155,8 +157,8 @@ def _of_size(
     names: "list[x509.GeneralName]",
     issuer: "x509.Certificate",
 ) -> "list[x509.Certificate]":
-    """The leaf, filled up, and its issuer: exactly so many bytes. Signatures differ in length, so it is tried until one
-    fits."""
+    """The leaf, filled up, and its issuer, with exactly `size` bytes together. Signatures vary in length, so this tries
+    until one fits."""
     filler = size - _size(issuer) - _size(sign_leaf(key, names, 0, 0))
     for attempt in itertools.count():
         leaf = sign_leaf(key, names, filler, attempt)
@@ -175,14 +177,14 @@ def _size(certificate: "x509.Certificate") -> int:
 
 @dataclass(frozen=True)
 class _Issuer:
-    """Who signs certificates."""
+    """A CA that signs certificates."""
 
     name: str
     key: "ec.EllipticCurvePrivateKey"
     source: _Source
 
     def sign_authority(self, whose: "_Issuer", path_length: int) -> "x509.Certificate":
-        """That another one, or itself, may sign."""
+        """Sign the certificate of another CA, or its own."""
         from cryptography import x509
         from cryptography.hazmat.primitives import hashes
 
@@ -196,7 +198,7 @@ class _Issuer:
     def sign_leaf(
         self, key: "ec.EllipticCurvePrivateKey", names: "list[x509.GeneralName]", filler: int = 0, attempt: int = 0
     ) -> "x509.Certificate":
-        """A server's; with an extension of so many bytes, other ones in each attempt."""
+        """Sign a server's certificate, with an extension of `filler` bytes. Each `attempt` gives another signature."""
         from cryptography import x509
         from cryptography.hazmat.primitives import hashes
         from cryptography.x509.oid import ExtendedKeyUsageOID

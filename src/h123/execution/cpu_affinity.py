@@ -8,8 +8,8 @@ from h123.study import Parameters
 
 
 def seats(p: Parameters, host: str, usable: Sequence[int]) -> list[int]:
-    """Those of a host's programs; none: any. The client has the upper half, and of an odd number one less: nobody but
-    the client is on its host, and it has less to do than the others together."""
+    """The processors for a host's programs; none: any. The client has the upper half, or one less of an odd number,
+    because it is alone on its host and has less to do than all others together."""
     if p.affinity == "shared":
         return []
     half = (len(usable) + 1) // 2

@@ -9,17 +9,17 @@ from h123.packets.capture import MOST_IN_CAMPAIGN
 from h123.study import Network, PlannedTrial, estimate
 
 TRIAL_BYTES = 200_000
-"""That the files of a trial take, its samples and the record of its packets apart."""
+"""Bytes that the files of a trial take, without its samples and the record of its packets."""
 _SAMPLE_BYTES = 100
-"""Of a sample."""
+"""Bytes that a sample takes."""
 _PACKET_BYTES = 10
-"""Of the record, for each packet; measured with bench/evidence.py."""
+"""Bytes of the record for each packet, measured with bench/evidence.py."""
 _BYTES_A_PACKET = 1000
-"""On the link: two full packets, and a small one that acknowledges them."""
+"""Bytes on the link for each packet: two full packets come with a small one that acknowledges them."""
 
 
 def evidence_bytes(trial: PlannedTrial, networks: Mapping[str, Network]) -> float:
-    """That the records of a trial's packets are expected to take, of all its emulated links."""
+    """The expected bytes of the records of a trial's packets, on all its emulated links."""
     emulated = sum(networks[name].shaped for name in trial.parameters.networks())
     packets = min(estimate(trial, networks).bytes / _BYTES_A_PACKET, MOST_IN_CAMPAIGN * emulated)
     return packets * (_PACKET_BYTES + trial.parameters.capture * _BYTES_A_PACKET)
@@ -35,9 +35,9 @@ def kept_bytes(trials: Iterable[PlannedTrial], networks: Mapping[str, Network]) 
 
 
 def require_room(folder: Path) -> None:
-    """Raises an OSError of those in `limits.FULL` where another trial's files would find no room.
+    """Raise an OSError of those in `limits.FULL` where the disk has no room for the files of another trial.
 
-    What has failed there may have failed for that, whatever it said.
+    A trial that failed there may have failed for lack of room, whatever its message says.
     """
     with tempfile.TemporaryFile(dir=folder) as file:
         os.posix_fallocate(file.fileno(), 0, TRIAL_BYTES)

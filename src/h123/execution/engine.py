@@ -1,4 +1,4 @@
-"""What executes trials: an engine takes a folder with trial.json and leaves report.json there."""
+"""Engines execute trials: an engine takes a folder with trial.json and leaves report.json there."""
 
 import contextlib
 import ctypes
@@ -29,18 +29,18 @@ _NAME = 15
 _BAD_TRIAL, _UNFIT_MACHINE, _SIGNALLED = 2, 3, 128
 _GRACE_S = 5.0
 _PROBE_MS = 300
-"""How long the machine is watched to see whether it is calm."""
+"""How long `noise` watches the machine to see whether it is calm, ms."""
 
 
 class Engine(Protocol):
-    """Executes trials on a machine, several at once if it is asked to. Used by one thread.
+    """Executes trials on a machine, several at once if asked. One thread uses it.
 
-    Whatever is asked of it raises UnfitMachine where the machine has failed.
+    All methods raise UnfitMachine where the machine has failed.
     """
 
     def start(self, folder: Path, roots: Mapping[str, Path]) -> None:
-        """Begin to execute `folder/trial.json`. What it needs is installed on the machine, or in `roots`: `tls`, the
-        certificate's folder, and those that only some trials have."""
+        """Begin to execute `folder/trial.json`. The machine has what the trial needs, or it is in `roots`: `tls`, the
+        folder of the certificate, and folders that only some trials have."""
 
     def wait(self) -> Path:
         """The folder of a started trial that has ended, as soon as there is one; its `report.json` exists.
@@ -64,10 +64,11 @@ class _Lab:
 
 
 class LocalEngine:
-    """This machine: one h123-lab process a trial, each with namespaces of its own; or, where the trial's clock is
-    virtual, with a kernel of its own that has them.
+    """This machine. It runs one h123-lab process for each trial, with namespaces of its own, or, under the virtual
+    clock, with a kernel of its own.
 
-    Only for the thread that outlives all others: a lab ends with the thread that started it (--die-with-parent).
+    Use it only from the thread that outlives all others: a lab ends with the thread that started it
+    (--die-with-parent).
     """
 
     def __init__(self) -> None:
@@ -119,7 +120,7 @@ class LocalEngine:
             self._reap(folder, _GRACE_S)
 
     def _reap(self, folder: Path, patience_s: float | None = None) -> tuple[int, str]:
-        """Exit status and complaints of a lab, killed if it has not ended by itself in time."""
+        """The exit status and complaints of a lab. It kills a lab that does not end in time."""
         lab = self._labs[folder]
         try:
             status = lab.process.wait(patience_s)
@@ -136,7 +137,7 @@ class LocalEngine:
 
 
 def installed_roots() -> dict[str, Path]:
-    """Where this machine has what trials need, by the names that their files use."""
+    """The folders with what trials need on this machine, by the names that trial files use."""
     return {"subjects": installations(), "bodies": files_folder()}
 
 
@@ -170,7 +171,7 @@ def _record_crash(folder: Path, status: int, output: str) -> None:
 
 
 def _crash(status: int, output: str) -> Reason:
-    """Why there is no report. The lab says so itself if what was killed is the process inside (status 128 + n)."""
+    """Say why there is no report. If the process inside was killed, the lab says so itself (status 128 + n)."""
     output = output or "it said nothing"
     if status < 0:
         memory = ", perhaps because memory ran out (`dmesg` tells)" if -status == signal.SIGKILL else ""
@@ -181,16 +182,16 @@ def _crash(status: int, output: str) -> Reason:
 
 
 def _adopt_orphans() -> None:
-    """From now on, descendants of ours whose parent ends are our children (prctl(2), PR_SET_CHILD_SUBREAPER).
+    """Make descendants of this process its children when their parent ends (prctl(2), PR_SET_CHILD_SUBREAPER).
 
-    A lab that is killed takes its enclosure along, whose processes may still write into the trial's folder by then. So
-    we wait for them: the enclosure's first process has ended only when all others of it have (pid_namespaces(7)).
+    A killed lab takes its enclosure along, but the processes in it may still write into the trial's folder for a
+    moment. So we wait for them: the enclosure's first process ends only after all others (pid_namespaces(7)).
     """
     ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def _wait_for_orphans(program: str, others: Collection[int]) -> None:
-    """Until no child of that name is left but the `others`, whom somebody else waits for."""
+    """Wait until no child of that name is left, except the `others`, which other code waits for."""
     for child in _children(program[:_NAME]):
         if child not in others:
             with contextlib.suppress(ChildProcessError):

@@ -1,4 +1,4 @@
-"""What one planned trial becomes for the lab and for the client: trial.json and workload.json (docs/contracts/)."""
+"""Writes the files of one planned trial: trial.json for the lab and workload.json for the client (docs/contracts/)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -42,20 +42,20 @@ BACKEND_PORT = 4443
 ORIGIN = "go"
 """The subject that answers behind a server that only passes requests on."""
 LOOPBACK = "127.0.0.1"
-"""Where it is on the server's host, and the resolver on the client's."""
+"""The backend's address on the server's host, and the resolver's on the client's."""
 DNS_PORT = 53
 READY_TIMEOUT_NS = 30_000_000_000
 """A virtual machine that compiles as it starts, on processors that have other work, needs more than ten seconds."""
 SEEDING_TIMEOUT_NS = 300_000_000_000
-"""For a server that first puts an object into its backend, perhaps over a slow link."""
+"""The timeout for a server that first stores an object in its backend, perhaps over a slow link, ns."""
 STOP_TIMEOUT_NS = 3_000_000_000
 _LISTENS = "gateway: ready"
 _HTTP_3 = 'h3=":{port}"; ma=86400'
-"""What the server over TCP announces (RFC 7838) where HTTP/3 is to be had at the same address: for a day."""
+"""The header by which the server over TCP announces HTTP/3 at the same address for a day (RFC 7838)."""
 
 
 def trial_roles(p: Parameters, subjects: Mapping[str, Subject]) -> dict[catalogue.Role, str]:
-    """The subject in each role of a trial: those that the study names, and what stands behind the server."""
+    """The subject in each role of a trial: the roles that the study names, and the programs behind the server."""
     roles: list[tuple[catalogue.Role, str]] = [*p.roles().items()]
     if server_uses(subjects[p.server], "upstream"):
         roles.append(("origin", ORIGIN))
@@ -63,8 +63,8 @@ def trial_roles(p: Parameters, subjects: Mapping[str, Subject]) -> dict[catalogu
 
 
 def trial_certificate(tls: Path, p: Parameters, seed: int = 0) -> Certificate:
-    """The one that the server of such a trial presents, in a campaign's folder `tls`; made at first use, from the
-    campaign's `seed`."""
+    """The certificate that the server of such a trial presents, in a campaign's folder `tls`. It is made at the first
+    use, from the campaign's `seed`."""
     return campaign_certificate(tls, [SERVER_ADDRESS], p.certificate, apart=bool(p.workload.hosts()), seed=seed)
 
 
@@ -145,7 +145,7 @@ def _trial(
 
 
 def _tcp(p: Parameters) -> dict[str, object]:
-    """What the lab asks of TCP."""
+    """The TCP options that the lab sets."""
     options = {
         "initial_window": p.setting("initial_window"),
         "min_rto_ns": p.min_rto,
@@ -200,7 +200,7 @@ def _backend(subject: Subject) -> Role:
 
 
 def _origin_port(p: Parameters) -> int:
-    """Not the server's, or the origin would be taken for it."""
+    """The origin's port. It differs from the server's, which the lab would otherwise confuse with it."""
     return 8080 if p.port != 8080 else 8081
 
 
@@ -285,7 +285,7 @@ def _gateway(address: str, port: int) -> Role:
 
 
 def _resolver(p: Parameters) -> Role:
-    """The lab's own program again, on the client's host, whose client asks nobody else."""
+    """The resolver: the lab's own program on the client's host, the only one that the client asks."""
     record = ["--alpn", ",".join(p.workload.protocols())]
     words = ["resolver", "--name", HOST_NAME, "--at", f"{SERVER_ADDRESS}:{p.port}", *record]
     return _service("resolver", "client", LOOPBACK, ["/proc/self/exe", *words], udp=[DNS_PORT])

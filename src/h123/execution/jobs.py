@@ -1,17 +1,17 @@
 """How many trials run at once, and which of them may: slow links leave the processors idle (docs/architecture.md).
 
-Only where the link is the bottleneck by far: a trial over a plain veth runs alone, and so does every repeat. With a
-number given (`--jobs N`) that many shaped trials run at once. Without, the tool chooses:
+This applies only where the link is the bottleneck by far. A trial over a plain veth runs alone, and so does every
+repeat. With `--jobs N`, N shaped trials run at once. Without, h123 chooses:
 
 * as many run at once as the links' rates together (`JOB_BPS_PER_CPU`) and the processor time that they take together
-  (`BUSY_TARGET`) allow; what a trial over a network takes is measured, and until one has ended assumed
+  (`BUSY_TARGET`) allow; the share of a trial over a network is measured, and until one has ended assumed
   (`UNKNOWN_SHARE`).
 
-A trial that waited too long for processors that others had (`crowded` in the journal) takes a lane away; `CALM_TRIALS`
-that did not give it back.
+A trial that waited too long for processors that other trials used (`crowded` in the journal) takes a lane away;
+`CALM_TRIALS` trials that did not wait give it back.
 
-Trials of the virtual clock cannot be disturbed: as many run at once as there are processors, and memory, for them. They
-never run beside those of the wall clock, which would be.
+Nothing can disturb trials of the virtual clock: as many run at once as there are processors and memory for. They
+never run at the same time as trials of the wall clock, which they would disturb.
 """
 
 import heapq
@@ -33,14 +33,14 @@ from h123.study import Network, Plan, PlannedTrial, estimate_blocks
 from h123.study.networks.network import Direction
 
 UNKNOWN_SHARE = 0.1
-"""Of all processors, that a trial is taken for as long as none over its network has ended."""
+"""The share of all processors that a trial is assumed to use until one over its network has ended."""
 JOB_BPS_PER_CPU = 100e6
 """Link rate that one processor carries with ease, link, client and server together; measured: about a tenth of that
 for a tenth of a processor."""
 BUSY_TARGET = 0.4
 """Share of all processors that all lanes together may be expected to use, so that bursts seldom meet."""
 JOBS_PER_CPU = 8
-"""More are never chosen by themselves. Measured: with 12 trials on 2 processors links are as punctual as with one."""
+"""h123 never chooses more. Measured: with 12 trials on 2 processors links are as punctual as with one."""
 CALM_TRIALS = 8
 """Undisturbed trials that give back a lane."""
 VIRTUAL_TRIAL_BYTES = 2**30
@@ -48,19 +48,19 @@ VIRTUAL_TRIAL_BYTES = 2**30
 
 
 def virtual_jobs(cpus: int, memory_bytes: int) -> int:
-    """How many trials of the virtual clock run at once: each is one thread's work and never waits."""
+    """How many trials of the virtual clock run at once. Each is the work of one thread and never waits."""
     return max(1, min(cpus, memory_bytes // VIRTUAL_TRIAL_BYTES))
 
 
 class Headroom(Shape):
-    """What the trials that have ended on a machine say of its room for more of them at once."""
+    """How much room a machine has for more trials at once, as measured by the trials that have ended there."""
 
     busy: dict[str, list[float]] = Field(default={})
     """Access network to the shares of all processors that trials took."""
     open: Count = 0
     """Jobs that crowded trials have left; 0: all."""
     widest: Count = 0
-    """As many were admitted at once so far."""
+    """The most trials that have run at once so far."""
     calm: Count = 0
     """Trials since that were not crowded."""
 
@@ -76,14 +76,14 @@ class Jobs:
     """Seconds by trial."""
     cpus: int
     most: int | None
-    """At once, whatever the link; None: chosen by the rates and the measured headroom."""
+    """The most trials at once, whatever their links. None: the rates and the measured headroom decide."""
     virtual: int
-    """At once, of trials of the virtual clock."""
+    """The most trials of the virtual clock at once."""
     headroom: Headroom
 
     @classmethod
     def of(cls, plan: Plan, requested_jobs: int | None, cpus: int, memory_bytes: int) -> Self:
-        """The rule for `plan` on a machine like this; `requested_jobs` is what the person asked for."""
+        """The rule for `plan` on a machine of this size. `requested_jobs` is the number that the user gave, if any."""
         if any(server.address is not None for server in plan.study.servers.values()):
             requested_jobs = 1  # it runs once, for all trials
         return cls.ruled(
@@ -112,8 +112,8 @@ class Jobs:
         return cls.of(plan, requested_jobs, machine.cpus, machine.memory_bytes)
 
     def learn(self, event: AttemptFacts, report: Report) -> None:
-        """Take a finished trial's report into account: headroom from one that ran long enough to tell; room from one
-        that did not run alone, or could not for want of a lane."""
+        """Take the report of a finished trial into account. A trial that ran long enough tells the headroom; one that
+        did not run alone, or could have shared the machine but found no lane, tells whether there is room."""
         machine, alone = report.machine, event.get("alone", True)
         if event["parameters"]["clock"] == "virtual":
             return
@@ -137,11 +137,12 @@ class Jobs:
         return self.most or self.cpus * JOBS_PER_CPU
 
     def order(self, blocks: Iterable[Sequence[PlannedTrial]]) -> list[PlannedTrial]:
-        """The order of starts. One trial at a time: as planned. With more: first what must run alone, then block after
-        block, in each the longest first, so that lanes are seldom empty; levels that are compared stay as planned.
+        """The order of starts. With one trial at a time this is the plan's order. With more, the trials that must run
+        alone come first; then follows block after block, the longest trials first, so that lanes are seldom empty.
+        Compared levels keep the plan's order.
 
-        Mixed, each trial over a plain veth would have to wait until all lanes are empty; and so would each change of
-        clock, so that those of the virtual clock end their block.
+        If trials over a plain veth were mixed in, each would have to wait until all lanes are empty. So would each
+        change of clock, which is why trials of the virtual clock come last in their block.
         """
         planned = [trial for block in blocks for trial in block]
         if self.most == self.virtual == 1:
@@ -180,11 +181,12 @@ class Jobs:
         return True
 
     def began(self, at_once: int) -> None:
-        """So many run now."""
+        """Note that this many trials run now."""
         self.headroom.widest = max(self.headroom.widest, at_once if at_once > 1 else 0)
 
     def span(self, trials: Iterable[PlannedTrial], seconds: Callable[[PlannedTrial], float]) -> float:
-        """How long `trials` take, started in this order as lanes become free; `seconds` of each."""
+        """How long `trials` take if they start in this order as lanes become free. `seconds` gives the duration of
+        each."""
         now, running = 0.0, list[tuple[float, str, PlannedTrial]]()
         for trial in trials:
             while running and not self._fit([trial, *(other for _, _, other in running)]):
@@ -218,7 +220,8 @@ class Jobs:
         return self.networks[trial.parameters.network].shaped
 
     def _rate_bps(self, trial: PlannedTrial) -> float | None:
-        """Of the trial's shaped links together; None where the access link has no limit in either direction."""
+        """The rates of the trial's shaped links together, bit/s. None where the access link has no limit in either
+        direction."""
         p = trial.parameters
         rate = _fastest_bps(self.networks[p.network])
         behind = self.networks.get(p.backend_network or "")
@@ -243,10 +246,11 @@ def _highest_bps(direction: Direction | None) -> float | None:
 
 
 class Forecast:
-    """Seconds of trials to come, from the plan's estimates corrected by what this campaign has measured so far.
+    """Forecasts the seconds of trials to come, from the plan's estimates corrected by this campaign's measurements so
+    far.
 
-    A treatment that has run is forecast by its own mean; one that has not, by its estimate times the ratio of measured
-    to estimated seconds over all trials so far.
+    For a treatment that has run, the forecast is its own mean. For any other, it is its estimate times the ratio of
+    measured to estimated seconds over all trials so far.
     """
 
     def __init__(self, estimates: dict[str, float]) -> None:
@@ -260,7 +264,7 @@ class Forecast:
         self._estimated += self._estimates[trial.id]
 
     def seconds(self, trial: PlannedTrial) -> float:
-        """That `trial` will take."""
+        """The seconds that `trial` will take."""
         measured = self._measured.get(_treatment(trial))
         if measured:
             return sum(measured) / len(measured)
@@ -278,18 +282,18 @@ class Running:
     trial: PlannedTrial
     attempt: int
     repeat: bool
-    """Of a trial that has been tried on this machine."""
+    """Whether the trial has already run on this machine."""
     position: int
     lane: int
     check: bool
     began: float
     alone: bool
-    """False as soon as another one has run beside it."""
+    """Whether no other trial has run at the same time so far."""
 
 
 @dataclass(eq=False)
 class MachineQueue:
-    """What trials share with one another by being on the same machine, and with none elsewhere."""
+    """What trials on the same machine share, and no others: lanes, jobs and link checks."""
 
     jobs: Jobs
     waiting: deque[PlannedTrial] = field(default_factory=deque)
@@ -305,7 +309,7 @@ class MachineQueue:
         return self.jobs.admits(trial, [running.trial for running in others])
 
     def free_lane(self) -> int:
-        """The first one that none of the running trials holds."""
+        """The first lane that no running trial uses."""
         return min(set(range(1, len(self.running) + 2)) - {running.lane for running in self.running.values()})
 
     def unchecked(self, trial: PlannedTrial) -> bool:
@@ -315,7 +319,7 @@ class MachineQueue:
         return (trial.block, links) not in self._checked and links not in checking
 
     def checked(self, trial: PlannedTrial) -> None:
-        """Its links are as they should be."""
+        """Note that the trial's links passed their check."""
         self._checked.add((trial.block, trial.parameters.checked_links()))
 
     def begin(self, folder: Path, running: Running) -> None:

@@ -16,9 +16,9 @@ from h123.execution.pool import AttemptDone, BlockDone, MachineLost, PoolEvent
 
 
 class LocalPool:
-    """This machine, and what executes trials on it. Whatever runs has been ended when it is closed.
+    """The pool of this machine. Closing it ends whatever still runs.
 
-    Orders run while their events are asked for, in the same thread.
+    Orders run in the caller's thread, while it reads their events.
     """
 
     grows = False

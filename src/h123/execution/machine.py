@@ -1,4 +1,4 @@
-"""Where trials are executed: a machine, with what is known of it and what it has room for."""
+"""A machine that executes trials: what is known of it, and how much room it has."""
 
 import hashlib
 import json
@@ -35,11 +35,11 @@ _STILL_WORKS = "plan, analyse, report, import and claims need no privilege"
 
 
 class Machine(Message):
-    """Where blocks run. Each is executed on one machine, since only there all else is equal."""
+    """A machine that runs blocks. Each block runs on one machine, because only there everything else is equal."""
 
     h123: Literal["machine/1"] = "machine/1"
     name: PlaceName
-    """Short, and no other machine's: the journal's."""
+    """A short name that no other machine has. The journal uses it."""
     facts: MachineFacts
     cpus: Count
     memory_bytes: Count
@@ -62,14 +62,14 @@ class OfferedWay:
     links: bool
     """Whether links can be emulated in real time."""
     detail: str
-    """What it costs, or why it is closed."""
+    """What this way costs, or why it is closed."""
     remedy: str
-    """How to open it, or more of it; empty where there is nothing to do."""
+    """How to open this way, or more of it. Empty where nothing needs to be done."""
 
 
 @dataclass(frozen=True)
 class MachineOffer:
-    """What the machine offers, and what the lab takes."""
+    """The ways to run trials that the machine offers, and the one that the lab takes."""
 
     chosen: Privileges
     ways: Sequence[OfferedWay]
@@ -108,7 +108,7 @@ def _build(program: Path) -> str | None:
 
 
 def _privileges() -> Privileges | None:
-    """None where there is no lab yet: nothing runs without one."""
+    """The privileges of trials here. None where no lab is built yet."""
     return ways().chosen if lab_binary().is_file() else None
 
 
@@ -192,7 +192,7 @@ def ways() -> MachineOffer:
 
 
 def require_privileges(trials: Sequence[Parameters], networks: Mapping[str, Network]) -> MachineOffer:
-    """What these trials run with. Raises UserError where this machine lets none of them run."""
+    """Return the ways that this machine offers for these trials. Raises UserError where it can run none of them."""
     offer = ways()
     offered = offer.chosen_way()
     wall = [trial for trial in trials if trial.clock == "wall"]

@@ -24,7 +24,7 @@ from h123.study import RESOLVED, Network, PlannedTrial
 
 @with_config(CLOSED)
 class PastAttempt(TypedDict, total=False):
-    """What of an earlier attempt decides whether there is another."""
+    """The facts of an earlier attempt that decide whether there is another one."""
 
     trial: TrialName
     attempt: Count
@@ -39,20 +39,20 @@ class PastAttempt(TypedDict, total=False):
 
 
 class Policy(MessagePart):
-    """How the blocks are run: all that the machine decides by."""
+    """The rules by which the machine runs the blocks."""
 
     jobs: Count | None
-    """At once at most; None: chosen by the links' rates and the headroom."""
+    """The most trials at once. None: the links' rates and the headroom decide."""
     headroom: Headroom
-    """Of the machine, by what has run there."""
+    """The headroom of the machine, from earlier orders."""
     compared: str
     """The factor whose levels are compared."""
     tolerated: Share
-    """Of a metric, that may be the machine's in a trial that counts as undisturbed."""
+    """The share of a metric that the machine may cause in a trial that counts as undisturbed."""
     question: list[str]
     """The metrics by which a trial counts as disturbed."""
     metrics: list[str]
-    """Those whose disturbance is recorded. None at all: no attempt is judged."""
+    """The metrics whose disturbance is recorded. Empty: no attempt is judged."""
     retries: Retries
     patience: Patience
 
@@ -62,9 +62,9 @@ class BlockOrder(Message):
 
     h123: Literal["order/1"] = "order/1"
     version: str = __version__
-    """Of h123: another one might measure otherwise."""
+    """The version of h123. Another version might measure differently."""
     number: Count
-    """Of the order, among those of one run of a campaign."""
+    """The number of the order within one run of a campaign."""
     seed: Whole
     """The campaign's: of certificates."""
     blocks: list[list[PlannedTrial]]
@@ -76,7 +76,7 @@ class BlockOrder(Message):
     servers: dict[str, OwnServer]
     """Your own, by name."""
     subjects: dict[str, Digest]
-    """Those of the catalogue that the machine installs, with the fingerprints of their files."""
+    """The subjects of the catalogue that the machine installs, with the fingerprints of their files."""
     roots: dict[str, Digest]
     """Archives with files that only these trials have, by the root that the trials name, with their digests."""
     prepared: dict[str, Digest] = Field(default={})
@@ -85,7 +85,7 @@ class BlockOrder(Message):
 
     @classmethod
     def read(cls, text: str | bytes) -> "BlockOrder":
-        """What `model_dump_json` wrote. Raises ValidationError for anything else."""
+        """Read what `model_dump_json` wrote. Raises ValidationError for anything else."""
         return cls.model_validate_json(text, context=RESOLVED)
 
     def portable(self) -> str:
@@ -103,11 +103,11 @@ class BlockOrder(Message):
         return {name: Network.from_resolved(resolved) for name, resolved in self.networks.items()}
 
     def trials(self) -> list[PlannedTrial]:
-        """Of all blocks."""
+        """The trials of all blocks."""
         return [trial for block in self.blocks for trial in block]
 
     def archives(self) -> dict[str, Digest]:
-        """All that travel with it, with their digests."""
+        """All archives that travel with the order, with their digests."""
         return {**self.roots, **self.prepared}
 
 

@@ -1,4 +1,4 @@
-"""Machines, a way to have blocks run on them, and what is heard of it (docs/contracts/pool.md)."""
+"""Pools of machines: how a campaign has blocks run on them, and the events that come back (docs/contracts/pool.md)."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,11 +26,11 @@ class Started(_Event):
     trial: TrialName
     attempt: Count
     repeating_s: Seconds | None = None
-    """What is left for repeating disturbed trials; None: all else comes first."""
+    """Seconds left for repeating disturbed trials. None while anything else remains to run."""
 
     @property
     def name(self) -> str:
-        """Of the attempt, for people."""
+        """The attempt's name, for people."""
         return _attempt_name(self.trial, self.attempt)
 
 
@@ -39,7 +39,7 @@ class AttemptDone(_Event):
 
     event: Literal["attempt-done"] = "attempt-done"
     facts: AttemptFacts
-    """What the journal records of it: trial, attempt, position, validity and reasons, disturbance."""
+    """The journal's record of the attempt: trial, attempt, position, validity and reasons, disturbance."""
     seal: Digest
     """The digest of its seal."""
     archive: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+~-]*$", max_length=250)]
@@ -47,7 +47,7 @@ class AttemptDone(_Event):
 
     @property
     def name(self) -> str:
-        """Of the attempt, for people."""
+        """The attempt's name, for people."""
         return _attempt_name(self.facts["trial"], self.facts["attempt"])
 
 
@@ -56,14 +56,14 @@ def _attempt_name(trial: str, attempt: int) -> str:
 
 
 class Notice(_Event):
-    """What the machine does instead of running trials, in words."""
+    """A message that says what the machine does instead of running trials."""
 
     event: Literal["notice"] = "notice"
     text: str
 
 
 class BlockDone(_Event):
-    """Nothing is left to do of an order."""
+    """Nothing of an order remains to be done."""
 
     event: Literal["block-done"] = "block-done"
     number: Count
@@ -93,7 +93,7 @@ class OrderRefused(_Event):
     status: Count = 1
 
     def error(self) -> UserError:
-        """What its user reads."""
+        """The error that the user reads."""
         return UserError(self.why, self.remedy, status=self.status)
 
 
@@ -102,7 +102,7 @@ _READS: TypeAdapter[PoolEvent] = TypeAdapter(Annotated[PoolEvent, Field(discrimi
 
 
 def read_event(text: str | bytes) -> PoolEvent:
-    """What `model_dump_json` of an event wrote. Raises ValidationError for anything else."""
+    """Read what `model_dump_json` of an event wrote. Raises ValidationError for anything else."""
     return _READS.validate_json(text)
 
 
@@ -114,7 +114,7 @@ class Pool(Protocol):
         """Whether machines may join while a campaign runs."""
 
     def machines(self) -> Sequence[Machine]:
-        """All that there are, lost ones included; at least one. Names are unique."""
+        """All machines, lost ones included; at least one. Their names are unique."""
 
     def submit(self, machine: Machine, order: BlockOrder, archives: Mapping[str, Path]) -> None:
         """Have an order run on a machine that has none. `archives`: the folders that it names by their digests.
@@ -123,16 +123,15 @@ class Pool(Protocol):
         """
 
     def events(self, timeout_s: float | None = None, /) -> Sequence[PoolEvent]:
-        """What has happened since, of one machine in its order; waits until there is something, or for so long. A pool
-        that runs trials itself may take longer. Without a timeout, no events mean that no machine is left and none
-        will join.
+        """Return what has happened since the last call; the events of one machine are in order. This waits for an
+        event, at most `timeout_s`. A pool that runs trials itself may take longer. Without a timeout, no events mean
+        that no machine is left and none will join.
 
-        Raises OSError where the disk of who asks is full.
+        Raises OSError where the disk of the caller is full.
         """
 
     def archive(self, attempt: AttemptDone) -> Path:
-        """The folder of an attempt, on the disk of who asked for it: to be moved away before more events are asked
-        for."""
+        """The folder of an attempt, on the caller's disk. The caller moves it away before it asks for more events."""
 
     def cancel(self) -> None:
         """End all trials that run, and forget all orders."""

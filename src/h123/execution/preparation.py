@@ -1,4 +1,5 @@
-"""What trials need before the first of them starts: subjects that can do what is asked, and files to serve."""
+"""Prepares what trials need before the first one starts: subjects that can do what the trials ask, and files to
+serve."""
 
 from collections import ChainMap
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
@@ -26,8 +27,11 @@ from h123.virtual import virtual_kernel
 def prepare(
     trials: Sequence[Parameters], report: Callable[[str], None], own: Mapping[str, Subject] | None = None
 ) -> dict[str, Subject]:
-    """The subjects of trials by name, installed, and the bodies that their servers serve as files; `own`: those that
-    are in no catalogue. Raises UserError."""
+    """Install the subjects of trials, and make the bodies that their servers serve as files. Return the subjects by
+    name.
+
+    `own`: subjects that are in no catalogue. Raises UserError.
+    """
     subjects = check_trials(trials, own)
     require_kernel(trials)  # refused now rather than at the first such trial
     require_processors(trials)
@@ -49,8 +53,8 @@ def require_kernel(trials: Sequence[Parameters]) -> None:
 
 
 def check_trials(trials: Sequence[Parameters], own: Mapping[str, Subject] | None = None) -> dict[str, Subject]:
-    """The subjects of trials by name; `own`: those that are in no catalogue. Raises UserError where one is missing, or
-    cannot do what a trial asks."""
+    """Return the subjects of trials by name. `own`: subjects that are in no catalogue. Raises UserError where one is
+    missing, or cannot do what a trial asks."""
     available, subjects = (
         ChainMap(dict(own or {}), cast(MutableMapping[str, Subject], catalogue())),
         dict[str, Subject](),
@@ -69,7 +73,7 @@ def check_trials(trials: Sequence[Parameters], own: Mapping[str, Subject] | None
 
 
 def _check_own(p: Parameters, server: Subject, client: Subject) -> None:
-    """Not every client asks a server that is a person's own, which has a certificate of its own too."""
+    """Check that the client can reach the user's own server, which has its own certificate."""
     if not isinstance(server, OwnSubject):
         return
     if p.certificate:

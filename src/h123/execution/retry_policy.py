@@ -1,9 +1,9 @@
-"""Whether a trial is tried again, and when. All limits are here.
+"""Decides whether a trial runs again, and when. All limits are here.
 
-A fault (of a subject, the set-up, the link) would be there again: a trial is repeated at once, twice at most, and
-trials that fail all the same end the campaign. What the machine did at that moment is no fault: such a trial is
-repeated later, when the machine is calmer, as long as the campaign's patience lasts; if it never is, the least
-disturbed attempt counts.
+A fault (of a subject, the set-up, the link) would most likely recur: the trial is repeated at once, at most twice,
+and if trials still fail the campaign ends. A disturbance by the machine is no fault: h123 repeats such a trial
+later, when the machine is calmer, as long as the campaign's patience lasts. If it never is, the least disturbed
+attempt counts.
 """
 
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from h123.documents.shapes import Count, Seconds, Share
 from h123.execution.wire import MessagePart
 
 HOPELESS_AFTER = 3
-"""So many trials in a row given up for a fault: whatever is wrong will not mend itself."""
+"""After this many trials in a row that were given up for a fault, waiting will not help."""
 
 
 class Retries(MessagePart):
-    """How often a trial is tried."""
+    """How often a trial runs at most, by the reason."""
 
     faults: Count = 3
     """Attempts that failed by a fault before it is given up."""
@@ -28,12 +28,12 @@ class Retries(MessagePart):
 
 
 class Patience(MessagePart):
-    """What a machine may spend on disturbed trials, and when it is calm."""
+    """The time that a machine may spend on disturbed trials, and the noise at which it counts as calm."""
 
     repeating_share: Share = 0.15
-    """Of the time that the order took before: what is spent on repeating disturbed trials."""
+    """The share of the order's time so far that may be spent on repeating disturbed trials."""
     waiting_share: Share = 0.1
-    """The same, of which it waits for a calmer machine."""
+    """The share of the order's time so far that may be spent on waiting for a calmer machine."""
     least_repeating_s: Seconds = 10.0
     least_waiting_s: Seconds = 3.0
     calm: Share = 0.02
@@ -42,16 +42,16 @@ class Patience(MessagePart):
     """Before a machine that was not calm is watched again."""
 
     def repeating_s(self, took_s: float) -> float:
-        """What may be spent on repeats after trials that took so long."""
+        """The seconds for repeats after trials that took `took_s`."""
         return max(self.least_repeating_s, self.repeating_share * took_s)
 
     def waiting_s(self, took_s: float) -> float:
-        """What may be waited after trials that took so long."""
+        """The seconds for waiting after trials that took `took_s`."""
         return max(self.least_waiting_s, self.waiting_share * took_s)
 
     def calm_enough(self, now: float, attempts: "Sequence[LiveAttempt]", limit: float) -> bool:
-        """Whether a trial would be undisturbed now: what the machine does to it grows with its noise (shares, 0 to
-        1)."""
+        """Whether a trial would be undisturbed now. The disturbance of a trial grows with the machine's noise (a share,
+        0 to 1)."""
         last = attempts[-1]
         then, share = last.get("noise", 0.0), last.get("disturbance", 1.0)
         bearable: float = then * min(1.0, limit / share if share else 1.0)
@@ -61,14 +61,14 @@ class Patience(MessagePart):
 RETRIES, PATIENCE = Retries(), Patience()
 """A campaign's."""
 ONCE = Retries(faults=1, disturbed=1, ruined=1)
-"""For who judges each attempt itself."""
+"""The limits for a caller that judges each attempt itself."""
 
 
 class LiveAttempt(AttemptFacts, total=False):
     """An attempt's, as long as the campaign runs."""
 
     forgiven: bool
-    """It stands against nothing any more."""
+    """Whether the attempt no longer counts against its trial."""
 
 
 def tolerated(margin: float) -> float:
@@ -96,7 +96,7 @@ def unsupported(attempts: Sequence[LiveAttempt]) -> bool:
 
 
 def given_up(attempts: Sequence[LiveAttempt], retries: Retries = RETRIES) -> bool:
-    """No attempt counts, and there will be no other."""
+    """Whether no attempt counts, and there will be no other."""
     if usable(attempts):
         return False
     recent = _since_retry(attempts)
@@ -105,7 +105,7 @@ def given_up(attempts: Sequence[LiveAttempt], retries: Retries = RETRIES) -> boo
 
 
 def disturbed(attempts: Sequence[LiveAttempt], retries: Retries = RETRIES) -> bool:
-    """To be tried again when the machine is calmer."""
+    """Whether the trial should run again when the machine is calmer."""
     recent = _since_retry(attempts)
     if clean(attempts) or given_up(attempts, retries):
         return False
@@ -115,7 +115,7 @@ def disturbed(attempts: Sequence[LiveAttempt], retries: Retries = RETRIES) -> bo
 
 
 def settled(attempts: Sequence[LiveAttempt], retries: Retries = RETRIES) -> bool:
-    """Nothing to try, at least for now."""
+    """Whether nothing remains to run, at least for now."""
     return usable(attempts) or given_up(attempts, retries) or disturbed(attempts, retries)
 
 

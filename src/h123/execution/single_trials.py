@@ -22,7 +22,7 @@ class PreparedTrial:
     """One whose files are written."""
 
     folder: Path
-    """With its files; later with what became of it."""
+    """The folder with its files, and later with the results."""
     parameters: Parameters
     network: Network
 
@@ -40,7 +40,7 @@ class SingleTrials:
 
     @property
     def machine(self) -> Machine:
-        """That executes them."""
+        """The machine that executes the trials."""
         return self._pool.machines()[0]
 
     def run(
@@ -49,9 +49,10 @@ class SingleTrials:
         jobs: int = 1,
         is_wanted: Callable[[PreparedTrial], bool] = lambda _: True,
     ) -> Iterator[tuple[PreparedTrial, AttemptFacts]]:
-        """Each as it ends, at most `jobs` at once; those that are not `wanted` any more are left.
+        """Yield each trial as it ends, at most `jobs` at once. Trials for which `is_wanted` has become false do not
+        run.
 
-        Raises UserError where the machine fails, or a trial can be executed nowhere.
+        Raises UserError where the machine fails, or no machine can execute a trial.
         """
         trials_left = {str(number): trial for number, trial in enumerate(trials, 1)}
         while trials_left := {name: trial for name, trial in trials_left.items() if is_wanted(trial)}:

@@ -1,4 +1,5 @@
-"""What goes between a campaign and its machines: messages, which are JSON documents, and folders as archives."""
+"""The messages between a campaign and its machines, which are JSON documents, and the folders that travel as
+archives."""
 
 import hashlib
 import tarfile
@@ -10,11 +11,11 @@ from pydantic import ConfigDict
 from h123.documents.shapes import STRICT, Document, Shape
 
 CLOSED = ConfigDict(**{**STRICT, "extra": "forbid"})
-"""Both ends are of one version of h123: what one of them does not know is a mistake."""
+"""Both ends have the same version of h123, so an unknown field is an error."""
 
 
 class MessagePart(Shape):
-    """Of a message."""
+    """A part of a message."""
 
     model_config = CLOSED
 
@@ -40,7 +41,7 @@ def unpack(file: IO[bytes], folder: Path) -> None:
 
 
 def folder_digest(folder: Path) -> str:
-    """Of the names and contents of all files in a folder."""
+    """The digest of the names and contents of all files in a folder."""
     digest = hashlib.sha256()
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         content = file.read_bytes()

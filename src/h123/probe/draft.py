@@ -18,13 +18,13 @@ from h123.study import METRICS, TAIL, Condition, Network
 
 @dataclass(frozen=True)
 class Draft:
-    """What is compared."""
+    """A comparison to write as a study."""
 
     servers: Mapping[str, OwnServer]
     """One: its protocols are compared. Two: the second is compared with the first."""
     inquiry: Inquiry
     protocols: Sequence[str]
-    """Those that all of them speak, of what is to be compared."""
+    """The protocols to compare. All servers speak them."""
     workload: DraftedWorkload
     networks: Mapping[str, Network]
     client: str = "go"
@@ -37,20 +37,20 @@ class Draft:
     answers: str = "alike"
     """any: what answers differently is compared all the same."""
     files: Mapping[str, str] = field(default_factory=dict)
-    """Of the networks, those that are given by a path."""
+    """The files of the networks that are given by a path."""
 
     @property
     def builds(self) -> bool:
-        """Whether two servers are compared, not two protocols."""
+        """Whether the study compares two servers rather than two protocols."""
         return len(self.servers) > 1
 
     def text(self) -> str:
-        """As a study file."""
+        """The study file's text."""
         return f"{_HEAD}{yaml.safe_dump(self._study(), sort_keys=False, width=120, default_flow_style=None)}"
 
     @property
     def private(self) -> bool:
-        """Whether others must not read it."""
+        """Whether other people must not read the study."""
         return holds_secrets(self._study())
 
     def _study(self) -> Part:
@@ -75,7 +75,7 @@ class Draft:
 
     @property
     def question(self) -> str:
-        """In words."""
+        """The question in words."""
         if self.builds:
             old, new = self.servers
             return f"Does {new} answer {self.workload.what} faster than {old}?"
@@ -108,8 +108,8 @@ class Draft:
         }
 
     def _families(self, each: Sequence[str]) -> Iterator[Part]:
-        """Each further metric, such as a condition's, is one by itself: eight blocks can then find a difference in one
-        alone."""
+        """The families of the study. Each further metric, such as that of a condition, has a family of its own, because
+        eight blocks can find a difference in only one metric."""
         answer, details = self.workload.families
         yield answer.model_copy(update={"each": [*each]}).model_dump(exclude_none=True)
         required = [condition.metric for condition in self.require if condition.metric not in answer.metrics]
@@ -123,7 +123,7 @@ class Draft:
 
 
 STUDY = "compare"
-"""What every study that is drafted is called."""
+"""The name of every drafted study."""
 _HEAD = """\
 # Written by `h123 compare`. `h123 plan FILE` shows what will run, `h123 run FILE` runs it.
 # What each line means: docs/contracts/study.md; the server's: docs/compare.md.
@@ -135,7 +135,7 @@ def _required(condition: Condition) -> Part | str:
 
 
 def _couples(levels: Sequence[str]) -> list[tuple[str, str]]:
-    """Each with its neighbour, and the first with the last: h3/h2, h2/h1, h3/h1."""
+    """Pair each level with its neighbour, and the first with the last: h3/h2, h2/h1, h3/h1."""
     near = list(pairwise(levels))
     return near + ([(levels[0], levels[-1])] if len(levels) > 2 else [])
 

@@ -1,4 +1,4 @@
-"""What the scout found (docs/contracts/scout.md)."""
+"""The findings of the scout (docs/contracts/scout.md)."""
 
 import re
 from typing import Literal
@@ -36,21 +36,21 @@ class Answer(Shape):
 
 
 class ProtocolFindings(Shape):
-    """What came of one protocol."""
+    """The findings over one protocol."""
 
     protocol: Literal["h1", "h2", "h3"]
     error: str
-    """Why there is no connection; empty: there is one."""
+    """Why there is no connection. Empty: there is one."""
     no_tls: bool
     only_tls_1_2: bool
     asks_for_certificate: bool
-    """Of the client, which has none."""
+    """Whether the server asks for a client certificate. The scout has none."""
     connections: Count
-    """That all its answers took."""
+    """The connections that all its answers took."""
     distrust: str
-    """Why its certificate is not believed by the authorities that were named; empty: it is, or none were."""
+    """Why the named authorities do not vouch for its certificate. Empty: they do, or no authority was named."""
     answers: list[list[Answer]]
-    """By request, those of which one was tried, and then one after another."""
+    """The answers to each request, in the order in which the scout repeated it."""
 
 
 class PresentedCertificate(Shape):
@@ -61,13 +61,13 @@ class PresentedCertificate(Shape):
     self_signed: bool
     names: list[str]
     fits: bool
-    """It is for the name that was asked for."""
+    """Whether the certificate is for the requested name."""
     not_before_unix: int
     not_after_unix: int
 
 
 class ProbeFindings(Document):
-    """All of it."""
+    """All findings about a server."""
 
     h123: Literal["found/1"]
     protocols: list[ProtocolFindings] = Field(min_length=1)
@@ -75,7 +75,7 @@ class ProbeFindings(Document):
 
     @property
     def mute(self) -> bool:
-        """Whether nothing came about over any protocol, and nobody knows why."""
+        """Whether no protocol gave a connection, and nothing says why."""
         return all(each.error and not each.no_tls and not each.only_tls_1_2 for each in self.protocols)
 
     def announced(self) -> tuple[str, int] | None:
@@ -84,7 +84,7 @@ class ProbeFindings(Document):
         return next((answer.announced for answer in answers if answer.announced), None)
 
     def of(self, protocol: str) -> ProtocolFindings:
-        """What came of it."""
+        """The findings over one protocol."""
         return next(each for each in self.protocols if each.protocol == protocol)
 
     def spoken(self) -> list[ProtocolFindings]:

@@ -1,4 +1,4 @@
-"""The survey itself: the server is started in a lab of its own, and the scout asks it over a plain veth pair."""
+"""The survey of a server: it starts the server in a lab, and the scout sends requests to it over a plain veth pair."""
 
 import dataclasses
 import json
@@ -24,26 +24,27 @@ from h123.study import Header, Network, Parameters
 SCOUT = "go"
 """The embedded subject that asks."""
 ANSWER_NS = 3_000_000_000
-"""In which an answer must be complete, so that whatever is wrong is said within ten seconds."""
+"""The time limit for a complete answer, ns. It is short, so that the survey reports problems within ten seconds."""
 MOST_BYTES = 1_000_000_000
 TIMES = 3
-"""That each request is made, to see whether its answer changes."""
+"""The survey makes each request this often, to see whether the answer changes."""
 _MUTE_S = 3
-"""That a server is left alone which has its port open and speaks nothing."""
+"""Seconds before the survey tries a server again that has its port open but speaks no protocol."""
 OTHER_PORT_AFTER_NS = 4_000_000_000
-"""That a server may listen in other places before it is told so, unless `ready` says what to wait for."""
+"""How long a server may listen only on other ports before the survey gives up, unless `ready` says what to wait for,
+ns."""
 _TIMEOUT_NS = 60_000_000_000
 _NETWORK = Network(name="survey", title="A plain veth pair")
 _OWN = "own"
 """The server's name."""
 _PARAMETERS = {"server": _OWN, "client": SCOUT, "protocol": "h1", "network": _NETWORK.name}
 _LINES = 8
-"""Of its output that are shown."""
+"""Messages show this many lines of the server's output."""
 
 
 @dataclass(frozen=True)
 class Inquiry:
-    """What is asked of a server."""
+    """The requests that the survey makes."""
 
     site: ProbedSite
     method: Literal["GET", "POST"] = "GET"
@@ -57,20 +58,20 @@ class Inquiry:
 
 @dataclass(frozen=True)
 class InquiryResult:
-    """What came of it: what was found, or what the lab says of a server that could not be asked."""
+    """The result of a survey: the findings, or the lab's reasons why the scout could not reach the server."""
 
     findings: ProbeFindings | None
     reasons: list[Reason]
     log: list[str] = field(default_factory=list)
     """The end of what the server printed."""
     http3_port: int | None = None
-    """Where HTTP/3 answers, if that is not the port that was asked for but one that its answers announce."""
+    """The port where HTTP/3 answers, if that is not the requested one but one that the server announces."""
     seconds: float = 0.0
 
 
 def survey(server: OwnServer, inquiry: Inquiry, folder: Path) -> InquiryResult:
-    """Start `server` on this machine, which it is of, and ask it, in the empty `folder`. Raises UserError where it is
-    no program."""
+    """Start `server` on this machine and survey it, in the empty `folder`. Raises UserError where its command is no
+    program."""
     subjects = catalogue()
     if SCOUT not in subjects:
         raise UserError(f"the subject {SCOUT} is missing, which asks servers", remedy="link it into H123_SUBJECTS")
@@ -93,7 +94,7 @@ def survey(server: OwnServer, inquiry: Inquiry, folder: Path) -> InquiryResult:
 
 
 def _other_port(findings: ProbeFindings | None, inquiry: Inquiry) -> int | None:
-    """That the server announces for its HTTP/3, which it does not speak where it was asked."""
+    """The port that the server announces for HTTP/3, where it does not speak HTTP/3 on the requested port."""
     if findings is None or not findings.of(QUIC).error:
         return None
     host, port = findings.announced() or ("", inquiry.site.port)
@@ -110,7 +111,7 @@ def _with_other_port(result: InquiryResult, port: int, there: InquiryResult) -> 
 
 
 ONLY_IPV6 = "over IPv4"
-"""What the lab waits for where a server has its port open for IPv6 alone."""
+"""The lab's message about a server that has its port open for IPv6 alone."""
 _ANYWHERE = ("0.0.0.0", "[::]", SERVER_ADDRESS)
 
 
@@ -123,7 +124,7 @@ def _carry_out(
     udp: bool = False,
     port: int | None = None,
 ) -> InquiryResult:
-    """`udp`: the server listens for that alone; `port`: it is asked there."""
+    """Run one survey. `udp`: the server listens on UDP alone. `port`: the port to survey."""
     prepared = PreparedTrial(folder / "trial", Parameters.model_validate(_PARAMETERS), _NETWORK)
     prepared.folder.mkdir(parents=True)
     if inquiry.body:
@@ -169,7 +170,8 @@ def _plan(server: OwnServer, inquiry: Inquiry, port: int) -> dict[str, object]:
 
 
 def _trial(server: OwnServer, inquiry: Inquiry, command: list[str], *, udp: bool, port: int) -> TrialFile:
-    """The server is ready when it listens where it is to; the gateway to one is where it is asked."""
+    """The trial of a survey. A server is ready when it listens on its port; a gateway is ready where the scout
+    connects."""
     started = own_role(server, inquiry.site.port if server.command is not None else port)
     ports = [inquiry.site.port]
     if server.command is not None and started.ready:

@@ -1,4 +1,4 @@
-"""What a survey means for whoever asked: why nothing can be compared, what to do about it, what is worth knowing."""
+"""Explains a survey to the user: why nothing can be compared, what to do about it, and what is worth knowing."""
 
 import datetime as dt
 import re
@@ -17,26 +17,28 @@ from h123.study.workload import BEYOND_OK, OK
 
 TITLES = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
 _SLOW_NS = 100_000_000
-"""Of a first answer: no request takes so long in the lab for its way alone."""
+"""A first answer slower than this is worth a remark: in the lab no request takes so long for its way alone, ns."""
 
 
 @dataclass(frozen=True)
 class ServerAbilities:
-    """What can be measured of a server, and what to tell about it."""
+    """What h123 can measure of a server, and remarks about it."""
 
     spoken: Sequence[ProtocolFindings]
-    """What came of the protocols that are asked for."""
+    """The findings over the requested protocols."""
     remarks: Sequence[str]
     protocols: Sequence[str]
-    """All that it speaks. Whichever is asked for, it is ready when it listens for all of them: what has its UDP port
-    open may still be starting, for nobody can see whether datagrams are read."""
+    """All protocols that the server speaks. It is ready when it listens for all of them, whichever the study uses,
+    because no outside observer can see whether a program reads the datagrams of an open UDP port."""
     http3_port: int | None = None
-    """Of its HTTP/3, where that is not the port that was asked for."""
+    """The port of its HTTP/3, where that is not the requested one."""
 
 
 def judge(result: InquiryResult, inquiry: Inquiry, protocols: Sequence[str] | None = None) -> ServerAbilities:
-    """Of a server that answers all requests over each protocol (`protocols`: of these alone). Raises UserError, with
-    what to do, where it does not."""
+    """Return the abilities of a server that answers all requests over each protocol (`protocols`: over these alone).
+
+    Raises UserError, with what to do, where it does not answer.
+    """
     findings = result.findings
     if findings is None:
         raise _unanswered_probe(result, inquiry)
@@ -59,7 +61,7 @@ def judge(result: InquiryResult, inquiry: Inquiry, protocols: Sequence[str] | No
 
 
 def served(answers: Sequence[Answer], path: str, inquiry: Inquiry) -> RecordedAnswer:
-    """What a server has of a page, by all its answers for the path."""
+    """What a server has of a page, from all its answers for the path."""
     faults = [fault[0] for answer in answers if (fault := _fault(answer, path, inquiry) or _of_page(answer))]
     return RecordedAnswer(frozenset(answer.bytes for answer in answers), faults[0] if faults else None)
 
@@ -105,11 +107,11 @@ def _printed(log: Sequence[str], *, answered: bool = False) -> str:
 
 
 _ALERT = re.compile(r"\balert\b|_alert_|handshake|bad.?certificate|sslerror|tlsv?1", re.IGNORECASE)
-"""How servers and their libraries complain about a handshake that a client gave up."""
+"""Words of servers and their libraries about a handshake that a client gave up."""
 
 
 def _may_explain(answer: Answer, log: Sequence[str]) -> bool:
-    """Whether what the server printed may say why an answer is no good: most statuses say it themselves."""
+    """Whether the server's output may explain a bad answer. Most statuses explain themselves."""
     return bool(answer.error) or answer.status == _FORBIDDEN or answer.status >= _FAULT_OF_SERVER or _misses_others(log)
 
 
@@ -117,7 +119,7 @@ _FORBIDDEN, _FAULT_OF_SERVER = 403, 500
 
 
 def _remedy(reason: str, inquiry: Inquiry, log: Sequence[str]) -> str:
-    """What lets a server be asked, by why it could not."""
+    """Say how to make a server reachable, by the reason why it was not."""
     port = inquiry.site.port
     if _misses_others(log):
         return _isolated(inquiry)
@@ -140,12 +142,12 @@ def _remedy(reason: str, inquiry: Inquiry, log: Sequence[str]) -> str:
 
 
 def _misses_others(log: Sequence[str]) -> bool:
-    """Whether what the server printed tells that it cannot reach another server."""
+    """Whether the server's output says that it cannot reach another server."""
     return any(_UNREACHABLE.search(line) for line in log)
 
 
 def _isolated(inquiry: Inquiry) -> str:
-    """What to do about that."""
+    """Say what to do about a server that cannot reach others."""
     site = inquiry.site
     host = f"[{site.host}]" if ":" in site.host else site.host
     return (
@@ -161,7 +163,7 @@ _UNREACHABLE = re.compile(
     r"|network is unreachable|no route to host|can't connect to .*server|could not connect to server",
     re.IGNORECASE,
 )
-"""How languages and clients of databases say that they cannot reach another server."""
+"""Words of languages and database clients for another server that they cannot reach."""
 _ALONE = "In the lab it is alone: what it needs, such as a database, a script of yours has to start with it"
 _LONGER = "; if it needs longer to open it, say what it prints then: --ready TEXT"
 
@@ -173,7 +175,7 @@ def _not_spoken(findings: ProbeFindings, missing: str, inquiry: Inquiry) -> User
 
 
 def _of_handshake(unable: Sequence[ProtocolFindings], inquiry: Inquiry) -> str | None:
-    """What to do where TLS came to nothing, by what the server's alert says; None: that says nothing."""
+    """Say what to do about a failed TLS handshake, by the server's alert. None: the alert says nothing useful."""
     errors = " ".join(each.error for each in unable)
     if any(each.asks_for_certificate for each in unable):
         return _NO_CERTIFICATE
@@ -230,7 +232,7 @@ def _silent(result: InquiryResult, findings: ProbeFindings, inquiry: Inquiry) ->
 
 
 def _fault(answer: Answer, path: str, inquiry: Inquiry) -> tuple[str, str] | None:
-    """What is wrong with an answer, and what to do."""
+    """Say what is wrong with an answer, and what to do."""
     seconds = ANSWER_NS // 10**9
     if answer.endless:
         what = f"did not end within {seconds} s ({format_bytes(answer.bytes)} came)"
@@ -279,14 +281,14 @@ _FIRST = "start that too, and first (--ready tcp:PORT waits for its port, --read
 
 
 def _give(answer: Answer) -> str:
-    """What a server wants that asks for a name or a token."""
+    """Say how to give the credentials that a server wants."""
     scheme = answer.authenticate.partition(" ")[0].lower()
     how = {"basic": " with Basic and USER:PASSWORD in base64", "bearer": " with Bearer and a token"}.get(scheme, "")
     return f"give what it asks for: --header 'Authorization: ...'{how}"
 
 
 def _follow(answer: Answer, path: str, inquiry: Inquiry) -> str:
-    """Where a redirect leads, as it is to be written."""
+    """The target of a redirect, as the user should write it."""
     here = f"https://{inquiry.site.host}:{inquiry.site.port}"
     to = urljoin(here + path, answer.location)
     if not answer.location or not to.startswith("https://"):
@@ -298,7 +300,7 @@ def _follow(answer: Answer, path: str, inquiry: Inquiry) -> str:
 def _of_request(
     each: ProtocolFindings, path: str, what: str, remedy: str, log: Sequence[str], inquiry: Inquiry
 ) -> UserError:
-    """Of a server that runs elsewhere nobody sees what it prints."""
+    """The error about a request. The output of a server on another machine is not visible here."""
     printed = f".{_printed(log, answered=True)}" if log else ""
     request = f"{TITLES[each.protocol]}: the request for {hidden(path)} {what}"
     if each.asks_for_certificate and not any(status in what for status in _OTHER_THAN_WHO):
@@ -309,7 +311,7 @@ def _of_request(
 
 
 _OTHER_THAN_WHO = ("did not end", "leads elsewhere", "with 404", "with 429", "with 5")
-"""What is wrong with a request, whoever makes it."""
+"""Faults of a request that do not depend on who makes it."""
 
 
 def _remarks(
@@ -347,7 +349,7 @@ def _remarks(
 
 
 def _of_http3(result: InquiryResult, findings: ProbeFindings, inquiry: Inquiry) -> Iterator[str]:
-    """Where it announces an HTTP/3 that is not measured, or not where it was asked."""
+    """Remarks about an announced HTTP/3 that the study does not measure, or not on the requested port."""
     site, announced = inquiry.site, findings.announced()
     if result.http3_port:
         yield f"Its HTTP/3 is on UDP port {result.http3_port}, as its Alt-Svc says, and is measured there"
@@ -378,7 +380,7 @@ def _of_certificate(certificate: PresentedCertificate, inquiry: Inquiry) -> Iter
 
 
 def abilities_words(abilities: ServerAbilities, inquiry: Inquiry) -> list[str]:
-    """What was found, in a few lines."""
+    """Describe the abilities in a few lines."""
     titles = [TITLES[each.protocol] for each in abilities.spoken]
     lines = [f"It speaks {' and '.join([', '.join(titles[:-1]), titles[-1]] if len(titles) > 1 else titles)}"]
     for number, path in enumerate(inquiry.site.paths[: 1 if inquiry.page else None]):

@@ -1,4 +1,4 @@
-"""Whether what is to be compared answers alike: a build that answers with less does less, and is no faster."""
+"""Checks that the compared servers answer alike: a build that answers with less does less work and is not faster."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,12 +9,13 @@ from h123.probe.inquiry import Inquiry
 from h123.probe.judgement import TITLES, ServerAbilities
 
 _TOLERATED = 0.01
-"""Of sizes that vary from answer to answer."""
+"""The tolerated share by which sizes may vary from answer to answer."""
 _NAMED = 2
 
 
 def check_answers(abilities: Mapping[str, ServerAbilities], protocols: Sequence[str], inquiry: Inquiry) -> None:
-    """Of two builds each over each protocol, of one server its protocols. Raises UserError where they differ."""
+    """Compare two builds over each protocol, or the protocols of one server. Raises UserError where the answers
+    differ."""
     sides: dict[str, dict[str, ProtocolFindings]] = {
         name: {each.protocol: each for each in server.spoken} for name, server in abilities.items()
     }

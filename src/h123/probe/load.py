@@ -1,4 +1,4 @@
-"""What a drafted study asks of a server: the requests of a survey, each equally often, or visits of a page."""
+"""The workload of a drafted study: the requests of a survey, each equally often, or visits of a page."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,21 +15,22 @@ from h123.study.round_trips import MSS_BYTES
 from h123.study.sites.site import Site as Page
 
 Part = dict[str, Any]
-"""Of a study's file, as YAML writes it."""
+"""A part of a study's file, as YAML writes it."""
 _TRIAL_S = 1.5
-"""About so long the requests of a trial take, without those that open connections."""
+"""The target duration of a trial's requests, s, without those that open connections."""
 _REQUESTS, _VISITS = (5, 100), (3, 20)
-"""Of a user, the fewest and the most."""
+"""The fewest and the most requests, or visits, of a user."""
 _TAIL = TAIL.needs.requests
 """Requests of a trial with which its 99th percentile is known."""
 _TAIL_S = 12.0
-"""So long a trial may take for the sake of it, where nothing asks for it."""
+"""A trial may take this long to have enough requests for its 99th percentile, unless the question is about something
+else."""
 _RATE_S = 2.0
-"""About so long requests at a rate are sent, where nobody says how many."""
+"""Requests at a rate last about this long, unless the user says how many there are."""
 _LOSSES = 2
 _STUCK, _PATIENCE_S = 4, 30
-"""So many times longer than it should have taken, losses included, and no less than so many seconds: then a trial is
-stuck, and ended."""
+"""A trial is stuck, and ended, when it takes _STUCK times as long as expected, losses included, but no sooner than
+after _PATIENCE_S seconds."""
 
 
 @dataclass(frozen=True)
@@ -38,17 +39,17 @@ class OfferedLoad:
 
     users: int = 4
     requests: int | None = None
-    """Of each user; None: as many as take a second or two."""
+    """Requests of each user. None: as many as take a second or two."""
     rate: float | None = None
     """Requests a second of all users together, whether or not the last ones are answered."""
     least: int = 0
-    """Requests that each trial must have, for what is asked of it."""
+    """The fewest requests of a trial that the question allows."""
     virtual: bool = False
     """Under the virtual clock, where a longer trial costs little."""
 
 
 class DraftedWorkload(Protocol):
-    """What is asked."""
+    """The workload of a drafted study."""
 
     @property
     def what(self) -> str:
@@ -56,11 +57,11 @@ class DraftedWorkload(Protocol):
 
     @property
     def settings(self) -> Part:
-        """Of the study."""
+        """The study's settings for it."""
 
     @property
     def families(self) -> Sequence[Family]:
-        """What the question is about, and what else is told."""
+        """The metrics of the question, and those of the details."""
 
     @property
     def load(self) -> OfferedLoad:
@@ -70,13 +71,13 @@ class DraftedWorkload(Protocol):
         """About so long a request, or a visit, takes over the network."""
 
     def times(self, network: Network) -> int:
-        """Requests, or visits, of a user over the network: as many as take the time of a trial, if nobody said."""
+        """Requests, or visits, of a user over the network: as many as fill a trial, unless the user gives a number."""
 
     def lasts(self, network: Network) -> float:
-        """About so many seconds all of them take there."""
+        """How many seconds all of them take there, about."""
 
     def tail(self, network: Network, /) -> bool:
-        """Whether a trial there has requests enough for its 99th percentile."""
+        """Whether a trial there has enough requests for its 99th percentile."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class DraftedRequests:
 
     inquiry: Inquiry
     answers: Sequence[Sequence[Answer]]
-    """By path, those of all servers over all protocols; at least one each."""
+    """For each path, the answers of all servers over all protocols, at least one each."""
     load: OfferedLoad = OfferedLoad()
 
     @property
@@ -97,7 +98,7 @@ class DraftedRequests:
 
     @property
     def settings(self) -> Part:
-        """Of the study."""
+        """The study's settings for these requests."""
         mix = [self._entry(number, path) for number, path in enumerate(self.inquiry.site.paths)]
         rate = {"rate": self.load.rate} if self.load.rate else {}
         return {"kind": "mix", "users": self.load.users, "cold": True, **rate, "mix": mix}
@@ -120,7 +121,7 @@ class DraftedRequests:
         return answer, details.model_copy(update={"metrics": list(dict.fromkeys(metrics))})
 
     def seconds(self, network: Network) -> float:
-        """By what the survey saw and the network's arithmetic, a mean over the paths."""
+        """Seconds of a request: the survey's answers and the network's arithmetic, averaged over the paths."""
         return mean(self._seconds(answers, network) for answers in self.answers)
 
     def _seconds(self, answers: Sequence[Answer], network: Network) -> float:
@@ -137,7 +138,7 @@ class DraftedRequests:
         )
 
     def times(self, network: Network) -> int:
-        """Of a user."""
+        """Requests of a user."""
         load = self.load
         if load.requests:
             return load.requests
@@ -148,21 +149,21 @@ class DraftedRequests:
         return max(requests, tail if affordable else 1, math.ceil(load.least / load.users))
 
     def _each(self, network: Network) -> float:
-        """Seconds of one of a user's requests, with losses, and at the rate that is asked for."""
+        """Seconds of one of a user's requests, with losses, at the requested rate."""
         return max(self.load.users / self.load.rate if self.load.rate else 0.0, self._at_worst(network))
 
     def lasts(self, network: Network) -> float:
-        """By the rate, or one after another."""
+        """Seconds of all requests, by their rate or one after another."""
         return self.times(network) * self._each(network)
 
     def tail(self, network: Network, /) -> bool:
-        """Of all users' requests."""
+        """Whether the requests of all users together are enough."""
         return self.load.users * self.times(network) >= _TAIL
 
 
 @dataclass(frozen=True)
 class DraftedVisits:
-    """Of a page, each with an empty cache and connections of its own."""
+    """Visits of a page, each with an empty cache and connections of its own."""
 
     page: Page
     load: OfferedLoad = OfferedLoad(1)
@@ -174,7 +175,7 @@ class DraftedVisits:
 
     @property
     def settings(self) -> Part:
-        """Of the study."""
+        """The study's settings for these visits."""
         resources = [resource.model_dump(mode="json", exclude_defaults=True) for resource in self.page.resources]
         for resource in resources:
             resource |= {
@@ -185,17 +186,17 @@ class DraftedVisits:
 
     @property
     def families(self) -> Sequence[Family]:
-        """Of visits."""
+        """The metrics of visits."""
         return OF_VISITS
 
     def seconds(self, network: Network) -> float:
-        """By the network's arithmetic: what comes one after another, and all bytes."""
+        """Seconds of a visit by the network's arithmetic: the chain of its requests, and all bytes."""
         turns = max(self.page.depth()) + 2
         bits = self.load.users * self.page.bytes * 8
         return turns * network.round_trip_ns / 1e9 + bits / _rate(network) + self.page.running_ns() / 1e9
 
     def times(self, network: Network) -> int:
-        """Of a user."""
+        """Visits of a user."""
         return _within(_VISITS, self.load, self.seconds(network))
 
     def lasts(self, network: Network) -> float:
@@ -212,7 +213,7 @@ def _rate(network: Network) -> float:
 
 
 def _lossy(network: Network) -> float:
-    """What one TCP connection gets through by its losses (Mathis et al. 1997), bits a second."""
+    """The rate of one TCP connection with these losses, bit/s (Mathis et al. 1997)."""
     loss = network.down.loss.mean if network.down and network.down.loss else 0.0
     if not loss or not network.round_trip_ns:
         return math.inf
@@ -224,12 +225,12 @@ def _usual(answers: Sequence[Answer]) -> float:
 
 
 def _within(bounds: tuple[int, int], load: OfferedLoad, seconds: float) -> int:
-    """The number that is asked for, or of so many seconds each as a trial has time for."""
+    """The number that the user asks for, or else as many of so many seconds each as fill a trial."""
     return load.requests or max(bounds[0], min(bounds[1], math.floor(_TRIAL_S / max(seconds, 1e-6))))
 
 
 def by_network(workload: DraftedWorkload, networks: Mapping[str, Network], files: Mapping[str, str]) -> dict[str, Part]:
-    """The levels of a factor `network`; `files` has those that are given by a path."""
+    """The levels of a factor `network`. `files` gives the networks that are named by a path."""
     return {
         name: {"network": files.get(name, name), "requests": workload.times(network)}
         for name, network in networks.items()

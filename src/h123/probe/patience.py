@@ -1,4 +1,4 @@
-"""What a person hears while a server that was started has not yet opened what it is waited for."""
+"""Tells the user what the lab waits for while a started server has not opened its port yet."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -8,7 +8,7 @@ from pathlib import Path
 from h123.documents.trial_files import Role
 
 FIRST_S = 5.0
-"""So long nobody wonders what is waited for."""
+"""Seconds before the first message."""
 EVERY_S = 10.0
 _LINE = 160
 """Characters of what it printed last."""
@@ -17,8 +17,8 @@ _TAIL_BYTES = 2000
 
 @contextmanager
 def impatience(folder: Path, started: Role, scout: Role, say: Callable[[str], None]) -> Iterator[None]:
-    """While a lab waits below `folder` for `started` to be ready, after which it begins `scout`, say from time to time
-    what it waits for."""
+    """While a lab below `folder` waits for `started` to be ready, after which it begins `scout`, report from time to
+    time what it waits for."""
     finished = threading.Event()
     teller = threading.Thread(target=_report_waiting, args=(finished, folder, started, scout, say), daemon=True)
     teller.start()
@@ -61,7 +61,7 @@ def _printed_last(log: Path) -> str:
 
 
 def _log(folder: Path, role: Role) -> Path:
-    """Of the trial that runs somewhere below the folder."""
+    """The log of a role in the trial that runs below the folder."""
     name = Path("logs", f"{role.name}.log")
     with suppress(OSError):  # it may have ended meanwhile
         return next(folder.rglob(str(name)), folder / name)

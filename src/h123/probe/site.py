@@ -1,4 +1,4 @@
-"""Where a person's own server is asked, and for what: its URLs."""
+"""The URLs of the user's own server."""
 
 import socket
 from collections.abc import Sequence
@@ -11,13 +11,13 @@ from h123.study import request_path
 
 HTTPS = 443
 _PATIENCE_S = 2.0
-"""For a connection, which only tells which of several addresses to take."""
+"""The timeout of a connection that only finds out which of several addresses works, s."""
 _EXAMPLE = "write it as in https://localhost:8443/api/orders"
 
 
 @dataclass(frozen=True)
 class ProbedSite:
-    """What URLs of one server have in common, and their paths with queries."""
+    """What the URLs of one server have in common, and their paths with queries."""
 
     host: str
     port: int
@@ -25,7 +25,7 @@ class ProbedSite:
 
 
 def site_of(urls: Sequence[str]) -> ProbedSite:
-    """Raises UserError for what is no URL of a server with TLS, and where there is more than one server."""
+    """Parse the URLs of one server. Raises UserError for URLs without TLS, and where they name more than one server."""
     if not urls:
         raise UserError("no URL given: what is the server to be asked for?", remedy=f"--url: {_EXAMPLE}")
     parts = [_parts(url) for url in urls]
@@ -55,7 +55,7 @@ def addresses_of(site: ProbedSite) -> list[str]:
 
 
 def takes_a_connection(address: str, port: int) -> bool:
-    """Whether somebody listens there for TCP."""
+    """Whether a program accepts TCP connections there."""
     try:
         socket.create_connection((address, port), _PATIENCE_S).close()
     except OSError:

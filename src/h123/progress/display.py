@@ -1,4 +1,4 @@
-"""What a person sees while trials run: the trial, how far along, and the time left."""
+"""Shows progress while trials run: the trial, how far the campaign is, and the time left."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from h123.base.units import format_span
 from h123.documents import Reason
 
 NAMES_SHOWN = 3
-"""Of the trials that run at once."""
+"""The display names at most this many of the trials that run at once."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class InterimEstimate:
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a campaign is."""
+    """How far a campaign has come."""
 
     running: list[str]
     """Names of the attempts that run, oldest first."""
@@ -44,7 +44,7 @@ class Standing:
 
 
 class AttemptOutcome(TypedDict):
-    """An attempt that has: what people are told of it."""
+    """The outcome of an attempt, as the display shows it."""
 
     trial: str
     attempt: int
@@ -55,10 +55,10 @@ class AttemptOutcome(TypedDict):
 
 
 class Display(Protocol):
-    """Told what happens; shows it. A context manager around the whole campaign.
+    """Shows progress. It is a context manager around the whole campaign.
 
-    `show` is called when an attempt begins; `end` gets an ended attempt's journal event; `say` tells what the campaign
-    does instead of running trials.
+    The campaign calls `show` when an attempt begins, `end` with the journal's event when one has ended, and `say` to
+    report what it does instead of running trials.
     """
 
     def __enter__(self) -> "Display": ...
@@ -75,7 +75,7 @@ class _Blocks:
         self._blocks_done = 0
 
     def completed(self, standing: Standing) -> list[str]:
-        """What to say of it: the estimates so far; nothing if no block has been completed since."""
+        """Lines about the estimates so far, if a block has been completed since the last call."""
         if standing.blocks_done <= self._blocks_done or not standing.so_far:
             return []
         self._blocks_done = standing.blocks_done
@@ -142,7 +142,7 @@ class LiveDisplay:
 
 
 class LineDisplay:
-    """One line a trial, for logs and pipes; what is said again and again is one line, too."""
+    """Prints lines for logs and pipes. Messages that repeat make one line."""
 
     def __init__(self, console: Console) -> None:
         self._console = console

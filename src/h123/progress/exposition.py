@@ -19,7 +19,7 @@ _LAST_PORT = 65535
 
 @dataclass(frozen=True)
 class Listening:
-    """Where to listen. Port 0 is any free one."""
+    """The address to listen on. Port 0 is any free one."""
 
     host: str
     port: int
@@ -64,7 +64,7 @@ class Exposition:
             "h123_estimate_ratio", "Median over the blocks so far; not final.", ["pair", "metric", "cell"], registry=own
         )
         self.url = ""
-        """Where it can be read, while it can."""
+        """The URL of the metrics while the server runs."""
 
     @contextmanager
     def of(self, study: str, folder: Path) -> Iterator[None]:
@@ -95,7 +95,7 @@ class Exposition:
         return server, thread
 
     def display_with(self, display: Display) -> "Exposed":
-        """A display whose campaign is told of here as well."""
+        """A display that also updates the metrics."""
         return Exposed(display, self)
 
     def stands(self, standing: Standing) -> None:

@@ -1,4 +1,5 @@
-"""A small HTTP server beside a campaign. The campaign goes on whoever connects: connections are few and short."""
+"""A small HTTP server that runs during a campaign. Connections are few and short, so no client can delay the
+campaign."""
 
 import io
 import socket
@@ -12,7 +13,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 MOST = 16
 """Connections that are open at once. One more ends the oldest: who asks and is answered is done at once."""
 PATIENCE_S = 5.0
-"""How long a connection may be silent."""
+"""How long a connection may be silent, s."""
 _DRAINED = 1 << 20
 """Bytes of a refused request that are still read, so that the refusal arrives."""
 
@@ -36,7 +37,7 @@ class Listener(ThreadingMixIn, WSGIServer):
         self.set_app(application)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """In a thread of its own."""
+        """Handle the request in a thread of its own."""
         with self._lock:
             oldest = next(iter(self._open)) if len(self._open) >= MOST else None
             self._open[request] = None
@@ -47,7 +48,7 @@ class Listener(ThreadingMixIn, WSGIServer):
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: Any) -> None:
-        """Ends it so that what was answered arrives: a close with bytes unread would reset the connection."""
+        """End the connection so that the answer arrives: closing it with unread bytes would reset it."""
         with suppress(OSError):
             request.settimeout(1.0)
             request.shutdown(socket.SHUT_WR)

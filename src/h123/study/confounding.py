@@ -1,4 +1,4 @@
-"""Confounded factors: levels that change several parameters together, so that nobody can tell which one it was."""
+"""Confounded factors: levels that change several parameters together, so that their effects cannot be separated."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ def together(columns: Mapping[str, Sequence[Hashable]]) -> Iterator[list[str]]:
 
 
 def confounded_note(factor: str, names: Sequence[str]) -> str:
-    """What a plan and a report say of it."""
+    """The note in plans and reports."""
     listing = f"{', '.join(names[:-1])} and {names[-1]}"
     return (
         f"levels of {factor} change {listing} together: nobody can tell which of them makes a difference between them"

@@ -1,21 +1,21 @@
-"""How long a trial will take and how much it will move, said before anything runs.
+"""Estimates how long a trial will take and how many bytes it will move, before anything runs.
 
-An estimate to plan an afternoon by, not a prediction of results. It adds up handshakes and cold requests (round trips,
-slow start), then the warm requests at the tightest of these limits:
+The estimate is for planning an afternoon, not for predicting results. It adds handshakes and cold requests (round
+trips, slow start) to the warm requests at the tightest of these limits:
 
 * the link's rate, and that of the link to what stands behind the server;
-* what the subjects' processors get through;
+* the throughput of the subjects' processors;
 * the loss-limited rate of the connections in use (Mathis, Semke, Mahdavi, Ott, The macroscopic behavior of the TCP
   congestion avoidance algorithm, CCR 27(3), 1997) from each one's first loss on, after 1/p packets on average;
 * one round trip and one serialisation for each of a user's requests, which follow one another (closed loop);
-* the rate of requests asked for (open loop).
+* the requested rate (open loop).
 
-Cross traffic leaves what a constant stream does not take, or of bulk connections one more's share of the rate.
+Cross traffic leaves what a constant stream does not take; next to bulk connections, one more gets an equal share.
 
-Left out: queueing delay, retransmission timeouts, blackouts, timed changes, blocked UDP, and differences between
-congestion controllers, except that bbr ignores random loss.
+The estimate ignores queueing delay, retransmission timeouts, blackouts, timed changes, blocked UDP, and differences
+between congestion controllers, except that bbr ignores random loss.
 
-Under the virtual clock processing takes no time of the trial's, and waiting takes none of ours: a trial costs the
+Under the virtual clock processing takes no time of the trial, and waiting takes no real time: a trial costs the
 processor time of its packets and requests, whatever its clock says (docs/virtual-clock.md, "What a trial costs").
 """
 
@@ -33,7 +33,7 @@ WAYS = ("up", "down")
 WIRE_OVERHEAD = 1.05
 """Bytes on the link per body byte: packet headers, TLS records, acknowledgements the other way."""
 UNSHAPED_BPS = 2e9
-"""More than subjects manage over a plain veth pair."""
+"""More than subjects manage over a plain veth pair, bit/s."""
 PROCESSED_BPS = {
     ("h1", "down"): 1.6e9,
     ("h1", "up"): 0.9e9,
@@ -42,8 +42,8 @@ PROCESSED_BPS = {
     ("h3", "down"): 1.1e9,
     ("h3", "up"): 0.4e9,
 }
-"""What of bodies that go down or up client, server and storage get through on two cores, about; measured with
-studies/rest-api.yaml (h1: as h2)."""
+"""The approximate rate at which client, server and storage process bodies that go down or up, on two cores, bit/s.
+Measured with studies/rest-api.yaml (h1: as h2)."""
 UNSHAPED_ROUND_TRIP_S = 0.0003
 TRIAL_OVERHEAD_S = 0.2
 """Namespaces, server start, client start, tear-down, files; measured."""
@@ -58,21 +58,21 @@ over HTTP/2 and 0.49 ms over HTTP/3 without the boot, for 3 MB (docs/virtual-clo
 less: 27 MB instead of 3 MB over `home`, two trials of HTTP/2 and one of HTTP/3, cost 0.17 ms for each packet more, on a
 busy machine. These are between. h1: as h2."""
 VIRTUAL_UNSHAPED = 0.05
-"""Of that, what a packet's worth of bytes costs over a plain veth pair, which carries up to 64 kB at once: 24 MB more
-over HTTP/3 took 0.9 s on a busy machine, and over HTTP/2 too little to tell."""
+"""The share of this that a packet's worth of bytes costs over a plain veth pair, which carries up to 64 kB at once. 24
+MB more over HTTP/3 took 0.9 s on a busy machine; over HTTP/2 the difference was too small to measure."""
 VIRTUAL_IDLE = 0.002
 """Processor time of a virtual second in which nothing happens: 130 s on `satellite` cost some 0.2 s; the same bench."""
 PACKETS_OF_DATA = 1.6
 """Packets of a full segment's worth of body, acknowledgements and losses included: 3300 for 3 MB; the same bench."""
 PACKETS_OF_REQUEST, PACKETS_OF_CONNECTION = 4, 14
-"""Without bodies: a request, its answer and what acknowledges them; a handshake and the end."""
+"""Packets without bodies: a request, its answer and their acknowledgements; a handshake and the end."""
 VIRTUAL_CHECK_S = 0.8
 """Real time of a link check there; a kernel boots for it, and its packets are as many on any link."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a trial is expected to cost."""
+    """The expected cost of a trial."""
 
     seconds: float
     bytes: int
@@ -88,7 +88,8 @@ def estimate(trial: PlannedTrial, networks: Mapping[str, Network]) -> Estimate:
 
 
 def estimate_blocks(blocks: Iterable[Sequence[PlannedTrial]], networks: Mapping[str, Network]) -> dict[str, Estimate]:
-    """Every trial's cost by its id; the first over its networks, under its clock, carries a block's link checks."""
+    """The cost of every trial by its id. A block's first trial over its networks, under its clock, includes their link
+    checks."""
     costs: dict[str, Estimate] = {}
     for block in blocks:
         checked: set[tuple[str, ...]] = set()
@@ -126,7 +127,7 @@ def estimate_parameters(parameters: Parameters, networks: Mapping[str, Network])
 
 
 def own_seconds(parameters: Parameters, networks: Mapping[str, Network]) -> float:
-    """Seconds that one trial takes on its own clock: the one that its `trial_timeout` is of."""
+    """Seconds that one trial takes on its own clock, which its `trial_timeout` limits."""
     paths, work = _paths(_access(parameters, networks), parameters), parameters.workload
     cold = (work.rows() or {})["cold"] * _cold_s(parameters, paths)
     cold += work.connections_uncounted() * _uncounted_s(parameters, paths)
@@ -139,7 +140,7 @@ def own_seconds(parameters: Parameters, networks: Mapping[str, Network]) -> floa
 
 
 def _passes(work: WorkloadKind) -> int:
-    """How often all is asked for: before a repeat visit there is another one."""
+    """How often the workload runs: a repeat visit follows another one."""
     return 2 if work.repeats else 1
 
 
@@ -149,7 +150,7 @@ def _access(parameters: Parameters, networks: Mapping[str, Network]) -> Network:
 
 
 def _processing_s(parameters: Parameters) -> float:
-    """What the processors need for all requests."""
+    """Processor time of all requests, s."""
     requests = _passes(parameters.workload) * parameters.workload.all_requests()
     return sum(requests * _bits(parameters, way) / PROCESSED_BPS[parameters.protocol, way] for way in WAYS)
 
@@ -170,7 +171,7 @@ def _simulating_s(parameters: Parameters, network: Network) -> float:
 
 
 def _behind(parameters: Parameters, networks: Mapping[str, Network]) -> tuple[float, float, float]:
-    """Behind the server: seconds to seed what is downloaded, seconds of the warm requests, bytes."""
+    """Behind the server: seconds to store what is downloaded, seconds of the warm requests, bytes."""
     stored = parameters.store != "memory"
     if not stored and parameters.backend_network is None:
         return 0.0, 0.0, 0.0
@@ -185,7 +186,8 @@ def _behind(parameters: Parameters, networks: Mapping[str, Network]) -> tuple[fl
 
 
 def _warm_s(parameters: Parameters, paths: "_Paths", connections: int, *, after: bool) -> float:
-    """All warm requests: what each connection carries, `after` a first request or not, by itself; and all together."""
+    """Seconds of all warm requests: the larger of what one connection needs for its share (`after` a first request or
+    not) and what all of them need together."""
     alone, together = 0.0, 0.0
     for way, path in paths.items():
         request_bits = _bits(parameters, way)
@@ -212,7 +214,8 @@ class _Path:
         return cls(_round_trip_s(network), _rate_bps(direction) * _rate_share(network, up), loss)
 
     def lossy_s(self, bits: float) -> float:
-        """What one connection needs for its first `bits`, as far as loss limits it, at MSS / RTT * sqrt(3/2 / p)."""
+        """Seconds that one connection needs for its first `bits` as far as loss limits it, at MSS / RTT * sqrt(3/2 /
+        p)."""
         if self.loss == 0:
             return 0.0
         before_the_first_loss = MSS_BYTES * 8 / self.loss
@@ -228,7 +231,7 @@ _Paths = Mapping[str, _Path]
 
 
 def _paths(network: Network | None, parameters: Parameters) -> _Paths:
-    """By `up` and `down`."""
+    """The paths `up` and `down`."""
     return {way: _Path.of(network, way == "up", parameters.congestion) for way in WAYS}
 
 
@@ -249,7 +252,7 @@ def _uncounted_s(parameters: Parameters, paths: _Paths) -> float:
 
 
 def _pace_s(parameters: Parameters, paths: _Paths) -> float:
-    """What users need whom nothing keeps waiting: by the asked rate, or one request after the other."""
+    """Seconds of users that never wait for the network: by the requested rate, or one request after the other."""
     work = parameters.workload
     requests = parameters.users * work.each()
     if parameters.rate is not None:
@@ -275,7 +278,7 @@ def _round_trip_s(network: Network | None) -> float:
 
 
 def _rate_share(network: Network | None, up: bool) -> float:
-    """What share of its rate cross traffic leaves of a way; never less than a tenth."""
+    """The share of a direction's rate that cross traffic leaves, at least a tenth."""
     traffic = (network.cross.up if up else network.cross.down) if network and network.cross else None
     if traffic is None:
         return 1.0

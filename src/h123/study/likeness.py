@@ -1,7 +1,7 @@
-"""How alike the compared treatments send, apart from what the study compares: what of it is equal, and what is not.
+"""Compares how the treatments send, apart from what the study compares: which settings are equal, and which are not.
 
-TCP's part is the kernel's, in every trial the same one; over QUIC each stack has its own constants. What can be chosen
-is made equal where a study says `transport: matched`; the rest is named, so that nobody takes it for the protocol's.
+For TCP the kernel sends, the same one in every trial. For QUIC each stack has its own constants. A study with
+`transport: matched` makes equal what it can set. The rest is named, so that no reader attributes it to the protocol.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -18,27 +18,27 @@ STACKS = (
     "receive windows",
     "details of congestion control",
 )
-"""What two implementations have of their own, and no study can set."""
+"""Properties of an implementation that no study can set."""
 _MOST_PHRASES = 3
 
 TransportRoles = Mapping[str, Mapping[Name, Collection[str]]]
-"""Subject to the roles in which it takes each setting."""
+"""For each subject, the roles in which it takes each setting."""
 
 
 @dataclass(frozen=True)
 class SenderSetting:
-    """Whoever sends the bodies of a trial, and what it has of one setting; None: a value of its own."""
+    """A sender of a trial's bodies and its value of one setting. None: a value of its own."""
 
     setting: Setting
     name: str
-    """Of the subject; empty for the kernel."""
+    """The subject's name. Empty for the kernel."""
     protocol: str
     role: str
     value: Value | None
 
     @classmethod
     def all(cls, p: Parameters, choosing: TransportRoles, setting: Setting) -> "list[SenderSetting]":
-        """Of a trial with these parameters, whoever sends most first."""
+        """The senders of a trial with these parameters. The one that sends most comes first."""
         return [cls.of(p, role, choosing, setting) for role in p.workload.senders()]
 
     @classmethod
@@ -58,7 +58,7 @@ class SenderSetting:
         return f"{self.name or 'Linux'}'s own" if self.value is None else self.setting.describe(self.value)
 
     def is_like(self, other: "SenderSetting") -> bool:
-        """Whether both have the same, as far as that is known."""
+        """Whether both have the same value, as far as known."""
         if self.value is None or other.value is None:
             return (self.name, self.value) == (other.name, other.value)
         return self.value == other.value
@@ -69,14 +69,14 @@ Sides = tuple[Parameters, Parameters]
 
 @dataclass(frozen=True)
 class Likeness:
-    """Of all pairs with one `transport`: what is unlike in some of them, and where that can be told, how."""
+    """The settings that differ in some pairs with one `transport`, and how, where that is known."""
 
     transport: str
     differences: Mapping[str, str]
 
     @property
     def text(self) -> str:
-        """In words that go on after `Transport`."""
+        """Words that continue a sentence after `Transport`."""
         listed = ", ".join(f"{what} ({how})" if how else what for what, how in self.differences.items())
         if self.transport == "matched":
             return f"matched but for: {listed}" if listed else "matched"
@@ -138,7 +138,7 @@ def _differences(pairs: Sequence[Sides], choosing: TransportRoles) -> dict[str, 
 
 
 def _stack(p: Parameters) -> tuple[str, ...]:
-    """What sends and receives packets: the kernel, or two programs."""
+    """The programs that send and receive packets: the kernel, or two subjects."""
     return ("QUIC", p.server, p.client) if p.protocol == "h3" else ("TCP",)
 
 

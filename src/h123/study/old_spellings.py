@@ -8,9 +8,9 @@ _VALUES = {("congestion", "own"): "default"}
 """The new spelling, by parameter and old spelling."""
 _STUDY_KEYS = {"only": "filter"}
 _SERVER_KEYS = {"may_load": "allow_remote_load"}
-"""Of a server that the study describes itself."""
+"""Keys of a server that the study describes itself."""
 _CAMPAIGN_KEYS = {**_STUDY_KEYS, "width": "precision"}
-"""Of campaign.json."""
+"""Keys of campaign.json."""
 
 
 def respelled(name: str, value: Any) -> Any:

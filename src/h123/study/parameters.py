@@ -16,9 +16,9 @@ Role = Literal["server", "client", "backend"]
 SUBJECT_PARAMETERS: tuple[str, ...] = get_args(Role)
 NETWORK_PARAMETERS = ("network", "backend_network")
 LEAST_DATAGRAM = 1252
-"""Bytes of payload, of packets of 1280 bytes: every path of IPv6 carries them, and every QUIC can be told to."""
+"""Bytes of payload in packets of 1280 bytes, which every path of IPv6 carries and every QUIC stack accepts."""
 LEAST_CHAIN, MOST_CHAIN = 1000, 15_000
-"""Bytes of certificates: two small ones have 900 of them, and 16 384 fit in a TLS record with what is around them."""
+"""Bytes of certificates. Two small ones have 900, and a TLS record has room for 16 384 with what surrounds them."""
 _MS = 10**6
 
 
@@ -56,21 +56,21 @@ class Parameters(WorkloadParameters):
     network: str
     """A network by name, or the path of its file."""
     losses: Literal["own", "none", "one"] = "own"
-    """Of the access link. own: what its network loses; none: nothing; one: in each block another one of the packets
-    that carry the bodies, and no other (single_loss.py)."""
+    """The losses of the access link. own: what its network loses. none: nothing. one: in each block one other packet
+    that carries bodies, and nothing else (single_loss.py)."""
     tls: Annotated[Literal["1.2", "1.3"], BeforeValidator(_read_version)] = "1.3"
-    """The version that both sides speak, and no other."""
+    """The only version that both sides speak."""
     port: Annotated[Count, Field(ge=1, le=65_535)] = 4443
-    """Where the server listens, TCP or UDP."""
+    """The port on which the server listens, TCP or UDP."""
     store: Literal["memory", "gcs"] = "memory"
     """memory: the server makes up and discards bodies; gcs: it reads and writes them as objects of a backend."""
     backend: str = "fake-gcs"
     """Subject behind the server; started only where `store` is not memory."""
     backend_network: str | None = None
-    """Between server (a) and what stands behind it (b), on a host of its own. None: a plain veth pair to a store's
-    backend; the origin behind a proxy is on the proxy's host."""
+    """The network between the server (a) and what stands behind it (b), on a host of its own. None: a plain veth pair
+    to a store's backend; the origin behind a proxy is on the proxy's host."""
     congestion: Literal["cubic", "reno", "bbr", "default"] = "cubic"
-    """Of the end that sends bodies; default: the one that each QUIC stack has by itself, cubic for TCP."""
+    """The controller of the end that sends bodies. default: the QUIC stack's own choice, cubic for TCP."""
     transport: Literal["deployed", "matched"] = "deployed"
     """deployed: each stack as it comes; matched: what can be made equal in how they send is (`setting`)."""
     initial_window: Annotated[Count, Field(ge=1, le=1000)] | None = None
@@ -82,8 +82,8 @@ class Parameters(WorkloadParameters):
     min_rto: Annotated[Duration | None, AfterValidator(_check_route_time)] = None
     """TCP's least retransmission time; None: the kernel's own, 200 ms."""
     certificate: Annotated[Size | None, AfterValidator(_of_a_chain)] = None
-    """Bytes of the certificates that the server sends, its own and the one that vouches for it; None: its own alone, as
-    small as it can be."""
+    """Bytes of the certificates that the server sends, its own and the intermediate one. None: its own alone, as small
+    as possible."""
     qlog: StrictBool = False
     """The server writes a log of its QUIC connections into the trial's folder."""
     capture: StrictBool = False
@@ -94,10 +94,10 @@ class Parameters(WorkloadParameters):
     """shared: the kernel lets programs run on any processor; apart: the client has half of them for itself, the server,
     and what stands behind it, the others."""
     trial_timeout: Annotated[Duration, Field(gt=0)] = 120 * 10**9
-    """Of the client's whole run."""
+    """The timeout of the client's whole run."""
 
     def setting(self, name: Name) -> Value | None:
-        """What senders are asked for; None: what each stack has by itself."""
+        """The value that senders must use. None: each stack's own."""
         value: Value | None = getattr(self, name)
         if value is None and self.transport == "matched" and self.congestion != SETTINGS[name].brought_by:
             return SETTINGS[name].matched_value
@@ -108,7 +108,7 @@ class Parameters(WorkloadParameters):
         return (self.network, self.backend_network) if self.backend_network else (self.network,)
 
     def checked_links(self) -> tuple[str, ...]:
-        """What a link check vouches for: links of these networks, with these losses, under this clock."""
+        """What a link check covers: links of these networks, with these losses, under this clock."""
         return (self.clock, self.losses, *self.networks())
 
     def roles(self) -> dict[Role, str]:
@@ -143,7 +143,7 @@ class PlannedTrial:
     id: str
     """Unique in the campaign and fit for a file's name: block, place in the block, levels."""
     block: int
-    """From 1."""
+    """The block's number, from 1."""
     position: int
     """Place in the whole block's order, from 1; a filtered plan keeps it, with gaps."""
     cell: dict[str, str]
@@ -156,4 +156,4 @@ class PlannedTrial:
     lost_at: float = 0.0
     """Where in the transfer, 0 to 1, a trial that loses one packet loses it."""
     moment: float = 0.0
-    """Where in the course of cross traffic, 0 to 1, its block is."""
+    """Where in the course of cross traffic, 0 to 1, its block starts."""

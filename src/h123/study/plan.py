@@ -1,16 +1,16 @@
-"""From a study to its trials: randomised complete blocks.
+"""Plans the trials of a study: randomised complete blocks.
 
 Each block runs every treatment of every cell once, and the twin of each cell once more, all in one random order.
-Order and seeds come out of SHA-256 alone, so they are the same on every machine and with every library's version:
+Order and seeds derive from SHA-256 alone, so they are the same on every machine and with every library's version:
 
 * a treatment's place in its block is the rank of hash(seed, block, treatment);
-* the link's seed is hash(seed, block, network), so whatever is compared within a block meets the same packet fates,
-  under the wall clock and under the virtual one;
+* the link's seed is hash(seed, block, network), so all compared trials of a block meet the same packet fates, under the
+  wall clock and under the virtual one;
 * the place of a packet that is lost on purpose, and the moment of cross traffic that a block meets, are the block's in
   a sequence of even spread.
 
-Neither depends on how many blocks there are or on what else is in them. So a longer campaign extends a shorter one, and
-one that is filtered is a part of the whole one: same names, same seeds, same relative order.
+None of these depends on how many blocks there are or on what else is in them. So a longer campaign extends a shorter
+one, and a filtered campaign is a part of the whole one: same names, same seeds, same relative order.
 """
 
 import hashlib
@@ -32,10 +32,10 @@ from h123.study.study import MOST_TRIALS, Study, split_pair
 from h123.study.workload import Upload
 
 LevelFilter = dict[str, list[str]]
-"""By factor, the levels that run."""
+"""The levels that run, by factor."""
 MAX_ID_LENGTH = 120
 MOST_TREATMENTS = 3_000
-"""Of a study: each is settled, and shown, before anything runs."""
+"""The most treatments of a study. h123 resolves and shows each of them before anything runs."""
 
 
 @dataclass(frozen=True)
@@ -51,14 +51,14 @@ class Plan:
     planned: int
     """The campaign's blocks; `part` has some of them."""
     notes: list[str] = field(default_factory=list)
-    """What the person should know: what the filter dropped, what cannot be measured or told apart."""
+    """Notes for the user: what the filter dropped, what cannot be measured or separated."""
 
     def part(self, numbers: Container[int]) -> "Plan":
         """These blocks alone."""
         return replace(self, blocks=[block for block in self.blocks if block[0].block in numbers])
 
     def trials(self) -> list[PlannedTrial]:
-        """In the order of execution."""
+        """The trials in the order of execution."""
         return list(itertools.chain.from_iterable(self.blocks))
 
     def uploads(self) -> set[Upload]:
@@ -66,7 +66,7 @@ class Plan:
         return {upload for trial in self.blocks[0] for upload in trial.parameters.workload.uploads()}
 
     def estimates(self) -> dict[str, Estimate]:
-        """Every trial's cost by its id."""
+        """The cost of every trial by its id."""
         return estimate_blocks(self.blocks, self.study.networks)
 
 
@@ -76,7 +76,7 @@ class _Treatment:
     twin: bool
     parameters: Parameters
     link: str
-    """What the link's seed depends on, besides campaign and block."""
+    """What the link's seed depends on, in addition to campaign and block."""
 
     def order(self, seed: int, block: int) -> int:
         words = [f"{factor}={self.cell[factor]}" for factor in sorted(self.cell)]
@@ -127,7 +127,7 @@ def make_plan(
 
 
 def _refuse_too_many(study: Study, level_filter: LevelFilter, blocks: int) -> None:
-    """Counts what nobody has time to run, before there is any of it."""
+    """Refuse a plan with more trials than anybody can run, before it is made."""
     treatments = math.prod(len(levels) for levels in study.factors.values())
     if treatments > MOST_TREATMENTS:
         raise UserError(
@@ -160,7 +160,7 @@ def _filtered_levels(study: Study, level_filter: LevelFilter) -> dict[str, list[
 
 
 def _filtered_pairs(study: Study, levels: list[str], usual: list[str]) -> tuple[list[str], list[str]]:
-    """Those that are complete with these levels, and what the person should know who is used to the `usual` ones."""
+    """The pairs that these levels complete, and notes for a user who expects the `usual` levels."""
     pairs, expected = (
         [pair for pair in study.compare.pairs if all(level in available for level in split_pair(pair))]
         for available in (levels, usual)
@@ -179,7 +179,7 @@ def _filtered_pairs(study: Study, levels: list[str], usual: list[str]) -> tuple[
 
 
 def _treatments(study: Study) -> list[_Treatment]:
-    """Every combination of levels, and once more those with the twin's level."""
+    """Every combination of levels, and the twin's level once more."""
     cells = [dict(zip(study.factors, levels, strict=True)) for levels in itertools.product(*study.factors.values())]
     networks_compared = any("network" in level for level in study.factors[study.compare.factor].values())
     treatments = []
@@ -245,15 +245,16 @@ def _trial_id(block: int, position: int, treatment: _Treatment, compared: str) -
 def timeless(parameters: Parameters, networks: Mapping[str, Network]) -> bool:
     """Whether nothing takes time in such a trial, as far as the networks' profiles are known.
 
-    Under the virtual clock processing takes none. Over a link that takes none either, times are the few microseconds by
-    which each reading of the clock advances it: their ratio says how often a program looks at the clock.
+    Under the virtual clock processing takes no time. Over a link that takes none either, times are the few
+    microseconds by which each reading of the clock advances it, so their ratio only says how often a program reads
+    the clock.
     """
     profiles = [networks.get(name) for name in parameters.networks()]
     return parameters.clock == "virtual" and all(network and not network.takes_time for network in profiles)
 
 
 def timeless_note(trials: Iterable[Parameters], networks: Mapping[str, Network]) -> str | None:
-    """What a plan says of them; None where it has none."""
+    """The plan's note about such trials. None where it has none."""
     names = dict.fromkeys(p.network for p in trials if timeless(p, networks))
     if not names:
         return None

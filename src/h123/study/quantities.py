@@ -27,7 +27,7 @@ def _quantity(parse: Callable[[object], float]) -> BeforeValidator:
 
 
 _MOST = 10**15
-"""More than anybody can write with a unit; files that h123 wrote may have been damaged."""
+"""More than anybody writes with a unit. Files that h123 wrote may be damaged."""
 
 Duration = Annotated[int, _quantity(parse_duration), Field(ge=0, le=_MOST)]
 """Nanoseconds, written `15ms`."""
@@ -43,7 +43,7 @@ Change = Annotated[float, _quantity(parse_change)]
 """A relative change, written `-31.2 %` or `-0.312`."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
-"""Of factors and levels: they become columns, parts of folders' names and words on command lines."""
+"""The form of names of factors and levels, which become columns, parts of folders' names and words on command lines."""
 
 
 def check_name(name: str, what: str) -> str:

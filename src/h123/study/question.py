@@ -1,4 +1,4 @@
-"""What studies ask, for a list of them: reading all of them whole would take ten times as long."""
+"""The questions of studies, for a list of them. Reading all studies completely would take ten times as long."""
 
 from pathlib import Path
 
@@ -6,7 +6,8 @@ from h123.study.yaml_document import YamlDocument
 
 
 def question_of(path: Path) -> str:
-    """What the study in this file asks; the rest of it is looked at only if that cannot be told. Raises UserError."""
+    """The question of the study in this file. It reads the whole file only if the question is not found otherwise.
+    Raises UserError."""
     question = YamlDocument(path).data.get("question")
     if isinstance(question, str) and question:
         return question

@@ -32,11 +32,11 @@ from h123.study.yaml_document import Location, YamlDocument
 
 FORMAT = "study/1"
 MOST_LOADS = 3000
-"""That are looked at: no plan has more treatments."""
+"""The most loads that the reader examines. No plan has more treatments."""
 MOST_LEVELS = 1000
-"""Of a factor."""
+"""The most levels of a factor."""
 MOST_CONDITIONS = 100
-"""That a study requires."""
+"""The most conditions that a study requires."""
 
 
 def _shapes_the_load(levels: dict[str, Level]) -> bool:
@@ -69,7 +69,7 @@ class StudyFile(Strict):
 
 
 def load_study(path: Path) -> Study:
-    """A study out of its file. Raises UserError naming file, line and what is allowed there."""
+    """Read a study from its file. Raises UserError with file, line and what is allowed there."""
     return StudyReader(YamlDocument.read(path, FORMAT)).study()
 
 
@@ -116,7 +116,7 @@ class StudyReader:
         return study
 
     def check_workloads(self, study: Study, parameter_names: Collection[str]) -> None:
-        """Each kind has what it needs, and nothing is `written` that no kind of this study has."""
+        """Check that each kind has what it needs, and that the study sets nothing that none of its kinds has."""
         kinds = set[str]()
         deciding = [name for name, levels in study.factors.items() if _shapes_the_load(levels)]
         for levels in itertools.islice(itertools.product(*(study.factors[name] for name in deciding)), MOST_LOADS):
@@ -135,7 +135,7 @@ class StudyReader:
                 raise self.document.error(self.place(study, stray[0], first), message)
 
     def check_metrics(self, study: Study, parameters: Parameters) -> None:
-        """Nobody asks for the time of visits where there are none."""
+        """Check that only studies with visits ask for the times of visits."""
         if parameters.workload.visit():
             return
         for number, family in enumerate(study.compare.families):
@@ -146,7 +146,7 @@ class StudyReader:
                     raise self.document.error(at, message)
 
     def place(self, study: Study, name: str, cell: dict[str, str]) -> Location:
-        """Where a parameter of a cell is written."""
+        """The location of a cell's parameter in the file."""
         for factor, level in cell.items():
             if name in study.factors[factor][level]:
                 return ["factors", factor, level]
@@ -173,7 +173,7 @@ class StudyReader:
         err_console.print(f"h123: {self.document.path}:{self.document.line(at)}: {message}", soft_wrap=True)
 
     def check_own(self, servers: Collection[str]) -> None:
-        """Servers that the study describes have names that nobody else has."""
+        """Check that no server of the study has the name of a subject."""
         for name in servers:
             self.name(name, "server", ["servers", name])
             if name in self.subjects:
@@ -222,7 +222,7 @@ class StudyReader:
         return dict(levels)
 
     def alike(self, level: Level, other: Level) -> bool:
-        """Whether nothing would tell their trials apart."""
+        """Whether the trials of two levels would be the same."""
         return level == other
 
     def scalar_level(self, factor: str, value: Any, at: Location) -> tuple[str, Level]:
@@ -299,13 +299,13 @@ class StudyReader:
         self.check_charts(study)
 
     def check_required(self, study: Study) -> None:
-        """Each condition is about something that is compared."""
+        """Check that each condition is about something that the study compares."""
         for index, condition in enumerate(study.require):
             if fault := study.unheld(condition, study.compare.pairs):
                 raise self.document.error(["require", index], fault)
 
     def check_ladder(self, compare: Comparison) -> None:
-        """Its steps and the whole are compared, or there would be nothing to multiply."""
+        """Check that the steps and the whole of a ladder are compared; otherwise there would be nothing to multiply."""
         if len(compare.ladder) in (1, 2):
             raise self.document.error(["compare", "ladder"], "a ladder needs at least 3 levels: two steps")
         for pair in rungs(compare.ladder):
@@ -314,7 +314,7 @@ class StudyReader:
                 raise self.document.error(["compare", "ladder"], message)
 
     def check_charts(self, study: Study) -> None:
-        """Each has a name of its own, and shows levels that are there."""
+        """Check that each chart has a name of its own and shows levels that exist."""
         compare, names = study.compare, [chart.name for chart in study.compare.charts]
         other_factors = [factor for factor in study.factors if factor != compare.factor]
         for index, chart in enumerate(compare.charts):

@@ -53,7 +53,7 @@ def find_study(name: str, folder: Path | None = None) -> Path:
 
 
 def is_study(name: str) -> bool:
-    """Whether `name` is that of a study, or the path of a file that says it is one. Raises UserError."""
+    """Whether `name` names a study, or the path of a file that says it is one. Raises UserError."""
     from h123.study.yaml_document import YamlDocument
 
     path = Path(name)
@@ -95,7 +95,7 @@ def _files(kind: str) -> list[Path]:
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether the file says that it is written for h123: the user's folders may hold YAML files of other programs."""
+    """Whether the file says that it is for h123. The user's folders may hold YAML files of other programs."""
     with suppress(OSError), path.open("rb") as file:
         return _MARK.search(file.read(_HEAD_BYTES)) is not None
     return False
@@ -106,7 +106,7 @@ def _names(kind: str) -> list[str]:
 
 
 def is_path(name: str) -> bool:
-    """Whether it is the path of a file, and not the name of something that comes with h123."""
+    """Whether it is the path of a file rather than the name of something that comes with h123."""
     return "/" in name or name.endswith((".yaml", ".yml"))
 
 

@@ -12,11 +12,11 @@ MSS_BYTES = 1448
 INITIAL_WINDOW_BYTES = 10 * MSS_BYTES
 """RFC 6928."""
 ACKNOWLEDGEMENT_BYTES = 60
-"""A packet that carries nothing else."""
+"""Bytes of a packet that only acknowledges."""
 _PLAIN_TCP, _QUIC = 1, 1
 """Round trips: RFC 9293; RFC 9000, which has TLS in it."""
 _TLS = {"1.3": 1, "1.2": 2}
-"""Of full handshakes: RFC 8446, section 2; RFC 5246, section 7.3."""
+"""Round trips of full handshakes: RFC 8446, section 2; RFC 5246, section 7.3."""
 
 
 def handshake_round_trips(
@@ -43,15 +43,15 @@ class Straight:
     rate_bps: float
 
     def bits_s(self, size: float) -> float:
-        """What the link needs for so many bytes."""
+        """Seconds that the link needs for `size` bytes."""
         return 8 * size / self.rate_bps
 
 
 def arrivals(packets: int, packet_bytes: float, window: int, most: int, link: Straight) -> Iterator[float]:
-    """When each packet of a body has arrived, in seconds from when its sender had the request.
+    """When each packet of a body arrives, in seconds after its sender received the request.
 
-    It begins with `window` packets, and each that is acknowledged lets two follow, until `most` are under way. A packet
-    leaves the link when the one before it has left and its bits have passed.
+    The sender begins with `window` packets. Each acknowledged packet lets two follow, until `most` are under way. A
+    packet leaves the link when the one before it has left and its bits have passed.
     """
     credits = [0.0] * min(window, most)  # when the sender may send a packet
     heapq.heapify(credits)

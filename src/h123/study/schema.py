@@ -23,7 +23,7 @@ from h123.study.yaml_document import Location, YamlDocument
 
 FORMAT = "import/1"
 UNKNOWN = "unknown"
-"""Server, client or network that nobody wrote down."""
+"""The server, client or network that no file names."""
 
 Unit = Literal["ns", "us", "ms", "s", "unix-ns", "unix-us", "unix-ms", "unix-s", "unix", "rfc3339"]
 """unix: since 1970 in s, ms, us or ns, whichever its digits mean, or RFC 3339; whole seconds give the runs' order."""
@@ -32,13 +32,13 @@ Redirects = Literal["failed", "left-out"]
 
 
 class ColumnSource(Strict):
-    """Where one value of a sample comes from: a column, or the same value for all."""
+    """The source of one value of a sample: a column, or one value for all samples."""
 
     column: str | None = None
     value: str | int | float | None = None
     unit: Unit | None = None
     values: dict[str | int, str | int | float] = Field(default={})
-    """What is written in the column, to what is meant."""
+    """Maps what the column contains to what it means."""
 
     @model_validator(mode="after")
     def _one_origin(self) -> "ColumnSource":
@@ -54,9 +54,9 @@ class Samples(Strict):
     """A schema whose `samples` these complete."""
     format: Format = "csv"
     rows: Literal["requests", "runs"] = "requests"
-    """runs: each row is a run of its own, and they are in the order in which they were measured."""
+    """runs: each row is a run of its own, and rows are in the order of measurement."""
     redirects: Redirects = "failed"
-    """What becomes of answers that send the client elsewhere."""
+    """How to count answers that redirect the client."""
     header: list[str] | None = None
     """Names of the columns of a file that has no header line."""
     where: dict[str, str] = Field(default={})
@@ -73,7 +73,7 @@ class Samples(Strict):
     protocol: ColumnSource | None = None
     error: ColumnSource | None = None
     succeeded: ColumnSource | None = None
-    """Whether the tool took the request for a success."""
+    """Whether the tool counted the request as a success."""
     phase: ColumnSource | None = None
     tls: ColumnSource | None = None
     resumed: ColumnSource | None = None
@@ -112,12 +112,12 @@ class Samples(Strict):
 
     @property
     def timed(self) -> bool:
-        """Whether it is known when a request began."""
+        """Whether the files say when a request began."""
         return self.start is not None or self.end is not None
 
     @property
     def ordered(self) -> bool:
-        """Whether times of different runs are of one clock, so that the runs' order is known."""
+        """Whether one clock gives the times of different runs, so that their order is known."""
         moment = self.start or self.end
         if moment is None:
             return self.rows == "runs"
@@ -137,8 +137,8 @@ class Schema:
 
 
 def load_schema(name: str, redirects: Redirects | None = None) -> Schema:
-    """A schema by its name (`oha`) or its file; `redirects` instead of its own. Raises UserError naming file, line and
-    what is allowed there."""
+    """Read a schema by its name (`oha`) or its file, with `redirects` instead of its own. Raises UserError with file,
+    line and what is allowed there."""
     path = find_schema(name)
     document = YamlDocument.read(path, FORMAT)
     samples = _samples(document)
@@ -189,7 +189,7 @@ def _samples(document: YamlDocument) -> Samples:
 
 
 def _set_by_factors(factors: Any) -> set[str]:
-    """Parameters that some factor sets in every level; what is malformed is left to the reader."""
+    """The parameters that some factor sets in every level. The reader reports malformed factors later."""
     names: set[str] = set()
     for name, levels in factors.items() if isinstance(factors, dict) else ():
         bundles = (
@@ -203,7 +203,7 @@ class _ForeignReader(StudyReader):
     """Reads the study in a schema: any server and client, a network that may be unknown, no need of a twin."""
 
     def check_subject(self, name: str, at: Location) -> None:
-        """Foreign subjects are in nobody's catalogue."""
+        """Accept any name: foreign subjects are in no catalogue."""
 
     def network(self, name: str, at: Location) -> str:
         if name != UNKNOWN:
@@ -212,7 +212,7 @@ class _ForeignReader(StudyReader):
         return UNKNOWN
 
     def alike(self, level: Level, other: Level) -> bool:  # noqa: ARG002
-        """What others varied need not be a parameter that h123 has."""
+        """Accept any levels: other tools vary things that are no parameters of h123."""
         return False
 
     def check_twin(self, study: Study) -> None:

@@ -1,7 +1,9 @@
-"""The one packet that a trial loses on purpose, so that what its loss costs shows beside the trial that loses none.
+"""Chooses the one packet that a trial loses on purpose. Comparing it with a trial that loses none shows what the loss
+costs.
 
-It is the packet with a certain byte, counted on the link in the direction in which most bodies go. How many bytes will
-pass is not known before, but how many the bodies have is: so places are shares of that, after what opens connections.
+It is the packet with a certain byte, counted on the link in the direction in which most bodies go. How many bytes
+will pass is not known in advance, but the size of the bodies is. So the place is a share of that size, after the
+bytes that open connections.
 """
 
 from h123.study.networks.network import Direction, Loss, Network

@@ -1,4 +1,4 @@
-"""A study, resolved: a question, its factors and levels, and what is compared."""
+"""A resolved study: a question, its factors and levels, and what it compares."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -21,12 +21,12 @@ from h123.study.quantities import RESOLVED, Share
 ENOUGH_FOR_INTERVAL = 6
 """Blocks: with fewer there is no interval that holds the truth in 95 of 100 campaigns."""
 MOST_TRIALS = 30_000
-"""Of a campaign: a day of the shortest ones; so there cannot be more blocks either."""
+"""The most trials of a campaign: a day of the shortest ones. There cannot be more blocks either."""
 
 _MOST_CELLS = 500
-"""That are looked at for a condition's metric."""
+"""The most cells that are examined for a condition's metric."""
 MOST_BARS = 6
-"""In a group of a chart: levels whose colours can be told apart."""
+"""The most bars in a group of a chart, whose colours a reader can distinguish."""
 
 Level = dict[str, Any]
 """Parameter name to value: what a level sets, or the settings."""
@@ -60,7 +60,7 @@ class Family(Strict):
     metrics: list[MetricName] = Field(min_length=1)
     """Metrics by name."""
     pairs: list[Pair] | None = None
-    """None: all of the study's."""
+    """None: all pairs of the study."""
     each: list[str] = Field(default=[])
     """One family per level of these factors."""
 
@@ -69,12 +69,12 @@ OF_REQUESTS = (
     Family(name="answer", correction="holm", metrics=["latency"]),
     Family(name="details", correction="bh", metrics=["ttfb", "goodput", "cold_latency", "handshake", "cpu"]),
 )
-"""What a study compares that does not say."""
+"""The families of a study that names none."""
 OF_VISITS = (
     Family(name="answer", correction="holm", metrics=["page_complete"]),
     Family(name="details", correction="bh", metrics=["page_first_byte", "page_largest", "cpu"]),
 )
-"""The same of visits of pages, for whoever writes a study of them."""
+"""The families of a study of pages that names none."""
 
 
 class Chart(Strict):
@@ -88,11 +88,11 @@ class Chart(Strict):
     along: str
     """The other factor."""
     at: Annotated[dict[str, str], Field(min_length=1)]
-    """What a group is called, and its level of that factor."""
+    """The name of each group, and its level of that factor."""
 
 
 class Comparison(Strict):
-    """What is compared with what, and how strictly it is judged."""
+    """The levels that the study compares, and how strictly."""
 
     factor: str
     """The compared factor."""
@@ -109,14 +109,14 @@ class Comparison(Strict):
     answers: Literal["alike", "any"] = Field(default="alike", exclude_if=lambda answers: answers == "alike")
     """alike: levels whose servers answer the same requests with other sizes are not judged; any: they are."""
     essential: list[Name] = Field(default=[], max_length=len(SETTINGS))
-    """What both levels of a pair must have alike, or the study is refused."""
+    """Settings that must be equal in both levels of a pair; otherwise the study is refused."""
     ladder: list[str] = Field(default=[])
     """Levels from one end to the other that change one thing at a time; `pairs` has each with the one before it, and
     the last with the first."""
     charts: list[Chart] = Field(default=[], exclude_if=lambda charts: not charts)
-    """Pictures that the report has besides its own."""
+    """Charts that the report has in addition to its own."""
     as_published: StrictBool = False
-    """Also analyse by the procedure of the REST-API study: pooled requests, Mann-Whitney, Kruskal-Wallis."""
+    """Whether to analyse also by the procedure of the REST-API study: pooled requests, Mann-Whitney, Kruskal-Wallis."""
     families: list[Family] = Field(default=[*OF_REQUESTS], min_length=1)
     """Comparisons that are corrected together; the first family is the question."""
 
@@ -168,16 +168,16 @@ class Study(Strict):
     settings: Level
     """The other parameters."""
     filter: dict[str, list[str]] = Field(default={}, exclude_if=lambda levels: not levels)
-    """Of these factors, the levels that run where `--filter` names no others of them."""
+    """The levels of these factors that run where `--filter` does not name others."""
     compare: Comparison
     blocks: Annotated[int, Field(ge=1, le=MOST_TRIALS, strict=True)]
     require: list[Condition] = Field(default=[], exclude_if=lambda require: not require)
-    """What must hold, or a campaign of it fails."""
+    """Conditions that must hold, or the campaign fails."""
     seed: Annotated[int, Field(ge=0, lt=2**53, strict=True)] = 1
     scale: Annotated[float, Field(gt=0, le=1)] = 1.0
-    """What the file's request counts were multiplied by."""
+    """The factor by which the file's request counts were multiplied."""
     servers: dict[str, OwnServer] = Field(default={})
-    """Those that the study describes itself."""
+    """Servers that the study describes itself."""
     networks: dict[str, Network] = Field(default={}, exclude=True)
     """Profiles of the networks that the study names."""
 
@@ -193,15 +193,15 @@ class Study(Strict):
         return values
 
     def unheld(self, condition: Condition, pairs: Sequence[str]) -> str | None:
-        """Why a campaign that compares these of the study's pairs says nothing about the condition; None: it does, be
-        its metric one that the study names or another."""
+        """Say why a campaign that compares these of the study's pairs cannot decide the condition. None: it can,
+        whether or not the study names the condition's metric."""
         levels = list(dict.fromkeys(level for pair in pairs for level in split_pair(pair)))
         sets = [self.settings, *(level for levels in self.factors.values() for level in levels.values())]
         clocks = {values["clock"] for values in sets if "clock" in values}
         return condition.fault(levels, clocks) or self._unmeasured(condition)
 
     def _unmeasured(self, condition: Condition) -> str | None:
-        """Of a metric that none of its trials has a value of, as far as their workload tells."""
+        """Say that none of its trials has a value of the metric, as far as their workload tells."""
         metric = METRICS[condition.metric]
         cells = (
             dict(zip(self.factors, cell, strict=True))
@@ -238,9 +238,10 @@ class Study(Strict):
         return self.model_copy(update={"factors": factors, "settings": settings, "scale": self.scale * scale})
 
     def settled(self, **parameters: str | None) -> "Study":
-        """This study with parameters that are to be the same in all trials, such as the clock; None: as it is.
+        """The study with parameters that are the same in all trials, such as the clock. None leaves a parameter as it
+        is.
 
-        Raises UserError where its factors set one of them.
+        Raises UserError where a factor sets one of them.
         """
         values = {name: value for name, value in parameters.items() if value is not None}
         for (name, value), (factor, levels) in itertools.product(values.items(), self.factors.items()):
@@ -271,12 +272,12 @@ class Study(Strict):
         return study
 
     def _misread(self, content: Mapping[str, Any]) -> str | None:
-        """What of the file is of another kind than h123 writes, such as a number in quotes."""
+        """What in the file has another type than h123 writes, such as a number in quotes."""
         changed = changed_value(content, self.model_dump(mode="json"))
         return f"{'.'.join(['study', *changed.at])} is {excerpt(changed.value)}" if changed else None
 
     def _contradiction(self) -> str | None:
-        """What is compared but is not there. (Of a file that a person wrote, the reader says it with its line.)"""
+        """What is compared but does not exist. (In a user's file, the reader reports this with the line.)"""
         levels = self.factors.get(self.compare.factor)
         if not levels or not all(self.factors.values()):
             return f"factor {self.compare.factor!r}, or another, has no levels"

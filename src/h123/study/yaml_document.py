@@ -24,18 +24,19 @@ from h123.base.strict import describe, place
 Location = Sequence[str | int]
 Model = TypeVar("Model", bound=BaseModel)
 MOST_BYTES = sizes.WRITTEN
-"""Of a file: read in about a second."""
+"""The largest file, which takes about a second to read."""
 MOST_VALUES = 100_000
-"""In a file, counted wherever an alias repeats them: without aliases, none of that size has so many."""
+"""The most values in a file, counted again wherever an alias repeats them. Without aliases no file of that size has
+more."""
 MOST_LEVELS = 50
-"""Of values in values."""
+"""The deepest nesting of values."""
 MOST_BITS = 256
-"""Of a whole number: more than any quantity has, and few enough to be printed."""
+"""Bits of a whole number: more than any quantity needs, and few enough to print."""
 _PLAIN = {
     "found unhashable key": "a key is a list or a map; it must be a word or a number",
     "could not determine a constructor": "tags such as !this are not allowed",
 }
-"""What is wrong, by how the library begins to say it."""
+"""Plain words for the library's messages, by how these begin."""
 MOST_FAULTS = 100
 """Among which the first in the file is looked for."""
 
@@ -44,7 +45,7 @@ _OCTAL = re.compile(r"[-+]?0[0-7_]+")
 
 
 class _Bounded(Composer):
-    """Nothing is nested without end."""
+    """A composer that limits the nesting."""
 
     _level = 0
 
@@ -58,7 +59,7 @@ class _Bounded(Composer):
 
 
 class _Checked(SafeConstructor):
-    """All that it refuses to construct it refuses in words of its own, with the line."""
+    """A constructor that refuses values with messages of its own and their lines."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         if _is_plain(node):
@@ -76,7 +77,7 @@ class _Checked(SafeConstructor):
 
 
 class _Loader(_Bounded, _Checked, yaml.SafeLoader):
-    """Knows best what is wrong, and where."""
+    """A loader whose messages say what is wrong, and where."""
 
 
 if yaml.__with_libyaml__:
@@ -108,7 +109,7 @@ def _is_plain(node: yaml.Node | None) -> TypeGuard[yaml.ScalarNode]:
 
 
 def _refuse_slips(node: yaml.ScalarNode) -> None:
-    """What YAML 1.1 reads in a way that few people mean."""
+    """Refuse values that YAML 1.1 reads in a way that few people intend."""
     kind, text = node.tag.rpartition(":")[2], node.value
     if kind == "null" and not text:
         raise _unfit(node, "there is no value here: write one, or remove the line")
@@ -191,7 +192,7 @@ class YamlDocument:
             raise self.fault(invalid, at) from None
 
     def fault(self, invalid: ValidationError, at: Location, name: str = "") -> UserError:
-        """The first in the file of what is wrong with the part at `at`, which is called `name`."""
+        """The error about the first fault, in the order of the file, of the part at `at`, which is called `name`."""
         faults = [([*at, *place(fault)], fault) for fault in invalid.errors()[:MOST_FAULTS]]
         where, fault = min(faults, key=lambda pair: self.line(pair[0]))
         inside = self._key_path(fault, at)
@@ -226,8 +227,8 @@ class YamlDocument:
         return loader.construct_document(self._root)
 
     def _count_values(self, node: yaml.Node, counts: dict[int, int]) -> int:
-        """How many values a node stands for. Raises UserError where aliases make that too many, or without end, and
-        where a key is named twice."""
+        """The number of values that a node stands for. Raises UserError where aliases make that too many or endless,
+        and where a mapping has a key twice."""
         line = node.start_mark.line + 1
         if id(node) in counts:
             if not counts[id(node)]:

@@ -34,7 +34,7 @@ class TransferCheck(Strict):
 
 
 class LittleCheck(Strict):
-    """Requests a second, with so many in flight over a round trip."""
+    """Requests a second, with a number of requests in flight over a round trip."""
 
     check: Literal["requests-within-littles-law"]
     rps: Positive
@@ -43,7 +43,7 @@ class LittleCheck(Strict):
 
 
 class CountCheck(Strict):
-    """Requests a second, of a run that makes so many requests in its time and no more."""
+    """Requests a second of a run that makes a number of requests in its time and no more."""
 
     check: Literal["rate-within-count"]
     rps: Positive
@@ -52,7 +52,7 @@ class CountCheck(Strict):
 
 
 class RoundTripsCheck(Strict):
-    """A time that takes so many round trips."""
+    """A time that must contain a number of round trips."""
 
     check: Literal["time-above-round-trips"]
     time: Annotated[Duration, Field(gt=0)]
@@ -70,7 +70,7 @@ class ProductCheck(Strict):
 
 
 class WorkCheck(Strict):
-    """What so many a second, each of some processor time, keep busy on so many cores."""
+    """Work at a rate, each unit with a processor time, on a number of cores."""
 
     check: Literal["work-within-cores"]
     per_second: Positive
@@ -79,7 +79,7 @@ class WorkCheck(Strict):
 
 
 class PercentageCheck(Strict):
-    """The change from one figure to another, beside the percentage printed: `-31.2` for 31.2 % lower."""
+    """The change from one figure to another, compared with the printed percentage: `-31.2` for 31.2 % lower."""
 
     check: Literal["percentage"]
     before: Positive
@@ -100,7 +100,7 @@ class RankBiserialCheck(Strict):
 
 
 class SmallestPCheck(Strict):
-    """Two groups and a level at which Mann-Whitney's exact two-sided test is said to reject."""
+    """Two groups, and a level at which the source says that Mann-Whitney's exact two-sided test rejects."""
 
     check: Literal["smallest-p"]
     first: Sample
@@ -117,12 +117,12 @@ class ManyTestsCheck(Strict):
 
 
 class OneNumberCheck(Strict):
-    """The times of two sides, and their rates, which are told as two findings."""
+    """The times of two sides, and their rates, which the source reports as two findings."""
 
     check: Literal["two-numbers"]
     times: Annotated[list[Positive], Field(min_length=2, max_length=2)]
     rates: Annotated[list[Positive], Field(min_length=2, max_length=2)]
-    """In the same order."""
+    """The rates, in the same order."""
     within: Annotated[Share, Field(gt=0, lt=1)] = 0.01
 
 

@@ -12,26 +12,26 @@ from h123.study.quantities import Change, Levels, Share
 ALL_LEVELS = "all"
 """Stands for every level of a factor."""
 BOUNDED = ("equivalent", "not higher", "not lower")
-"""Directions that say how large a difference is not: they hold in each cell by itself, within a margin."""
+"""Directions that bound a difference. They must hold in each cell, within a margin."""
 
 
 class Claim(Strict):
-    """What all claims have."""
+    """The fields of every claim."""
 
     id: Annotated[str, Field(pattern=r"^[A-Z][0-9]+[a-z]?$")]
     source: str | None = None
-    """Of this claim, where the file speaks of several works."""
+    """The source of this claim, where the file quotes several works."""
     quotation: Annotated[str, Field(min_length=1)] | None = None
     """A sentence of the source, letter by letter; what a figure or table says is in `condition` or `cells`."""
     where: Annotated[str, Field(min_length=1)] | None = None
-    """Its place in the source: a section, a table."""
+    """The place in the source: a section, a table."""
     summary: Annotated[str, Field(min_length=1)] | None = None
     """The claim in our words, where several works say it in theirs."""
     metric: str
     a: str | None = None
     b: str | None = None
     direction: Literal["lower", "higher", "equivalent", "not higher", "not lower", "none"]
-    """What a is said to be beside b."""
+    """How the source says that a compares with b."""
     checks: list[Annotated[Check, Field(discriminator="check")]] = Field(default=[])
 
     @model_validator(mode="after")
@@ -42,11 +42,11 @@ class Claim(Strict):
 
 
 ARITHMETIC = "arithmetic"
-"""The rule of a claim that its checks decide, and nothing else."""
+"""The rule of a claim that only its checks decide."""
 
 
 class DocumentEvidence(Strict):
-    """What a document that anybody can read makes of a claim: no campaign is needed."""
+    """A public document that decides a claim without a campaign."""
 
     verdict: Literal["confirmed", "refuted"]
     by: Annotated[str, Field(min_length=1)]
@@ -54,16 +54,16 @@ class DocumentEvidence(Strict):
 
 
 class WordedClaim(Claim):
-    """A claim that no campaign decides by itself: its condition, size and rule are words for a person."""
+    """A claim that no campaign can decide alone. Its condition, size and rule are words for a person."""
 
     condition: dict[str, Any] = Field(default={})
     estimand: str
     size: str | None = None
     rule: Annotated[str, Field(min_length=1)] | None = None
-    """How it is decided, or what would decide it."""
+    """The rule that decides it, or that would."""
     known: DocumentEvidence | None = None
     untestable: Annotated[str, Field(min_length=1)] | None = None
-    """Why nobody but its authors could decide it."""
+    """Why only its authors could decide it."""
 
     @model_validator(mode="after")
     def _is_decided_one_way(self) -> "WordedClaim":
@@ -91,9 +91,10 @@ class MeasurableClaim(Claim):
     size: Change | None = None
     """a / b - 1 as claimed, if the claim says how much."""
     margin: Annotated[Share, Field(gt=0, lt=1)] | None = None
-    """Of an equivalence: ratios within 1/(1 + margin) to 1 + margin; of what is not higher or lower, its one end."""
+    """For `equivalent`, ratios may lie within 1/(1 + margin) to 1 + margin. For `not higher` and `not lower`, only one
+    end counts."""
     cells: dict[str, Levels] = Field(min_length=1)
-    """Every other factor's levels: the claim is about their mean; with a margin, about each of these cells."""
+    """The levels of every other factor. The claim is about their mean, or, with a margin, about each of these cells."""
     against: dict[str, Levels] | None = None
     """These factors' levels instead: one for all of `cells`, or as many, in their order. With `b`, an interaction:
     a / b in `cells` over a / b there."""
@@ -116,7 +117,7 @@ class MeasurableClaim(Claim):
         return self
 
     def counterpart(self, cell: dict[str, str]) -> dict[str, str]:
-        """The cell that one of `cells` is held against."""
+        """The cell to compare one of `cells` with."""
         return {
             **cell,
             **{factor: self._instead(factor, cell[factor], to) for factor, to in (self.against or {}).items()},

@@ -26,7 +26,7 @@ class Publication(Strict):
 
     title: str
     where: str
-    """How to find it: journal, site, year."""
+    """Where to find it: journal, site, year."""
 
 
 class Ledger(Strict):
@@ -39,7 +39,7 @@ class Ledger(Strict):
 
 
 def load_ledger(path: Path) -> Ledger:
-    """A file of claims. Raises UserError naming file, line and what is allowed there."""
+    """Read a file of claims. Raises UserError with file, line and what is allowed there."""
     document = YamlDocument.read(path, FORMAT)
     ledger = document.validate(Ledger, document.data)
     names = [claim.id for claim in ledger.claims]
@@ -117,14 +117,16 @@ class _LedgerReader:
 
 
 def ledgers_of(study: str | None = None) -> list[Ledger]:
-    """The ledgers that come with h123; with `study`, those that its campaigns can decide. Raises UserError."""
+    """The ledgers that come with h123, or only those that campaigns of `study` can decide. Raises UserError."""
     return [load_ledger(path) for path in list_claims() if study is None or _about(path) == study]
 
 
 def _about(path: Path) -> str | None:
-    """The name of the study that a file of claims is about; None where it cannot be told. Claims about another study
-    are none of a campaign's business: neither need that study's subjects be there, nor its file or the claims be right
-    (`h123 claims` complains of them)."""
+    """The name of the study that a file of claims is about. None where the file does not say.
+
+    A campaign ignores claims about other studies: neither their subjects, nor their study's file, nor the claims
+    need be right (`h123 claims` reports faults in them).
+    """
     try:
         if name := _line(path, "study"):
             return _line(find_study(name, folder=path.parent), "name")
@@ -134,8 +136,8 @@ def _about(path: Path) -> str | None:
 
 
 def _line(path: Path, key: str) -> str | None:
-    """What the line of a top-level key says, as text. The lines after it are not read as YAML: all ledgers whole take
-    as long as the statistics of a large campaign."""
+    """The value of a top-level key, as text. Later lines are not parsed as YAML, because reading all ledgers completely
+    takes as long as the statistics of a large campaign."""
     match = re.search(rf"^{key}:.*$", read_text(path, MOST_BYTES), re.MULTILINE)
     try:
         value = yaml.safe_load(match[0])[key] if match else None

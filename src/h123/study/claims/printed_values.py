@@ -1,4 +1,4 @@
-"""published/*.yaml: the values that a published work prints for its cells, to be put beside a campaign's own."""
+"""published/*.yaml: the values that a published work prints for its cells, for comparison with a campaign's own."""
 
 import itertools
 from collections.abc import Iterator, Mapping
@@ -24,13 +24,14 @@ FORMAT = "published/1"
 Kind = Literal["value", "change", "effect"]
 Cell = dict[str, str]
 Figure = Annotated[str, Field(coerce_numbers_to_str=True, min_length=1)]
-"""As printed, with its unit: `2472.8ms`, `5.33MB/s`, `-31.2%`, `-0.422`."""
+"""A figure as printed, with its unit: `2472.8ms`, `5.33MB/s`, `-31.2%`, `-0.422`."""
 Figures = dict[str, Figure | Annotated[list[Figure], Field(min_length=2, max_length=2)]]
 """Level, or pair of levels, to its figure or range."""
 
 
 class LevelFacts(Strict):
-    """What the work says of one of its levels: all that a bound needs. None: nothing, or no limit."""
+    """What the work says about one of its levels, as far as bounds need it. None: it says nothing, or there is no
+    limit."""
 
     size: Annotated[Size, Field(gt=0)] | None = None
     users: Annotated[StrictInt, Field(ge=1)] | None = None
@@ -45,7 +46,7 @@ class Statement(Strict):
     """Section, figure or table."""
     quotation: Annotated[str, Field(min_length=1)]
     note: str | None = None
-    """What the sentence leaves open, or how it is read."""
+    """What the sentence leaves open, or how h123 reads it."""
     metric: PrintedName
     statistic: Literal["mean", "median"]
     cell: Cell
@@ -93,7 +94,7 @@ class PrintedValues(Strict):
         return [_read(statement, kind, of) for statement in self.values for kind, of in _figures(statement)]
 
     def facts(self, cell: Cell) -> list[LevelFacts]:
-        """What is known of each combination of levels that `cell` leaves possible."""
+        """The facts about each combination of levels that `cell` leaves possible."""
         levels_by_factor = ([cell[name]] if name in cell else list(levels) for name, levels in self.factors.items())
         return [self._merge(levels) for levels in itertools.product(*levels_by_factor)]
 
@@ -105,7 +106,7 @@ class PrintedValues(Strict):
 
 
 def load_printed(path: Path) -> PrintedValues:
-    """A file of printed values. Raises UserError naming file, line and what is allowed there."""
+    """Read a file of printed values. Raises UserError with file, line and what is allowed there."""
     document = YamlDocument.read(path, FORMAT)
     values = document.validate(PrintedValues, document.data)
     if values.compared not in values.factors:
@@ -120,7 +121,7 @@ def load_printed(path: Path) -> PrintedValues:
 
 
 def printed_values_of(study: str) -> PrintedValues | None:
-    """The printed values that campaigns of `study` stand beside; None where nobody wrote any. Raises UserError."""
+    """The printed values for campaigns of `study`. None where no file has any. Raises UserError."""
     matches = [(path, values) for path in list_published() if study in (values := load_printed(path)).studies]
     if len(matches) > 1:
         names = " and ".join(str(path) for path, _ in matches)

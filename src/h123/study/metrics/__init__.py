@@ -1,3 +1,3 @@
-"""Metrics: what is measured, in which direction it is better, and conditions on it."""
+"""Metrics: what h123 measures, which direction is better, and conditions on it."""
 
 __all__ = ["quantity"]

@@ -24,7 +24,7 @@ _OPPOSITE = {"<=": ">", ">": "<=", "<": ">=", ">=": "<"}
 _LARGEST = 1000.0
 """Ratio that makes sense as a bound; its inverse is the smallest."""
 _CLEARLY_A_CHANGE = 50.0
-"""Percent without a sign; of 95% nobody knows whether 0.95 or 1.95 is meant."""
+"""From this number of percent on, a bound without a sign is ambiguous: 95% could mean 0.95 or 1.95."""
 _LONGEST = 200
 Basis = Literal["interval", "estimate"]
 _EXAMPLES: dict[Unit, str] = {
@@ -47,7 +47,7 @@ class _ConditionParts(NamedTuple):
     b: str | None
     sign: str
     bound_text: str
-    """The bound, as it is kept."""
+    """The bound in its stored spelling."""
     bound: float
 
     def __str__(self) -> str:
@@ -77,7 +77,7 @@ def _parts(text: str, example: str) -> _ConditionParts:
 
 
 def _ratio(text: str, bound_text: str, form: str) -> float:
-    """Of a ratio, or a change in percent."""
+    """Parse the bound of a ratio, or of a change in percent."""
     if _RATIO.fullmatch(bound_text):
         return float(bound_text)
     change = _CHANGE.fullmatch(bound_text)
@@ -90,7 +90,7 @@ def _ratio(text: str, bound_text: str, form: str) -> float:
 
 
 def _value(text: str, number: str, metric: str) -> tuple[str, float]:
-    """As it is kept, and in the metric's own unit."""
+    """The bound in its stored spelling, and in the metric's own unit."""
     unit = METRICS[metric].unit
     try:
         bound = _READ[unit](number) if unit in _READ else _plain(number, unit)
@@ -129,7 +129,7 @@ _READ = {
     "B/s": _bytes_a_second,
 }
 REQUIRED, FORBIDDEN = "latency new/base <= 1.05", "latency new/base > 1.05"
-"""The same, said either way."""
+"""Two spellings of the same condition."""
 
 
 class Condition(Strict):
@@ -137,7 +137,7 @@ class Condition(Strict):
 
     holds: Annotated[str, AfterValidator(lambda text: str(_parts(text, REQUIRED)))]
     by: Basis = "interval"
-    """What must be within the bound: the whole interval, or the estimate alone."""
+    """What must lie within the bound: the whole interval, or only the estimate."""
 
     @model_validator(mode="before")
     @classmethod
@@ -146,7 +146,7 @@ class Condition(Strict):
 
     @classmethod
     def forbidding(cls, text: str, by: Basis = "interval") -> "Condition":
-        """What holds where `text`, such as `latency new/base > 1.05`, does not. Raises ValueError."""
+        """The condition that holds where `text`, such as `latency new/base > 1.05`, does not. Raises ValueError."""
         parts = _parts(text, FORBIDDEN)
         return cls(holds=str(parts._replace(sign=_OPPOSITE[parts.sign])), by=by)
 
@@ -156,7 +156,7 @@ class Condition(Strict):
 
     @property
     def metric(self) -> str:
-        """What is held."""
+        """The metric that the condition is about."""
         return self._read.metric
 
     @property
@@ -177,18 +177,18 @@ class Condition(Strict):
 
     @property
     def upper(self) -> bool:
-        """Whether what is smaller is allowed, not what is larger."""
+        """Whether the bound is an upper one."""
         return self._read.sign in ("<=", "<")
 
     def allows(self, value: float) -> bool:
-        """Whether it holds for this one."""
+        """Whether the condition holds for this value."""
         return bool(_SIGNS[self._read.sign](value, self._read.bound))
 
     def __str__(self) -> str:
         return self.holds if self.by == "interval" else f"{self.holds} (estimate)"
 
     def fault(self, levels: Collection[str], clocks: Collection[str]) -> str | None:
-        """Why it cannot be held against trials of these `levels` under these clocks, in words."""
+        """Say why trials of these `levels` under these clocks cannot decide it."""
         if unknown := [level for level in self.levels if level not in levels]:
             return f"{self.holds!r}: {unknown[0]!r} is not compared here; {choose(unknown[0], levels)}"
         if len({*self.levels}) < len(self.levels):

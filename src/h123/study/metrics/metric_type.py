@@ -1,4 +1,4 @@
-"""A metric of a trial: what is measured, which way is better, how it is said and drawn."""
+"""The type of a metric: what it measures, which way is better, and how texts and figures show it."""
 
 import math
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ from h123.study.metrics.quantity import (
 
 @dataclass(frozen=True)
 class Words:
-    """What the better and the worse of two levels are called, the best one of all, and smaller and larger values."""
+    """Words for the better and the worse of two levels, for the best of all, and for smaller and larger values."""
 
     better: str
     worse: str
@@ -37,7 +37,7 @@ TAIL = replace(SPEED, less="lower", more="higher")
 WAIT = Words("shorter", "longer", "shortest", "shorter", "longer")
 RATE = Words("higher", "lower", "highest", "lower", "higher")
 AMOUNT = Words("lower", "higher", "lowest", "lower", "higher")
-"""Of what is neither a time nor a rate: bytes, packets, processor time, shares."""
+"""Words for metrics that are neither times nor rates: bytes, packets, processor time, shares."""
 
 
 @dataclass(frozen=True)
@@ -48,47 +48,48 @@ class Metric:
     title: str
     unit: Unit = ""
     of: Quantity | None = None
-    """None of what nobody here measures."""
+    """None for a metric that h123 does not measure."""
     words: Words = Words("better", "worse", "best", "lower", "higher")
     noun: str = ""
-    """What of a level is compared, after a possessive: HTTP/3's goodput is 31 % higher than HTTP/2's. Without one it is
-    the level itself: HTTP/3 is 24 % faster than HTTP/2."""
+    """The noun after a possessive: HTTP/3's goodput is 31 % higher than HTTP/2's. Without one the sentence is about the
+    level itself: HTTP/3 is 24 % faster than HTTP/2."""
     meaning: str = ""
-    """For a caption."""
+    """The explanation in a caption."""
     better: Literal["lower", "higher"] = "lower"
     cold: str | None = None
-    """The same of cold requests, which stands in brackets beside it in the answer."""
+    """The metric of cold requests that the answer shows in brackets next to this one."""
     repeats: str | None = None
     """The metric that it is the same observation as, in a closed loop with requests of one size."""
     zero: bool = False
-    """Whether nothing is a value like others, lower than any other."""
+    """Whether 0 is an ordinary value, lower than any other."""
     by_role: bool = False
-    """Drawn in one figure with the other role's, wherever there are values, asked for or not."""
+    """Whether one figure shows it together with the other role's, wherever there are values, even if the study does not
+    name it."""
 
     @property
     def clocks(self) -> tuple[Clock, ...]:
-        """Those that it has a value under."""
+        """The clocks under which it has a value."""
         return self.of.clocks if self.of else ()
 
     @property
     def needs(self) -> Needs:
-        """What a trial must have for a value."""
+        """What a trial needs for a value."""
         return self.of.needs if self.of else Needs()
 
     @property
     def of_requests(self) -> bool:
-        """Whether it is of the requests' times: so that requests that fail, and a machine that stalls, make it worse,
-        and the two clocks split it. What a processor or memory did for failed ones is as real as for others."""
+        """Whether it measures the requests' times. Then failed requests and a machine that stalls make it worse, and
+        the two clocks divide it. Processor time and memory that failed requests used are as real as those of others."""
         return isinstance(self.of, RequestTime | TimeFromSend | PageTime | StageTime | BodyRate | RequestRate)
 
     @property
     def of_visits(self) -> bool:
-        """Whether it is of visits of a page, so that other workloads have none."""
+        """Whether it measures visits of a page. Other workloads have no value then."""
         return isinstance(self.of, PageTime | StageTime | OpenedConnections)
 
     @property
     def of_the_server(self) -> bool:
-        """Whether it takes a look at the server's process: there is none of a server that runs elsewhere."""
+        """Whether it measures the server's process. A server on another machine has no value then."""
         match self.of:
             case ProcessorTime(roles):
                 return "server" in roles
@@ -98,8 +99,8 @@ class Metric:
 
     @property
     def verdicts(self) -> tuple[str, str]:
-        """What verdicts.json calls the first level where it is better, and where it is worse: `faster` and `slower`, or
-        `lower` and `higher` of an amount."""
+        """The words in verdicts.json for a first level that is better, and for one that is worse: `faster` and
+        `slower`, or `lower` and `higher` of an amount."""
         return (self.words.better, self.words.worse) if self.words == AMOUNT else ("faster", "slower")
 
     def standing(self, verdict: str) -> str:
@@ -108,7 +109,7 @@ class Metric:
 
     @property
     def worst(self) -> float:
-        """Of a trial whose requests failed: beyond any value that a trial can have."""
+        """The value of a trial whose requests failed. It is beyond any value that a trial can have."""
         return math.inf if self.better == "lower" else 0.0
 
     @property

@@ -1,6 +1,6 @@
-"""What metrics are taken of: requests' times, visits, packets, processors; and what a trial must have for each.
+"""The quantities behind metrics (requests' times, visits, packets, processors), and what a trial needs for each.
 
-A trial's samples and report.json have the values (measures/metrics.py), by these.
+measures/metrics.py computes their values from a trial's samples and report.json.
 """
 
 from dataclasses import dataclass
@@ -19,24 +19,24 @@ Stage = Literal["queued", "connecting", "waiting", "receiving"]
 
 @dataclass(frozen=True)
 class Needs:
-    """What a trial must have, or it has no value."""
+    """What a trial needs to have a value."""
 
     columns: tuple[str, ...] = ()
-    """Of its samples, besides `phase`, `status` and `error`."""
+    """Columns of its samples, in addition to `phase`, `status` and `error`."""
     client: tuple[Ability, ...] = ()
-    """What its client must be able to do."""
+    """Abilities of its client."""
     report: tuple[str, ...] = ()
-    """Of each role in report.json, or of the client's link there."""
+    """Fields of each role in report.json, or of the client's link there."""
     facts: tuple[str, ...] = ()
-    """Of each visit in client.json."""
+    """Fields of each visit in client.json."""
     packets: bool = False
     """The record of that link's packets."""
     breaks: bool = False
     """A network over which its client moves, or that stops UDP."""
     counterpart: bool = False
-    """One lost packet, and a trial in which it was delivered."""
+    """Whether it needs one lost packet, and a second trial in which that packet was delivered."""
     requests: int = 1
-    """So many of its phase: of fewer, a high quantile says nothing."""
+    """The fewest requests of its phase. With fewer, a high quantile says nothing."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,8 @@ class PageTime:
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     until: VisitTime
-    """All that it asks for has come; the document's first byte; the largest body; what a browser tells its page."""
+    """The end of the time: all resources have come, the document's first byte, the largest body, or an event of the
+    browser."""
 
     @property
     def needs(self) -> Needs:
@@ -114,12 +115,12 @@ class StageTime:
 
 @dataclass(frozen=True)
 class OpenedConnections:
-    """The median over warm visits of the connections that a visit opened, by the packets of the client's link.
+    """The median over warm visits of the connections that a visit opened, from the packets of the client's link.
 
-    Browsers open connections that they then do not need, and no sample tells of those: the column `connection` counts
-    the used ones. The hosts count all, but of TCP alone, from the trial's first moment to its last, and beside the
-    client's those of whoever steers it, or of a proxy with what stands behind it. Over the link each connection of
-    either protocol has a first packet, at a time that tells its visit.
+    Browsers open connections that they then do not use, and no sample records those: the column `connection` counts
+    the used ones. The hosts' counters include all, but only over TCP, for the whole trial, and with connections of
+    the program that controls the browser or of a proxy to its origin. On the link each connection of either protocol
+    has a first packet, whose time tells its visit.
     """
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
@@ -128,7 +129,7 @@ class OpenedConnections:
 
 @dataclass(frozen=True)
 class BodyRate:
-    """Body bytes over the time that they took: of all warm requests together, or of each by itself."""
+    """Body bytes over the time that they took: of all warm requests together, or of each request."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     by: Literal["trial", "request"]
@@ -177,7 +178,7 @@ class ResidentMemory:
 
 @dataclass(frozen=True)
 class ProcessOverhead:
-    """What the program that makes the requests takes before the first one, or after the last."""
+    """The time that the program which makes the requests takes before the first one, or after the last."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     part: Literal["start", "end"]
@@ -189,8 +190,8 @@ class ProcessOverhead:
 
 @dataclass(frozen=True)
 class LinkTraffic:
-    """All packets that came to the client's link to go this way, or their bytes, over all requests: connecting,
-    headers, acknowledgements and what was sent again included."""
+    """All packets or bytes that reached the client's link in this direction, divided by all requests. This includes
+    connecting, headers, acknowledgements and retransmissions."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     way: Way
@@ -213,7 +214,7 @@ class QueueDelay:
 
 @dataclass(frozen=True)
 class CrossTrafficRate:
-    """What came to the programs of the cross traffic that went this way, over the time that the client ran."""
+    """The bytes that programs of the cross traffic received in this direction, over the time that the client ran."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(report=("received_bytes",))
@@ -265,8 +266,8 @@ class RetriedShare:
 
 @dataclass(frozen=True)
 class WastedShare:
-    """The share of what came down the client's link that was not the body of a whole answer: where requests are
-    abandoned or made again, what came for those that were given up, before and after."""
+    """The share of the bytes down the client's link that were not the body of a complete answer. Where requests are
+    abandoned or repeated, this includes what came for those that were given up, before and after."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(("bytes_down",), report=("bytes_delivered",))
@@ -274,7 +275,8 @@ class WastedShare:
 
 @dataclass(frozen=True)
 class LossCost:
-    """What one lost packet cost requests, beside the trial of the block that lost none and is the same otherwise."""
+    """The time that one lost packet cost requests, compared with the block's trial that lost none and is otherwise the
+    same."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("virtual",)
     """Under the wall one two trials differ anyway."""

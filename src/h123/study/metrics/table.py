@@ -1,7 +1,7 @@
 """All metrics of a trial, by name.
 
-Studies, measures, analysis and report ask this table about a metric. How a value follows from a trial's samples and
-report.json is in measures/metrics.py, by `Metric.of`; docs/contracts/metrics.md defines each.
+Studies, measures, analysis and report look metrics up in this table. measures/metrics.py computes a value from a
+trial's samples and report.json, by `Metric.of`. docs/contracts/metrics.md defines each.
 """
 
 from typing import Annotated, Final
@@ -34,11 +34,12 @@ PRINTED = _table(
         repeats="latency",
     ),
 )
-"""What published works print of requests (published/*.yaml), and what their procedure compares."""
+"""The metrics of requests that published works print (published/*.yaml), and that their procedure compares."""
 
 
 def metric(name: str) -> Metric:
-    """Any metric, to show; what nobody here measures, as claims have it and later versions may, under its own name."""
+    """Look a metric up to show it. A metric that h123 does not measure, from a claim or a later version, has its own
+    name."""
     return METRICS.get(name) or PRINTED.get(name) or Metric(name, name, noun=name)
 
 
@@ -55,4 +56,4 @@ MetricName = Annotated[str, _name_in(METRICS)]
 PrintedName = Annotated[str, _name_in(PRINTED)]
 
 TAIL: Final = METRICS["latency_p99"]
-"""What is said of the slowest requests."""
+"""The metric for the slowest requests."""

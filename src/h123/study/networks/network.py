@@ -11,7 +11,7 @@ Resolved = dict[str, Any]
 
 
 class LinkModel(BaseModel):
-    """Base of everything that goes into trial.json as it is."""
+    """The base class of everything that trial.json contains unchanged."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
@@ -59,7 +59,7 @@ class GilbertElliott(LinkModel):
 
 
 class Loss(LinkModel):
-    """How packets are lost; exactly one field is set."""
+    """How packets are lost. Exactly one field is set."""
 
     random: float | None = None
     gilbert_elliott: GilbertElliott | None = None
@@ -98,18 +98,18 @@ class Reorder(LinkModel):
 
 
 class Limit(LinkModel):
-    """More UDP than this is dropped."""
+    """A rate above which UDP is dropped."""
 
     limit: int
     """Bits a second."""
 
 
 Udp = Literal["pass", "drop", "reject"] | Limit
-"""What happens to UDP packets."""
+"""The treatment of UDP packets."""
 
 
 class Change(LinkModel):
-    """What becomes different at a moment of the trial."""
+    """A change of the link at a moment of the trial."""
 
     at_ns: int
     delay_ns: int | None = None
@@ -134,16 +134,17 @@ class Direction(LinkModel):
 
 
 class Move(LinkModel):
-    """From a moment on the client is seen elsewhere, and for `overlap_ns` still reached where it was."""
+    """A move of the client: from a moment on it has a new address or port, and for `overlap_ns` packets to the old one
+    still reach it."""
 
     at_ns: int
     new: Literal["port", "address"]
-    """Of each of its flows, or its own, and the ports too."""
+    """Whether each flow gets a new port, or the client a new address and new ports."""
     overlap_ns: int = 0
 
 
 class Traffic(LinkModel):
-    """What other hosts send one way; exactly one field is set."""
+    """The traffic of other hosts in one direction. Exactly one field is set."""
 
     tcp: int | None = None
     """Connections, each never short of data."""
@@ -158,11 +159,11 @@ class Cross(LinkModel):
     down: Traffic | None = None
     ahead_ns: int
     spread_ns: int = 0
-    """Up to so much earlier, so that not every block meets the same moment of its course."""
+    """It starts up to this much earlier, ns, so that different blocks meet different moments of it."""
 
     @property
     def mean_ahead_s(self) -> float:
-        """How long a trial waits for it on average."""
+        """The mean time that a trial waits for it, s."""
         return (self.ahead_ns + self.spread_ns / 2) / 1e9
 
 
@@ -188,7 +189,7 @@ class Network(LinkModel):
 
     @property
     def takes_time(self) -> bool:
-        """Whether anything on the way does: a delay, a rate, or a loss that has to be noticed."""
+        """Whether the link takes time: it has a delay, a rate, or a loss that must be detected."""
         ways = (_bare(direction) for direction in (self.up, self.down) if direction)
         return any(effect for way in ways for name, effect in way.items() if name not in ("queue", "duplicate"))
 
@@ -220,7 +221,7 @@ class Network(LinkModel):
         return cls.model_validate(data)
 
     def describe(self) -> tuple[str, str]:
-        """What each direction, up and down, does to packets; for a person."""
+        """Describe what each direction, up and down, does to packets."""
         return _describe(self.up), _describe(self.down)
 
     def describe_moves(self) -> str:
@@ -228,7 +229,7 @@ class Network(LinkModel):
         return ", ".join(_describe_move(move) for move in self.moves or [])
 
     def describe_cross(self) -> str:
-        """`cross traffic down: 4 bulk TCP connections`; empty: nobody else sends."""
+        """Describe the cross traffic: `cross traffic down: 4 bulk TCP connections`. Empty without any."""
         ways = {"up": self.cross.up, "down": self.cross.down} if self.cross else {}
         lines = [f"cross traffic {way}: {_describe_traffic(traffic)}" for way, traffic in ways.items() if traffic]
         return ", ".join(lines)

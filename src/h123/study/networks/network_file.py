@@ -29,18 +29,18 @@ from h123.study.yaml_document import YamlDocument
 Positive = Field(gt=0)
 POLICIES = ("pass", "drop", "reject")
 OPPORTUNITY_BYTES = 1500
-"""What one line of a Mahimahi trace delivers (Netravali et al., USENIX ATC 2015)."""
+"""Bytes that one line of a Mahimahi trace delivers (Netravali et al., USENIX ATC 2015)."""
 FULL_PACKET_BYTES = 1500
 MOST_QUEUE_BYTES, MOST_QUEUE_PACKETS = 1_000_000_000, 1_000_000
 MOST_MOVES = 250
-"""What the lab has addresses for."""
+"""The lab has addresses for this many moves."""
 MOST_CONNECTIONS = 100
 LONGEST_AHEAD = 60 * 1_000_000_000
-"""Of cross traffic, ns."""
+"""The longest time that cross traffic may start ahead, ns."""
 LEAST_STREAM, MOST_STREAM = 1_000, 10_000_000_000
-"""Of its UDP, bits a second."""
+"""The range of its UDP rate, bit/s."""
 MOST_INDEX = 1_000_000_000
-"""Of a packet: far more than a trial has."""
+"""The largest index of a packet, far beyond any trial."""
 MOST_TRACE_BYTES, MOST_TRACE_LINES, MOST_TRACE_MS = 10_000_000, 1_000_000, 168 * 3600 * 1000
 
 _TRACE_LINE = re.compile(r"[ \t]{0,20}[0-9]{1,15}[ \t]{0,20}")
@@ -54,7 +54,7 @@ class JitterFile(Strict):
     keep_order: StrictBool = True
 
     def resolve(self) -> resolved.Jitter:
-        """In the lab's words."""
+        """Convert it to the lab's form."""
         return resolved.Jitter(spread_ns=self.spread, distribution=self.distribution, keep_order=self.keep_order)
 
 
@@ -153,7 +153,7 @@ class ChangeFile(Strict):
         return self
 
     def resolve(self) -> resolved.Change:
-        """In the lab's words."""
+        """Convert it to the lab's form."""
         return resolved.Change(
             at_ns=self.at,
             delay_ns=self.delay,
@@ -191,7 +191,7 @@ def _read_trace(value: Any, info: ValidationInfo) -> Any:
 
 
 class DirectionFile(Strict):
-    """One direction. What is left out does not happen to packets."""
+    """One direction. A field that is left out has no effect on packets."""
 
     delay: Delay = 0
     jitter: JitterFile | None = None
@@ -207,7 +207,8 @@ class DirectionFile(Strict):
 
     @model_validator(mode="after")
     def _makes_sense(self) -> "DirectionFile":
-        """Whatever the lab would refuse is refused here, where its line can be told (lab/tests/directions.json)."""
+        """Refuse here whatever the lab would refuse, because here the message can name the line
+        (lab/tests/directions.json)."""
         self._check_rate()
         self._check_delays()
         self._check_times()
@@ -250,7 +251,7 @@ class DirectionFile(Strict):
                 raise fault_at(["changes", index, "at"], message)
 
     def resolve(self) -> resolved.Direction:
-        """In the lab's words."""
+        """Convert it to the lab's form."""
         bottleneck = resolved.Bottleneck(bps=self.rate) if self.rate else None
         if self.trace:
             bottleneck = resolved.Bottleneck(trace_ms=self.trace, opportunity_bytes=OPPORTUNITY_BYTES)
@@ -276,12 +277,12 @@ class MoveFile(Strict):
     overlap: Duration = 0
 
     def resolve(self) -> resolved.Move:
-        """In the lab's words."""
+        """Convert it to the lab's form."""
         return resolved.Move(at_ns=self.at, new=self.new, overlap_ns=self.overlap)
 
 
 class TrafficFile(Strict):
-    """`{tcp: 4}`: so many bulk transfers; or `{udp: 30Mbit/s}`: a constant stream."""
+    """`{tcp: 4}` for a number of bulk transfers, or `{udp: 30Mbit/s}` for a constant stream."""
 
     tcp: Annotated[StrictInt, Field(ge=1, le=MOST_CONNECTIONS)] | None = None
     udp: Annotated[BitRate, Field(ge=LEAST_STREAM, le=MOST_STREAM)] | None = None
@@ -293,7 +294,7 @@ class TrafficFile(Strict):
         return self
 
     def resolve(self) -> resolved.Traffic:
-        """In the lab's words."""
+        """Convert it to the lab's form."""
         return resolved.Traffic(tcp=self.tcp, udp=self.udp)
 
 
@@ -315,7 +316,7 @@ class CrossFile(Strict):
         return self
 
     def resolve(self) -> resolved.Cross:
-        """In the lab's words."""
+        """Convert it to the lab's form."""
         up = self.up.resolve() if self.up else None
         down = self.down.resolve() if self.down else None
         return resolved.Cross(up=up, down=down, ahead_ns=self.ahead, spread_ns=self.spread)
@@ -358,7 +359,7 @@ class NetworkFile(Strict):
         return self
 
     def resolve(self) -> resolved.Network:
-        """In the lab's words."""
+        """Convert it to the lab's form."""
         up, down = self.both or self.up, self.both or self.down
         return resolved.Network(
             name=self.name,

@@ -1,7 +1,7 @@
-"""A site as real documents: HTML, styles and scripts that make a browser ask for what the site says, each of its size.
+"""A site as real documents: HTML, styles and scripts that make a browser request what the site lists, each of its size.
 
-What does the asking is what does it on pages: elements of a document, rules of a style, a script's own statements. A
-script first keeps the page busy for as long as it is to run; documents and styles take what the browser takes.
+Requests come from what makes them on real pages: elements of a document, rules of a style, statements of a script. A
+script first keeps the page busy for its `run`; documents and styles take the time that the browser needs.
 """
 
 import base64
@@ -16,9 +16,9 @@ from h123.base.units import format_bytes
 from h123.study.sites.site import Resource, Site, Type
 
 FORMAT = "documents/1"
-"""Changes with what is written here, so that a cache of documents is not taken for one of these."""
+"""Change this when the documents change, so that an older cache of documents is not used."""
 FOLDER = "site"
-"""Of all sites' documents, below a server's root."""
+"""The folder of all sites' documents, below a server's root."""
 ENDINGS: dict[Type, str] = {
     "document": "html",
     "style": "css",
@@ -35,7 +35,7 @@ _TAGS: dict[Type, str] = {
     "image": "<img src={}>",
     "document": "<iframe src={}></iframe>",
 }
-"""What a document asks by itself. For all else it has a script."""
+"""The elements with which a document requests resources. For all other types it has a script."""
 _CALLS: dict[Type, str] = {
     "style": 'document.head.append(Object.assign(document.createElement("link"),{rel:"stylesheet",href:@}))',
     "script": 'document.head.append(Object.assign(document.createElement("script"),{src:@}))',
@@ -46,13 +46,14 @@ _CALLS: dict[Type, str] = {
     "media": "fetch(@).then(a=>a.arrayBuffer())",
     "other": "fetch(@).then(a=>a.arrayBuffer())",
 }
-"""What a script does; `@` is the address."""
+"""The statements with which a script requests resources; `@` is the address."""
 _RULES: dict[Type, str] = {
     "style": "@import url({path});",
     "image": "#a{index}{{background:url({path})}}",
     "font": "@font-face{{font-family:f{index};src:url({path})}}#a{index}{{font-family:f{index}}}",
 }
-"""What a style asks for. An image and a font are asked for where an element needs them, `_NEEDS`."""
+"""The rules with which a style requests resources. A browser requests an image or a font where an element needs it
+(`_NEEDS`)."""
 _NEEDS = "<i id=a{}>x</i>"
 _FRAMES: dict[Type, tuple[str, str]] = {
     "document": ("<!--", "-->"),
@@ -63,12 +64,12 @@ _FRAMES: dict[Type, tuple[str, str]] = {
 _PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 )
-"""A whole picture. Decoders do not mind what stands behind it, but a browser stops loading what is none."""
+"""A complete picture. Decoders ignore what follows it, but a browser stops loading a file that is no picture."""
 
 
 @dataclass(frozen=True)
 class Documents:
-    """Of a site."""
+    """The documents of a site."""
 
     site: Site
 
@@ -83,11 +84,11 @@ class Documents:
         return f"{FOLDER}/{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
 
     def paths(self) -> list[str]:
-        """What is asked for, resource by resource."""
+        """The path of each resource."""
         return [f"/{self.folder}/{self._name(index)}" for index in range(len(self._loads))]
 
     def fault(self) -> str | None:
-        """Why there can be no such documents, in words; None: there can."""
+        """Say why there can be no such documents. None: there can."""
         for index, (resource, _) in enumerate(self._loads):
             for child in self._requested(index):
                 if resource.type == "style" and child.type not in _RULES:
@@ -106,7 +107,7 @@ class Documents:
         return None
 
     def contents(self) -> Iterator[tuple[str, bytes]]:
-        """Each file's name below the folder, and what it says."""
+        """Each file's name below the folder, and its content."""
         for index, (resource, _) in enumerate(self._loads):
             yield self._name(index), self._padded(index, resource)
 
@@ -121,7 +122,7 @@ class Documents:
         return text + opened.encode() + base64.b64encode(filling)[:room] + closed.encode()
 
     def _text(self, index: int) -> str:
-        """Of a document, style or script: all that makes the browser ask."""
+        """The text of a document, style or script: everything that makes the browser send requests."""
         resource, _ = self._loads[index]
         if resource.type == "document":
             return self._document(index)
@@ -142,7 +143,8 @@ class Documents:
         return f"<!doctype html><link rel=icon href=data:,>{script}{tags}{needs}"
 
     def _styled(self, document: int) -> Iterator[int]:
-        """What styles of a document, and those that its scripts bring, ask for, so that something must need it."""
+        """The resources that a document's styles request, including styles that its scripts add. An element must need
+        each."""
         for index, (resource, asker) in enumerate(self._loads):
             if resource.type in ("image", "font") and asker is not None and self._loads[asker][0].type == "style":
                 while asker is not None and self._loads[asker][0].type != "document":
@@ -163,7 +165,7 @@ class Documents:
         return "".join(statements)
 
     def _then(self, index: int) -> str:
-        """Data that is fetched, and what whoever fetched it asks for then."""
+        """A statement that fetches data and then requests what depends on it."""
         call, resource = _CALLS["data"].replace("@", f'"{self._name(index)}"'), self._loads[index][0]
         return f"{call}.then(_=>{{{self._run(resource)}{self._statements(self._children(index))}}});"
 
@@ -191,7 +193,7 @@ class Documents:
 
 
 def _runs(indices: list[int]) -> Iterator[tuple[int, int]]:
-    """First and last of those that follow one another."""
+    """The first and last index of each run of consecutive ones."""
     for _, run in groupby(enumerate(indices), lambda pair: pair[1] - pair[0]):
         members = [at for _, at in run]
         yield members[0], members[-1]

@@ -1,4 +1,4 @@
-"""How long a browser's own cache may answer without asking (RFC 9111)."""
+"""How long a browser's own cache may answer without a request (RFC 9111)."""
 
 from collections.abc import Iterator, Mapping
 from email.utils import parsedate_to_datetime

@@ -17,7 +17,7 @@ from h123.study.sites.har_part import HarPart
 from h123.study.sites.page_load import IDLE_S, QUIET_S, PageLoad, RecordedRequest, page_load
 
 MOST_BYTES = 500_000_000
-"""Of a recording: those with bodies have tens of megabytes."""
+"""The largest recording. Those with bodies have tens of megabytes."""
 _AGAIN = "open the network tool first, load the page with an empty cache, and save all as HAR"
 _FAR_S = 60.0
 """A page that began so far from its document is of another clock."""
@@ -32,13 +32,13 @@ class Recording:
     title: str
     source: str
     entries: list[HarEntry]
-    """In the order in which they were asked for."""
+    """The entries in the order of their requests."""
     document: int
-    """Its index; before it come the redirects that led to it."""
+    """The index of the document. The redirects that led to it come before it."""
     left_out: Counter[str] = field(default_factory=Counter)
     """Requests that do not load the page, by why."""
     notes: list[str] = field(default_factory=list)
-    """Of the page as a whole, in words."""
+    """Notes about the page as a whole."""
 
 
 def read_har(path: Path, page: int | None = None) -> Recording:
@@ -103,7 +103,7 @@ def _entries(path: Path, log: HarPart) -> list[HarPart]:
 
 
 def _source(path: Path, log: HarPart) -> str:
-    """By which programs, and when."""
+    """The programs that recorded it, and when."""
     programs = []
     for part in (log.part("creator"), log.part("browser")):
         if part.text("name"):
@@ -155,8 +155,11 @@ def _start_at_document(path: Path, recording: Recording, failed: Sequence[Writte
 
 
 def _first_document(entries: Sequence[HarEntry]) -> int | None:
-    """Of the page, or what redirects to it. A program that does not name types calls frames of other pages HTML too:
-    unless the file begins with a document, it is the one that most requests refer to."""
+    """The index of the page's document, or of the redirect to it.
+
+    A program that does not name types calls frames of other pages HTML too. So unless the file begins with a
+    document, this is the one that most requests refer to.
+    """
     candidates = [index for index, entry in enumerate(entries) if entry.get and (entry.type == "document")]
     if entries[0].redirect and not entries[0].has_browser_type:
         return 0
@@ -186,7 +189,7 @@ def _after_redirects(path: Path, entries: Sequence[HarEntry]) -> int:
 
 
 def _end_with_load(recording: Recording, page: HarPage) -> None:
-    """Leaves out what was asked for once the page had loaded."""
+    """Leave out requests that came after the page had loaded."""
     entries, start_of_load = recording.entries, recording.entries[0].start
     if start_of_load is None:
         return
@@ -211,7 +214,7 @@ def _page_request(entry: HarEntry, start: float) -> RecordedRequest:
 
 
 def _on_load(recording: Recording, page: HarPage, load_start: float) -> float | None:
-    """When the browser's load event was; None where there is none that its document could have come before."""
+    """The time of the browser's load event. None without one, or where it comes before the document."""
     if page.on_load_s is None:
         return None
     near = page.start is not None and abs(page.start - load_start) <= _FAR_S

@@ -17,9 +17,9 @@ NO_BODY = {204, 205, 304}
 NO_ANSWER = "without an answer (aborted, blocked, failed)"
 _LISTS = {"cache-control", "vary"}
 _LARGEST_HEAD = 8192
-"""Bytes of an answer's headers, or of what chunks add: by so much a size as sent may exceed that of the content."""
+"""Bytes of an answer's headers, or of chunk overhead. A size as sent may exceed that of the content by this much."""
 URGENCY = {"highest": 0, "veryhigh": 0, "high": 1, "medium": 2, "low": 3, "lowest": 4, "verylow": 4}
-"""By Chrome's `_priority` and WebPageTest's, as Chrome itself says it in `priority: u=`."""
+"""Maps Chrome's `_priority` and WebPageTest's to the urgency that Chrome sends in `priority: u=`."""
 TYPES: dict[str, Type] = {
     "document": "document",
     "stylesheet": "style",
@@ -32,7 +32,7 @@ TYPES: dict[str, Type] = {
     "fetch": "data",
     "manifest": "data",
 }
-"""By Chrome's `_resourceType`; all its others are other."""
+"""Maps Chrome's `_resourceType`; all others are `other`."""
 MIME: tuple[tuple[str, Type], ...] = (
     ("text/html", "document"),
     ("application/xhtml", "document"),
@@ -48,7 +48,7 @@ MIME: tuple[tuple[str, Type], ...] = (
     ("xml", "data"),
     ("text/plain", "data"),
 )
-"""By what a media type contains, the first that fits."""
+"""Maps part of a media type; the first match counts."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class HarEntry:
     """A request that went over the network, or would have with an empty cache."""
 
     url: str
-    """Without a fragment."""
+    """The URL without a fragment."""
     start: float | None
     """Seconds since the epoch; None: not recorded."""
     time: float | None
@@ -64,23 +64,23 @@ class HarEntry:
     status: int
     type: Type
     size: int | None
-    """Of its body as it was sent; None: not recorded."""
+    """Bytes of the body as it was sent. None: not recorded."""
     unpacked: bool
-    """Whether the size is that before compression, because no other was recorded."""
+    """Whether the size is that before compression, because the file has no other."""
     with_head: bool
-    """Whether the size includes the answer's headers, because no other was recorded."""
+    """Whether the size includes the answer's headers, because the file has no other."""
     cached: bool
     method: str
     urgency: int | None
     askers: tuple[str, ...]
-    """URLs that may have asked for it, the likeliest first: initiators."""
+    """URLs that may have requested it (initiators), the likeliest first."""
     referer: str | None
     redirect: str | None
-    """Where it sent the browser instead."""
+    """The URL to which it redirected the browser."""
     cacheable: bool
-    """Whether a returning visitor need not ask for it."""
+    """Whether a returning visitor need not request it."""
     has_browser_type: bool
-    """Whether its type is the browser's own word for it, not guessed from a media type."""
+    """Whether the browser itself gave the type, so that it is not guessed from a media type."""
 
     @property
     def get(self) -> bool:
@@ -88,7 +88,7 @@ class HarEntry:
 
     @property
     def host(self) -> str:
-        """With the port, where the address names one."""
+        """The host, with the port where the URL has one."""
         return urlsplit(self.url).netloc.rpartition("@")[2]
 
     @property
@@ -115,7 +115,7 @@ class WrittenHarEntry:
         self.headers = _headers(self.response)
 
     def unusable(self) -> str | None:
-        """Why it is no request of a page; None: it is one."""
+        """Say why it is no request of a page. None: it is one."""
         scheme = self.url.partition(":")[0].lower()
         if scheme in ("ws", "wss") or self.kind == "websocket" or self.status == 101:
             return "of WebSockets"
@@ -134,7 +134,7 @@ class WrittenHarEntry:
         return "of event streams" if self.kind == "eventsource" or "event-stream" in self._mime() else None
 
     def may_be_document(self) -> bool:
-        """Whether a browser asked for it as a page, answered or not."""
+        """Whether a browser requested it as a page, answered or not."""
         if self.kind:
             return self.kind == "document"
         return "text/html" in _headers(self.request).get("accept", "text/html") and self.method == "GET"
@@ -180,7 +180,7 @@ class WrittenHarEntry:
         return bool(from_cache) or unsent or self.status == 304
 
     def _size(self) -> tuple[int | None, bool, bool]:
-        """Of the body as sent; whether it is unpacked instead, and whether it includes the head."""
+        """The size of the body as sent; whether it is the unpacked size instead; and whether it includes the head."""
         if self.method == "HEAD":
             return 0, False, False
         content, cached = self.content.count("size"), self._cached()
@@ -202,16 +202,16 @@ class WrittenHarEntry:
         return content, bool(content) and (self._coded() or cached), False
 
     def _content_length(self) -> int | None:
-        """Of a body as sent: exact, where it is said (RFC 9110, section 8.6)."""
+        """The size of the body as sent. It is exact where there is a Content-Length (RFC 9110, section 8.6)."""
         text = self.headers.get("content-length", "").strip()
         if self.status == 304 or not (text.isascii() and text.isdigit()):
             return None
         return HarPart(self.response.at("headers"), {"content-length": text}).count("content-length")
 
     def _measured(self) -> tuple[int | None, bool]:
-        """What the program counted, less the head if its size is known; and whether the head is still in it.
+        """The size that the program counted, less the head if that is known; and whether the head is still included.
 
-        A 0 says nothing where there is content: many write it for what they do not know.
+        A 0 says nothing where there is content: many programs write it for an unknown size.
         """
         head = self.response.count("headersSize") or 0
         body, whole = self.response.count("bodySize"), self.response.count("_transferSize")
@@ -229,12 +229,12 @@ class WrittenHarEntry:
         return self.headers.get("content-encoding", "identity").lower() != "identity"
 
     def _plain_body(self) -> bool:
-        """Whether it is known to be sent as it is: a program that keeps no headers does not say."""
+        """Whether the body is known to be sent uncompressed. A program that keeps no headers does not say."""
         return bool(self.headers) and not self._coded()
 
 
 def _askers(initiator: object) -> Iterator[str]:
-    """Chrome's is an object, for scripts with a stack of calls and those that led to it; WebPageTest's is an URL."""
+    """The URLs of the initiator. Chrome's is an object, with a stack of calls for scripts; WebPageTest's is a URL."""
     if isinstance(initiator, str) and initiator:
         yield initiator
     if not isinstance(initiator, dict):
@@ -251,7 +251,7 @@ def _askers(initiator: object) -> Iterator[str]:
 
 
 def _headers(part: HarPart) -> dict[str, str]:
-    """By name in small letters; HTTP/2 and some tools write them so. Of a list that is in several lines, all."""
+    """The headers by name in lower case, as HTTP/2 and some tools write them. A list in several lines is joined."""
     headers = dict[str, str]()
     for pair in (pair for pair in part.items("headers") if isinstance(pair, dict)):
         name, value = str(pair.get("name")).lower(), str(pair.get("value"))

@@ -15,14 +15,14 @@ _LONGEST = 80
 
 @dataclass(frozen=True)
 class HarPage:
-    """One that the browser opened, as the file lists it."""
+    """A page that the browser opened, as the file lists it."""
 
     key: str | None
-    """By which its requests refer to it."""
+    """The key by which its requests refer to it."""
     title: str
     start: float | None
     on_load_s: float | None
-    """From its start until the browser's load event."""
+    """Seconds from its start until the browser's load event."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,8 @@ class RequestsByPage:
 
 
 def paged(log: HarPart, entries: Sequence[HarPart]) -> RequestsByPage:
-    """Requests that name a page belong to it; the others, to the one that was open when they began."""
+    """Assign requests to pages. A request that names a page belongs to it; any other belongs to the page that was open
+    when it began."""
     pages = [_page(log, index, value) for index, value in enumerate(log.items("pages"))]
     refs = [entry.text("pageref") for entry in entries]
     # A file may list no page and name some all the same.
@@ -92,7 +93,7 @@ def _open_at(entry: HarPart, pages: Sequence[HarPage], first: int) -> int:
 
 
 def plain(title: str) -> str:
-    """In one line, printable; where it is an address, as many have it, without its query, which may be private."""
+    """Format a title in one printable line. Many titles are addresses; these lose their query, which may be private."""
     line = " ".join("".join(" " if unprintable(character) else character for character in title).split())
     line = re.sub(r"^(https?://[^?\s]*)\?.*", r"\1", line)
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."

@@ -9,14 +9,15 @@ from h123.base.complaints import excerpt
 from h123.base.errors import UserError
 
 MOST_BYTES = 100 * 10**9
-"""As much as the file of a site takes."""
+"""The largest size that the file of a site can list."""
 MOST_MS = 86_400_000.0
 """A day: no request and no page takes longer."""
 FIRST_YEAR, LAST_YEAR = 1970, 2200
 
 
 class HarPart:
-    """Its values by key. What is missing, null or empty is not known; what is of a wrong kind is refused."""
+    """An object of the file, with its values by key. A missing, null or empty value is unknown; a value of a wrong type
+    is refused."""
 
     def __init__(self, place: str, values: Mapping[str, Any]) -> None:
         self.place = place
@@ -32,7 +33,7 @@ class HarPart:
         return HarPart.of(self.at(key), self.values.get(key))
 
     def part(self, key: str) -> "HarPart":
-        """Without values where the file has none."""
+        """The object at `key`. It is empty where the file has none."""
         value = self.values.get(key)
         return HarPart(self.at(key), value if isinstance(value, dict) else {})
 
@@ -48,7 +49,8 @@ class HarPart:
         return value if isinstance(value, list) else []
 
     def number(self, key: str, most: float, unit: str = "") -> float | None:
-        """Also where it is written as text, as WebPageTest does; None: not known, for which many write -1."""
+        """The number at `key`, even if it is written as text, as WebPageTest does. None: unknown, which many programs
+        write as -1."""
         raw = self.values.get(key)
         if raw is None or isinstance(raw, str):
             value = _number(raw or "")
@@ -63,12 +65,12 @@ class HarPart:
         return value
 
     def count(self, key: str) -> int | None:
-        """Of bytes."""
+        """The number of bytes at `key`."""
         value = self.number(key, MOST_BYTES, " bytes")
         return None if value is None else int(value)
 
     def seconds(self, key: str) -> float | None:
-        """Of a time in milliseconds."""
+        """The time at `key`, which the file has in milliseconds, in seconds."""
         value = self.number(key, MOST_MS, " ms (a day)")
         return None if value is None else value / 1000
 

@@ -1,4 +1,4 @@
-"""Which of a recording's requests load the page: what a user or a timer did later is no part of it."""
+"""Finds the requests of a recording that load the page. What a user or a timer did later is no part of it."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 IDLE_S = 0.5
-"""Without a request, after the browser's load event: then the page has loaded."""
+"""The page has loaded when this many seconds pass without a request, after the browser's load event."""
 QUIET_S = 2.0
 """The same where the recording has no load event."""
 LONGEST_DATA_S = 5.0
 """After that a request for data is a stream or a long poll, for whose end no page waits."""
 POLLS = 3
-"""So many requests for the same thing at even intervals are polls."""
+"""This many requests for the same thing at even intervals are polls."""
 _SHORTEST_POLL_S = 0.2
 _UNEVEN = 1.5
 
@@ -31,14 +31,15 @@ class RecordedRequest:
 
 @dataclass(frozen=True)
 class PageLoad:
-    """By index of the requests."""
+    """The requests that are no part of the load, by index."""
 
     polls: frozenset[int]
     late: frozenset[int]
 
 
 def page_load(requests: Sequence[RecordedRequest], on_load: float | None) -> PageLoad:
-    """What is no part of the load, of requests in the order of their starts. `on_load`: when the browser said so."""
+    """Find what is no part of the load, among requests in the order of their starts. `on_load`: the browser's load
+    event."""
     polls = _polls(requests, on_load)
     idle = QUIET_S if on_load is None else IDLE_S
     busy_until = requests[0].start if requests and on_load is None else on_load or 0.0
@@ -52,7 +53,7 @@ def page_load(requests: Sequence[RecordedRequest], on_load: float | None) -> Pag
 
 
 def _polls(requests: Sequence[RecordedRequest], on_load: float | None) -> frozenset[int]:
-    """Those after the load event; without one, all but the first of their kind."""
+    """The polls after the load event; without one, all but the first of each kind."""
     alike = defaultdict[str, list[int]](list)
     for index, request in enumerate(requests):
         if request.data:

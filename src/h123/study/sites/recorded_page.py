@@ -1,4 +1,4 @@
-"""A recorded page as its own server has it: what was asked of that server, by the paths it was asked for."""
+"""A recorded page as its own server serves it: the requests to that server, by their paths."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ _PATH_CHARACTERS = "/?%:@!$&'()*+,;=-._~[]"
 
 @dataclass(frozen=True)
 class RecordedAnswer:
-    """What a server answered for a path; the sizes of all bodies that were seen."""
+    """A server's answers for a path, with the sizes of all their bodies."""
 
     sizes: frozenset[int]
     fault: str | None
@@ -33,23 +33,23 @@ class RecordedAnswer:
 
 @dataclass(frozen=True)
 class RecordedPage:
-    """The document first. Sizes are those of the recording."""
+    """A page, the document first. Sizes are those of the recording."""
 
     name: str
     address: str
-    """Of the document."""
+    """The document's address."""
     resources: Sequence[Resource]
     notes: Sequence[str]
-    """What was left out, in words."""
+    """Notes about what was left out."""
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Each once."""
+        """The distinct paths."""
         return tuple(dict.fromkeys(path_of(resource) for resource in self.resources))
 
     def as_served(self, served: Mapping[str, RecordedAnswer]) -> "RecordedPage":
-        """With the sizes that its server has now, without what it does not answer. Raises UserError where that is more
-        than a study's file can list."""
+        """The page with the sizes that its server has now, without what the server does not answer. Raises UserError
+        where it is more than a study's file can list."""
         served_resources = [resource for resource in self.resources if not served[path_of(resource)].fault]
         askers_of_missing = {
             resource.name: resource.by for resource in self.resources if served[path_of(resource)].fault
@@ -66,12 +66,12 @@ class RecordedPage:
 
     @property
     def site(self) -> Site:
-        """As studies have it."""
+        """The page as a site for studies."""
         return Site(name=self.name, resources=tuple(self.resources))
 
 
 def path_of(resource: Resource) -> str:
-    """All of a recorded page have one."""
+    """The resource's path. All resources of a recorded page have one."""
     assert resource.path is not None
     return resource.path
 
@@ -85,8 +85,8 @@ def _settled(resource: Resource, served: RecordedAnswer, askers_of_missing: Mapp
 
 
 def recorded_page(path: Path, name: str = "page", *, page: int | None = None, every_host: bool = False) -> RecordedPage:
-    """A page of a HAR, by its number or else the first, as its document's server was asked for it; `every_host`: that
-    server is asked for what others answered, too. Raises UserError."""
+    """A page of a HAR, by its number or else the first, as requested from its document's server. With `every_host`,
+    requests to other hosts go to that server too. Raises UserError."""
     recording = read_har(path, page)
     entries, document = recording.entries, recording.document
     graph = graph_of(path, recording)
@@ -109,7 +109,7 @@ def _why_not(entry: HarEntry, document: HarEntry, before: bool, every_host: bool
 
 
 def request_path(url: SplitResult) -> str:
-    """What a request for it names: path and query."""
+    """The path and query of a URL."""
     return quote((url.path or "/") + (f"?{url.query}" if url.query else ""), safe=_PATH_CHARACTERS, errors="replace")
 
 

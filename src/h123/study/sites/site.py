@@ -26,34 +26,34 @@ URGENCIES: dict[Type, int] = {
     "media": 4,
     "other": 3,
 }
-"""Of RFC 9218, 0 the most urgent, where a resource has none of its own."""
+"""The default urgency of each type in RFC 9218; 0 is the most urgent."""
 
 
 class Resource(Strict):
-    """`{name: logo, type: image, size: 12kB, by: document}`; with `count: 20` it stands for so many alike."""
+    """`{name: logo, type: image, size: 12kB, by: document}`. With `count: 20` it stands for 20 equal resources."""
 
     name: Annotated[StrictStr, Field(pattern=r"^[!-~]+$", max_length=2000)]
     type: Type
     size: Annotated[Size, Field(ge=1)]
-    """Of its body."""
+    """Bytes of its body."""
     by: StrictStr | None = None
-    """What asks for it: the name of another; of the first, nothing."""
+    """The name of the resource that requests it. The first resource has none."""
     count: Annotated[StrictInt, Field(ge=1, le=MOST_RESOURCES)] = 1
     urgency: Annotated[StrictInt, Field(ge=0, le=7)] | None = None
     path: Annotated[StrictStr, Field(pattern=r"^/[!-~]*$", max_length=2000)] | None = Field(
         default=None, exclude_if=lambda path: path is None
     )
-    """Of a server of one's own, that is asked for; None: /bytes/<size>."""
+    """The path on the user's own server. None: /bytes/<size>."""
     exact: StrictBool = Field(default=True, exclude_if=lambda exact: exact)
     """Whether a body of another size is wrong."""
     run: Duration = 0
-    """From its last byte until what it asks for is asked for: it is parsed, compiled, run."""
+    """The time from its last byte until it requests others: parsing, compiling, running."""
     host: Annotated[StrictStr, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")] | None = Field(
         default=None, exclude_if=lambda host: host is None
     )
-    """The label of another host than the page's, which is asked over connections of its own; None: the page's."""
+    """The label of a host other than the page's, which has connections of its own. None: the page's host."""
     cacheable: StrictBool = Field(default=False, exclude_if=lambda cacheable: not cacheable)
-    """Whether a returning visitor has it still, and does not ask for it."""
+    """Whether a returning visitor still has it and does not request it."""
 
     @model_validator(mode="after")
     def _has_its_own_path(self) -> "Resource":
@@ -68,14 +68,14 @@ class Resource(Strict):
 
 
 class Site(Strict):
-    """What a page loads, the document first."""
+    """The resources of a page, the document first."""
 
     name: StrictStr
     resources: Annotated[tuple[Resource, ...], Field(min_length=1)]
 
     @model_validator(mode="after")
     def _is_a_tree(self) -> "Site":
-        """Every resource is asked for by one that is, in the end, asked for by the first."""
+        """Check that each resource is requested by one that the first resource leads to."""
         earlier: dict[str, Resource] = {}
         for index, resource in enumerate(self.resources):
             if resource.name in earlier:
@@ -89,7 +89,7 @@ class Site(Strict):
         return self
 
     def _check_asker(self, index: int, resource: Resource, earlier: dict[str, Resource], rooted: set[str]) -> None:
-        """`rooted`: those that are known to be asked for in the end; grows."""
+        """Check one resource. `rooted` holds the names that the first resource is known to lead to; this adds to it."""
         if index == 0:
             if resource.by is not None or resource.count != 1:
                 raise fault_at(["resources", 0], "the first resource is the document: there is one, asked for by none")
@@ -119,7 +119,7 @@ class Site(Strict):
         rooted.update(ancestors)
 
     def loads(self) -> Sequence[tuple[Resource, int | None]]:
-        """Each resource by itself, and the index of the one that asks for it; None: of the document."""
+        """Each single resource, and the index of the one that requests it. None: the document has none."""
         place, every = dict[str, int](), list[Resource]()
         for resource in self.resources:
             place[resource.name] = len(every)
@@ -127,7 +127,8 @@ class Site(Strict):
         return [(resource, None if resource.by is None else place[resource.by]) for resource in every]
 
     def depth(self) -> list[int]:
-        """Of each resource by itself: how many must have come before it is asked for. Askers may stand behind it."""
+        """For each single resource, how many must come before it is requested. A resource may come before the one that
+        requests it."""
         loads = self.loads()
         depths = dict[int, int]()
         for start in range(len(loads)):
@@ -153,20 +154,20 @@ class Site(Strict):
 
     @property
     def bytes(self) -> int:
-        """Of all bodies."""
+        """Bytes of all bodies."""
         return sum(resource.size * resource.count for resource in self.resources)
 
     @property
     def hosts(self) -> list[str]:
-        """Labels of the hosts besides the page's own, in the order of the file."""
+        """Labels of the hosts other than the page's own, in the order of the file."""
         return list(dict.fromkeys(resource.host for resource in self.resources if resource.host is not None))
 
     def repeat_requests(self) -> "Site":
-        """What a returning visitor asks for: the document, since a navigation asks for it anew, and what is not
+        """The requests of a returning visitor: the document, since a navigation requests it again, and what is not
         cacheable.
 
-        What a kept resource asks for is asked for by the nearest asker that is asked for itself. That one's `run` grows
-        by those of the kept ones between, of several the longest.
+        If a cached resource would request others, the nearest resource above it that is requested does so instead.
+        Its `run` grows by those of the cached resources between, the longest of several.
         """
         by_name = {resource.name: resource for resource in self.resources}
         requested = {

@@ -1,4 +1,4 @@
-"""A site out of a recorded page: sizes, types, order, what asked for what, and how long that took to run."""
+"""Makes a site from a recorded page: sizes, types, order, what requested what, and how long each took to run."""
 
 import json
 import re
@@ -20,25 +20,25 @@ from h123.study.yaml_document import MOST_BYTES
 
 LONGEST_NAME = 60
 LONGEST_LABEL = 63
-"""Of a name in the DNS (RFC 1035)."""
+"""The longest label of a name in the DNS (RFC 1035)."""
 LONGEST_TITLE = 200
 MOST_HOSTS = 12
-"""That a note lists."""
+"""A note lists at most this many hosts."""
 LONG_RUN_NS = 10**9
-"""Of what a resource runs: rarely processing alone."""
+"""A resource that runs longer seldom does so by processing alone, ns."""
 RESOLUTION_NS = 1_000_000
-"""Of what runs: recordings are about as precise."""
+"""The resolution of run times, ns. Recordings are about this precise."""
 
 
 @dataclass(frozen=True)
 class ImportedSite:
-    """What becomes of a recording."""
+    """The site of a recording."""
 
     site: Site
     text: str
-    """Its file."""
+    """The text of its file."""
     notes: list[str]
-    """What it has otherwise than the page had, in words."""
+    """Notes about how it differs from the page."""
 
 
 def import_site(path: Path, name: str, *, apart: bool = False, page: int | None = None) -> ImportedSite:
@@ -75,14 +75,14 @@ def graph_of(path: Path, recording: Recording) -> "Graph":
 
 @dataclass
 class Graph:
-    """Which entry asked for which: always an earlier one, so that there is no circle."""
+    """Which entry requested which. It is always an earlier one, so that there is no cycle."""
 
     entries: Sequence[HarEntry]
     document: int = 0
-    """The index of the one that all others hang on; before it come the redirects that led to it."""
+    """The index of the entry that all others depend on. The redirects that led to it come before it."""
     asker: list[int] = field(default_factory=list)
     certain: list[bool] = field(default_factory=list)
-    """Whether the asker is known, not assumed."""
+    """Whether the recording says who requested it; if not, that is a guess."""
     how: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
@@ -108,7 +108,7 @@ class Graph:
         return (self.document if index > self.document else 0), "assumed"
 
     def resources(self, hosts: Mapping[str, str]) -> list[Resource]:
-        """`hosts`: labels of those that are not to be the page's own."""
+        """The resources. `hosts`: labels of the hosts that stay apart from the page's own."""
         resource_names, runs = names(self.entries), self.runs()
         resources_of_page = []
         for index, entry in enumerate(self.entries):
@@ -128,7 +128,8 @@ class Graph:
         return resources_of_page
 
     def runs(self) -> list[int]:
-        """From a resource's end to the first request that it is known to have made; those made before take none."""
+        """The time from a resource's end to the first request that it is known to have made. Earlier requests count as
+        0."""
         least = dict[int, float]()
         for entry, asker, certain in zip(self.entries, self.asker, self.certain, strict=True):
             if asker < 0 or not certain or self.entries[asker].redirect:
@@ -158,7 +159,7 @@ class Graph:
 
 
 def _notes(recording: Recording, apart: Mapping[str, str]) -> list[str]:
-    """What a site cannot have, or a recording did not say, with how often."""
+    """What a site cannot have, or what a recording did not say, with the count of each."""
     entries = recording.entries
     words = list(recording.notes)
     hosts = {entry.host for entry in entries}
@@ -198,8 +199,8 @@ def host_shares(entries: Sequence[HarEntry], whole: int | None = None) -> str:
 
 
 def labels(entries: Sequence[HarEntry]) -> dict[str, str]:
-    """Of each host but the first request's, which is the page's own: its name with a hyphen for what is neither letter
-    nor digit, cut to a label's length; what is there twice is numbered."""
+    """A label for each host but the first request's, which is the page's own: its name, with a hyphen for each
+    character that is neither letter nor digit, cut to a label's length. Duplicates get a number."""
     label_of = dict[str, str]()
     for host in dict.fromkeys(entry.host for entry in entries if entry.host != entries[0].host):
         label = whole = re.sub(r"[^a-z0-9]+", "-", host.lower())[:LONGEST_LABEL].strip("-") or "host"
@@ -212,7 +213,7 @@ def labels(entries: Sequence[HarEntry]) -> dict[str, str]:
 
 
 def names(entries: Sequence[HarEntry]) -> list[str]:
-    """Paths, with the host where it is another than the document's; what is there twice is numbered."""
+    """The paths, with the host where it differs from the document's. Duplicates get a number."""
     home = urlsplit(entries[0].url).netloc
     counts, unique = Counter[str](), []
     for entry in entries:
@@ -228,7 +229,7 @@ def names(entries: Sequence[HarEntry]) -> list[str]:
 
 
 def _alike(resources: Sequence[Resource]) -> list[Resource]:
-    """Those in a row that differ in their name alone and ask for nothing are one line."""
+    """Join consecutive resources that differ in their name alone and request nothing into one line."""
     asking = {resource.by for resource in resources}
     merged: list[Resource] = []
     for resource in resources:
@@ -279,10 +280,10 @@ def _word(name: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """What YAML and JSON read alike."""
+    """Quote text in a form that YAML and JSON read alike."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def _printable(text: str) -> str:
-    """In one line, without what no file of h123 may have."""
+    """Format text in one line, without characters that no file of h123 may have."""
     return " ".join("".join(" " if unprintable(character) else character for character in text).split())

@@ -47,13 +47,13 @@ DEFAULT = "requests"
 
 
 class KindParts(NamedTuple):
-    """What a kind is made of."""
+    """The parts of a kind."""
 
     parameters: type[Load]
     answers: Callable[[Any], WorkloadKind]
     example: Callable[[Collection[str], bool], Mapping[str, object]]
-    """Its own parameters for a small workload of these methods, by which a client is tried; its pages are real
-    documents or not."""
+    """Its parameters for a small workload of these methods, which the verification of a client uses. The second
+    argument says whether pages are real documents."""
 
 
 KINDS: Mapping[str, KindParts] = {
@@ -61,14 +61,14 @@ KINDS: Mapping[str, KindParts] = {
     "mix": KindParts(MixParameters, Mix, mix.example),
     "page": KindParts(PageParameters, Page, page.example),
 }
-"""By the name that a study has for it."""
+"""The kinds by their names in studies."""
 
 
 class AnyWorkloadFile(RootModel[RequestsFile | MixFile | PageFile]):
     """workload.json of any kind."""
 
     def changed(self, **fields: object) -> Self:
-        """With other values of these fields."""
+        """The file with other values of these fields."""
         return type(self)(self.root.model_copy(update=fields))
 
 
@@ -79,7 +79,7 @@ class WorkloadParameters(RequestsParameters, MixParameters, PageParameters):
 
     @property
     def workload(self) -> WorkloadKind:
-        """All that others ask of it."""
+        """The workload of these parameters."""
         return KINDS[self.kind].answers(self)
 
 
@@ -87,8 +87,8 @@ _ANYTHING = {"protocol": "h1"}
 
 
 def workload_of(values: Mapping[str, object]) -> WorkloadKind:
-    """Of parameters as JSON has them. Those that imported samples do not tell, null, are None in the load; those that
-    were not written yet in an earlier version have their defaults."""
+    """The workload of parameters as JSON. Parameters that imported samples do not give, null, are None in the load.
+    Parameters that an earlier version did not write have their defaults."""
     fields = WorkloadParameters.model_fields.keys() & values.keys()
     non_null = {name: values[name] for name in fields if values[name] is not None}
     read = WorkloadParameters.model_validate({**_ANYTHING, **non_null}, context=RESOLVED)
@@ -97,5 +97,5 @@ def workload_of(values: Mapping[str, object]) -> WorkloadKind:
 
 
 def own_parameters(kind: str) -> frozenset[str]:
-    """Those that no other kind has."""
+    """The parameters that no other kind has."""
     return frozenset(KINDS[kind].parameters.model_fields) - frozenset(Load.model_fields)

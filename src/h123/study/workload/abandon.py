@@ -16,27 +16,27 @@ from h123.study.workload.arrivals import MOST_ARRIVALS
 LEAVING = "leaving"
 """The phase of their rows."""
 ABANDONED = "abandoned"
-"""What stands in place of an error where one was given up: it is none."""
+"""The value of a sample's `error` for an abandoned request, which is no error."""
 
 
 class Abandon(Strict):
     """`{share: 10%, after: 200ms}`."""
 
     share: Annotated[Share, Field(gt=0, lt=1)]
-    """Of the warm requests."""
+    """The share of warm requests that are abandoned."""
     after: Annotated[Duration, Field(gt=0)]
-    """From when one is due until its user leaves, if it has not ended by then."""
+    """The time from when a request is due until its user leaves, unless it has ended by then."""
 
     def count(self, requests: int) -> int:
-        """Of so many."""
+        """The number of abandoned requests among `requests`."""
         return max(1, round(self.share * requests))
 
     def places(self, seed: int, requests: int) -> list[int]:
-        """Their places among so many, in order."""
+        """Their places among `requests`, in order."""
         return sorted(random.Random(f"{seed} abandon").sample(range(requests), self.count(requests)))
 
     def fault(self, warm: int, timeout_ns: int) -> str | None:
-        """Why so many warm requests cannot be abandoned like this, in words; None: they can."""
+        """Say why requests cannot be abandoned like this. None: they can."""
         if self.after >= timeout_ns:
             return "`abandon` comes too late, since requests have timed out by then: write a shorter `after`"
         if self.count(warm) == warm:
@@ -48,8 +48,8 @@ class Abandon(Strict):
         return None
 
     def fields(self, seed: int, users: int, requests: int, warmup: int) -> dict[str, Any]:
-        """Of workload.json: which requests are given up, by their numbers, and when. `requests` and `warmup` are of
-        each user."""
+        """The fields of workload.json: the numbers of the abandoned requests, and when to abandon them. `requests` and
+        `warmup` count those of each user."""
         placed = (divmod(place, requests) for place in self.places(seed, users * requests))
         return {
             "abandon_ns": self.after,

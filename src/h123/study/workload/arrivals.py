@@ -1,8 +1,8 @@
 """Arrivals: when the requests of an open loop are due, at rates that change in steps, ramps and bursts.
 
-A schedule is a pure function of the arrivals, a seed and a number of requests, and a longer one begins with the shorter
-one. It is made by rescaling time (Cox and Lewis, The Statistical Analysis of Series of Events, 1966): the i-th request
-is due when as much has been asked for, by the rates, as its place says: i itself (constant), or the i-th arrival of a
+A schedule is a pure function of the arrivals, a seed and a number of requests, and a longer schedule begins with the
+shorter one. It is made by rescaling time (Cox and Lewis, The Statistical Analysis of Series of Events, 1966): the
+i-th request is due when the integral of the rate reaches its place: i itself (constant), or the i-th arrival of a
 Poisson process of rate 1.
 """
 
@@ -21,21 +21,21 @@ from h123.base.strict import Strict
 from h123.study.quantities import Duration
 
 MOST_ARRIVALS = 1_000_000
-"""Requests: the client is told when each is due."""
+"""The most requests of a schedule. The client receives a time for each."""
 MOST_STEPS = 1000
 _MOST_RATE = 1_000_000
 _RARE = 0.01
-"""Of trials: those in which chance may have made a gap longer than is reckoned with."""
+"""The share of trials in which chance may make a gap longer than expected."""
 
 Rate = Annotated[float, Field(ge=0, le=_MOST_RATE, strict=True, allow_inf_nan=False)]
 
 
 class RateStep(Strict):
-    """`{rate: 500, lasts: 2s}`, a ramp `{rate: [500, 2000], lasts: 5s}`, or `{burst: 50, lasts: 100ms}`: so many at
+    """`{rate: 500, lasts: 2s}`, a ramp `{rate: [500, 2000], lasts: 5s}`, or `{burst: 50, lasts: 100ms}`: 50 requests at
     once as it begins, then none."""
 
     rate: Rate | Annotated[tuple[Rate, Rate], Field(strict=False)] | None = None
-    """Requests a second of all users together, or of each connection; of a ramp those that it begins and ends with."""
+    """Requests a second of all users together, or of each connection. A ramp has its first and its last rate."""
     burst: Annotated[int, Field(ge=1, le=_MOST_RATE, strict=True)] | None = None
     lasts: Annotated[Duration, Field(gt=0)]
 
@@ -47,18 +47,18 @@ class RateStep(Strict):
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Its rate as it begins, and as it ends; none of a burst."""
+        """Its rate at its beginning and at its end. A burst has none."""
         if self.rate is None:
             return 0.0, 0.0
         return self.rate if isinstance(self.rate, tuple) else (self.rate, self.rate)
 
     @property
     def requests(self) -> float:
-        """That it asks for."""
+        """The number of its requests."""
         return float(self.burst or 0) + sum(self.ends) / 2 * self.lasts / 1e9
 
     def after(self, requests: float) -> float:
-        """Seconds from its beginning until so many have been asked for, fewer than all of them."""
+        """Seconds from its beginning until `requests` have been due, fewer than all of them."""
         begin, end = self.ends
         if self.burst or requests <= 0:
             return 0.0
@@ -94,12 +94,12 @@ class Arrivals(Strict):
         return list(itertools.accumulate((step.lasts for step in self.steps), initial=0))
 
     def due(self, seed: int, count: int) -> list[int]:
-        """ns from the beginning at which each of so many requests is due, in their order."""
+        """When each of `count` requests is due, ns from the beginning, in order."""
         return list(itertools.islice(self._times(random.Random(seed)), count))
 
     def dealt(self, seed: int, count: int, connections: int) -> list[tuple[int, int]]:
-        """The same where each of so many connections has the steps by itself, and the index of the connection that each
-        request is for: at random and independent of the others, or evenly, one connection after another."""
+        """The same where each connection has the steps of its own, and the index of each request's connection: at
+        random and independent of the others, or evenly, one connection after another."""
         each = (self._own(seed, index, connections) for index in range(connections))
         return list(itertools.islice(heapq.merge(*each), count))
 
@@ -114,7 +114,7 @@ class Arrivals(Strict):
             yield last
 
     def at(self, place: float) -> int:
-        """ns until so many requests have been asked for."""
+        """The time until this many requests have been due, ns."""
         rounds, rest = divmod(place, self._request_counts[-1])
         number = min(bisect.bisect_right(self._request_counts, rest), len(self.steps) - 1)
         before = self._request_counts[number - 1] if number else 0.0
@@ -130,11 +130,11 @@ class Arrivals(Strict):
             yield place
 
     def lasts_s(self, count: int, connections: int) -> float:
-        """Until so many requests have been asked for over so many connections."""
+        """Seconds until `count` requests over `connections` connections have been due."""
         return self.at(count / (connections if self.per == "connection" else 1)) / 1e9
 
     def longest_gap_s(self, count: int, connections: int) -> float:
-        """Between requests on one of so many connections, that one trial in a hundred has at most: the pauses, and what
+        """The gap between requests on one connection that 99 of 100 trials do not exceed, s: the pauses, and what
         chance makes of the lowest rate."""
         rates = [rate for step in self.steps for rate in step.ends if rate > 0]
         pauses = sum(step.lasts for step in self.steps if not all(step.ends)) / 1e9
@@ -143,7 +143,7 @@ class Arrivals(Strict):
         return pauses + (each / min(rates) if rates else 0.0)
 
     def fault(self, count: int, *, rate: bool) -> str | None:
-        """Why so many requests cannot be due like this, in words; None: they can. `rate`: the load has one too."""
+        """Say why `count` requests cannot be due like this. None: they can. `rate`: the load has a rate too."""
         if rate:
             return "`arrivals` says when requests are due: leave out `rate`"
         if count > MOST_ARRIVALS:
@@ -153,7 +153,8 @@ class Arrivals(Strict):
         return None
 
     def fields(self, seed: int, count: int, connections: int) -> dict[str, list[int]]:
-        """Of workload.json: when each request is due, and on which connection where each has arrivals of its own."""
+        """The fields of workload.json: when each request is due, and its connection where each connection has its own
+        arrivals."""
         if self.per == "all":
             return {"gaps_ns": _gaps(self.due(seed, count))}
         dealt = self.dealt(seed, count, connections)

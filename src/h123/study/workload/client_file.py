@@ -35,43 +35,43 @@ class WorkloadFile(BaseModel):
     seed: int
     headers: list[WrittenHeader] = Field(default=[])
     authority: str | None = None
-    """Only where the server is a person's own: what requests call it. Its certificate is not checked, and its answers
-    are not the block."""
+    """The authority of requests. Present only for the user's own server, whose certificate the client does not check
+    and whose answers are not the block."""
     tls: Literal["1.2", "1.3"] = "1.3"
-    """Only where it is not 1.3: the version that the client offers, and no other."""
+    """The only version that the client offers. Present only where it is not 1.3."""
     gaps_ns: list[int] | None = None
-    """Only where the study has `arrivals`: from the beginning to the first request, and from each to the next."""
+    """The time to the first request, and from each to the next, ns. Present only where the study has `arrivals`."""
     dealt_to: list[int] | None = None
-    """Only where these are of each connection: the index of the one that each request is made on."""
+    """The index of each request's connection. Present only where each connection has its own arrivals."""
     abandon_ns: int | None = None
-    """Only where the study has `abandon`: from when such a request is due until it is given up."""
+    """The time from when such a request is due until it is given up, ns. Present only where the study has `abandon`."""
     abandoned: list[int] | None = None
-    """Their numbers, in order."""
+    """The numbers of the requests that are given up, in order."""
     retry_ns: int | None = None
-    """Only where the study has `retry`: from when a request is made until it is made again."""
+    """The time from when a request is made until it is repeated, ns. Present only where the study has `retry`."""
     retries: int | None = None
-    """How often at most, the first time not counted."""
+    """The most repeats of a request."""
 
     def asking(self) -> "VisitOrder | None":
-        """How requests follow one another; None: none asks for another."""
+        """How requests depend on one another. None: each is independent."""
         return None
 
 
 @dataclass(frozen=True)
 class VisitOrder:
-    """How a visit's resources are asked for."""
+    """The order in which a visit requests its resources."""
 
     askers: Sequence[int | None]
-    """Of each the one that asks for it; None: of the document."""
+    """For each resource, the one that requests it. None: the document has none."""
     runs_ns: Sequence[int]
-    """From the last byte of each until what it asks for is due."""
+    """The time from the last byte of each until its own requests are due, ns."""
     at_once: int
     """Requests that a connection has room for."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """The server as the client reaches it, and the seed of what is random in a trial."""
+    """The server as the client reaches it, and the seed of a trial's random choices."""
 
     host: str
     address: str
@@ -80,7 +80,7 @@ class Target:
     """Below a root, as all paths of a trial's files: none is of the machine that wrote them."""
     seed: int
     authority: str | None = None
-    """Of a server that is no subject."""
+    """The authority of a server that is no subject."""
     tls: str = "1.3"
 
 

@@ -12,9 +12,9 @@ from h123.base.strict import Strict
 from h123.study.quantities import Size
 
 DIGITS = 12
-"""Of the request's number, with which the value of a header that changes ends."""
+"""Digits of the request's number at the end of a header value that changes."""
 MOST_BYTES = 16_000
-"""Of a value: servers refuse more."""
+"""Bytes of a value. Servers refuse more."""
 MOST_HEADERS = 100
 RESERVED = frozenset(
     {
@@ -22,7 +22,7 @@ RESERVED = frozenset(
         *("te", "trailer", "expect"),
     }
 )
-"""Those that carry the connection or the message: the clients' own business."""
+"""Headers that belong to the connection or the message. The clients set these."""
 _TOKEN = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]{1,100}")
 
 
@@ -48,12 +48,12 @@ def _value(value: str | None) -> str | None:
 
 
 class Header(Strict):
-    """`{name: accept, value: text/html}`, or one that is made up: `{name: cookie, bytes: 1kB, changes: request}`."""
+    """`{name: accept, value: text/html}`, or a generated one: `{name: cookie, bytes: 1kB, changes: request}`."""
 
     name: Annotated[str, AfterValidator(_name)]
     value: Annotated[str | None, AfterValidator(_value)] = None
     bytes: Annotated[Size, Field(ge=1, le=MOST_BYTES)] | None = None
-    """Of a value that is made up."""
+    """Bytes of a generated value."""
     changes: Literal["never", "request"] = "never"
     """request: the value is another one in each request."""
 
@@ -67,7 +67,8 @@ class Header(Strict):
 
 
 class WrittenHeader(BaseModel):
-    """In workload.json: the value, whose last DIGITS characters each request replaces by its number if it `changes`."""
+    """A header in workload.json. If it `changes`, each request replaces the last DIGITS characters of the value by its
+    number."""
 
     model_config = ConfigDict(strict=True, defer_build=True)
 
@@ -85,7 +86,7 @@ def once_each(headers: tuple[Header, ...]) -> tuple[Header, ...]:
 
 
 def written_headers(headers: Iterable[Header]) -> Iterator[WrittenHeader]:
-    """As a client is told them."""
+    """The headers as workload.json has them."""
     for header in headers:
         value = header.value or _filler(header.name, header.bytes or 0)
         yield WrittenHeader(name=header.name, value=value, changes=header.changes == "request")

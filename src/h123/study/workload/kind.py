@@ -1,9 +1,9 @@
-"""What a workload of any kind answers to those who plan, run, check or show it.
+"""The interface of a workload of any kind, for the code that plans, runs, checks or shows it.
 
 A kind is a module in this package. It has its parameters, a subclass of `Load`; its answers, a subclass of
-`WorkloadKind`; and what it writes for a client in workload.json, a subclass of `WorkloadFile`. Nothing outside of this
-package knows kinds by their names. What a load may ask for besides has a module each: arrivals, abandonment, retries,
-headers.
+`WorkloadKind`; and what it writes for a client in workload.json, a subclass of `WorkloadFile`. Nothing outside this
+package knows kinds by their names. The optional features of a load have a module each: arrivals, abandonment,
+retries, headers.
 """
 
 import math
@@ -19,23 +19,23 @@ from h123.study.workload.client_file import Target, WorkloadFile, common_fields
 from h123.study.workload.load import SENDERS, Exchange, Load, Sender, Upload, VisitShape
 
 RARE = 0.01
-"""Of trials: those in which chance may have made something longer than is reckoned with."""
+"""The share of trials in which chance may make something longer than expected."""
 
 
 @dataclass(frozen=True)
 class WorkloadKind(ABC):
-    """The answers of a workload. Those that are alike for all kinds so far are given here."""
+    """A workload. This class has the defaults that all kinds share so far."""
 
     load: Load
     """Its parameters."""
 
     @abstractmethod
     def exchanges(self) -> Sequence[Exchange]:
-        """The different requests it is made of; a sample's `resource` is the index of its own."""
+        """The distinct requests that it consists of. A sample's `resource` is the index of its own."""
 
     @abstractmethod
     def label(self, unknown: Collection[str] = (), /) -> str:
-        """In words, such as `GET 100 kB`; without what parameters that are `unknown` would say."""
+        """A short description, such as `GET 100 kB`. It leaves out parameters that are `unknown`."""
 
     @abstractmethod
     def file(self, target: Target) -> WorkloadFile:
@@ -54,7 +54,7 @@ class WorkloadKind(ABC):
         return ()
 
     def fault(self) -> str | None:
-        """Why its parameters make no workload together, in words; None: they do."""
+        """Say why its parameters make no workload together. None: they do."""
         load = self.load
         count, warm = load.users * self.each(), load.users * load.requests
         if load.abandon is not None and load.retry is not None:
@@ -73,30 +73,30 @@ class WorkloadKind(ABC):
 
     @property
     def schedules_requests(self) -> bool:
-        """Whether the client is told when each request is due."""
+        """Whether workload.json gives a time for each request."""
         return self.load.arrivals is not None
 
     @property
     def schedules_connections(self) -> bool:
-        """And on which connection."""
+        """Whether workload.json gives a connection for each request."""
         return self.load.arrivals is not None and self.load.arrivals.per == "connection"
 
     @property
     def abandons(self) -> bool:
-        """Whether the client is told to give requests up."""
+        """Whether the client must abandon requests."""
         return self.load.abandon is not None
 
     @property
     def retries(self) -> bool:
-        """Whether the client is told to make requests again."""
+        """Whether the client must repeat requests."""
         return self.load.retry is not None
 
     def resource(self, _number: int, _seed: int) -> int:
-        """What a request is for, of those of all users, counted one user after another."""
+        """The resource of a request, which is numbered among those of all users, one user after another."""
         return 0
 
     def visit(self) -> VisitShape | None:
-        """What its requests make up; None: each is by itself."""
+        """The visit that its requests belong to. None: each request is independent."""
         return None
 
     def hosts(self) -> Sequence[str]:
@@ -104,17 +104,17 @@ class WorkloadKind(ABC):
         return ()
 
     def host(self, _resource: int, /) -> str | None:
-        """That a resource is asked of, by its label; None: the server's own name."""
+        """The label of a resource's host. None: the server's own name."""
         return None
 
     # Who takes part
 
     def methods(self) -> list[str]:
-        """Each that a request has."""
+        """The distinct methods of its requests."""
         return list(dict.fromkeys(exchange.method for exchange in self.exchanges() if exchange.method))
 
     def senders(self) -> list[Sender]:
-        """Those that send bodies, whoever sends most of them first."""
+        """The roles that send bodies. The one that sends most comes first."""
         weight = dict.fromkeys(SENDERS.values(), 0.0)
         for exchange in self.exchanges():
             if exchange.method:
@@ -129,13 +129,13 @@ class WorkloadKind(ABC):
         return bool(self.load.headers)
 
     def fresh_bytes(self) -> int:
-        """Of headers in each request that no earlier one had."""
+        """Bytes of headers in each request that no earlier request had."""
         return sum(header.bytes or 0 for header in self.load.headers if header.changes == "request")
 
     # How much there is of it
 
     def connection_count(self) -> int:
-        """By the parameter `connections`: one that is shared, one per user, or a number.
+        """The connections by the parameter `connections`: one shared, one per user, or a number.
 
         HTTP/1.1 carries one request at a time, so there "shared" is one per user too.
         """
@@ -145,11 +145,11 @@ class WorkloadKind(ABC):
         return self.load.users if connections == "per-user" or self.load.protocol == "h1" else 1
 
     def connections_opened(self) -> int:
-        """In a trial in which none is lost."""
+        """The connections that a trial opens if none is lost."""
         return self.connection_count()
 
     def connections_again(self) -> int:
-        """At most, in place of those over HTTP/1.1 that requests have closed which are abandoned or made again."""
+        """The most connections that replace those over HTTP/1.1 which abandoned or repeated requests have closed."""
         rows = self.rows()
         if self.load.protocol != "h1" or rows is None:
             return 0
@@ -157,12 +157,12 @@ class WorkloadKind(ABC):
         return rows[LEAVING] + retries * (rows["warm"] + rows["warmup"])
 
     def connections_uncounted(self) -> int:
-        """Beside these: such as earn a session for them to resume, and have no row."""
+        """Further connections without a row, such as those that earn a session to resume."""
         return 0
 
     @property
     def sessions(self) -> str:
-        """What handshakes are asked for (catalogue.openings)."""
+        """The kind of handshakes (catalogue.openings)."""
         return FULL
 
     @property
@@ -177,21 +177,21 @@ class WorkloadKind(ABC):
 
     @property
     def fallback(self) -> Literal["h2"] | None:
-        """The protocol that the client may take where its own does not come through; None: no other."""
+        """The protocol that the client may use where its own does not get through. None: no other."""
         return None
 
     @property
     def announcement(self) -> Announcement | None:
-        """Where the client finds HTTP/3 by itself; None: it is told of it."""
+        """Where the client discovers HTTP/3. None: workload.json names the protocol."""
         return None
 
     @property
     def repeats(self) -> bool:
-        """Whether each visit follows one that has no row, and of which the client has kept what it learnt."""
+        """Whether each visit follows one without a row, from which the client has kept what it learnt."""
         return False
 
     def protocols(self) -> list[str]:
-        """That a request may have been carried by."""
+        """The protocols that may carry a request."""
         return [self.load.protocol, *([self.fallback] if self.fallback else [])]
 
     def rows(self) -> dict[str, int] | None:
@@ -209,11 +209,11 @@ class WorkloadKind(ABC):
         return self.load.requests + self.load.warmup
 
     def round_trips(self) -> float:
-        """That one user takes in a closed loop, at least: a request, then the next."""
+        """The fewest round trips of one user in a closed loop: one request after another."""
         return self.each()
 
     def all_requests(self) -> int:
-        """Of a trial, cold ones too."""
+        """The requests of a trial, cold ones included."""
         return sum((self.rows() or {}).values())
 
     def moved(self, way: str) -> float:
@@ -221,16 +221,16 @@ class WorkloadKind(ABC):
         return sum(exchange.share * exchange.moved(way) for exchange in self.exchanges())
 
     def pause_s(self) -> float:
-        """That a user takes before a request, on average."""
+        """The mean pause of a user before a request, s."""
         return sum(exchange.share * exchange.pause_ns for exchange in self.exchanges()) / 1e9
 
     def longest_pause_ns(self) -> int:
-        """In which a user need not have a request under way."""
+        """The longest time in which a user may have no request under way, ns."""
         return max((exchange.pause_ns for exchange in self.exchanges()), default=0)
 
     def longest_silence_ns(self) -> int:
-        """In which a connection need not have a request under way: while a user thinks; at a rate, the longest gap
-        between starts on one of the connections that one trial in a hundred has."""
+        """The longest time in which a connection may have no request under way, ns: while a user thinks, or, at a rate,
+        the longest gap between starts on one of the connections that 99 of 100 trials do not exceed."""
         if not self.open_loop:
             return self.longest_pause_ns()
         count = self.load.users * self.each()
@@ -245,24 +245,25 @@ class WorkloadKind(ABC):
         return None if self.open_loop else self.load.users
 
     def most_on_connection(self) -> int | None:
-        """Of these, on one connection: users are dealt round robin. HTTP/1.1 has one request at a time there."""
+        """The most requests at once on one connection. Users are dealt round robin. HTTP/1.1 has one request at a time
+        there."""
         if self.open_loop or _unknown(self.load, "users", "connections"):
             return None
         return 1 if self.load.protocol == "h1" else -(-self.load.users // self.connection_count())
 
     def body_bytes(self) -> int | None:
-        """Of each request, where all are alike."""
+        """Body bytes of each request, where all are alike."""
         sizes = {max(exchange.moved("up"), exchange.moved("down")) for exchange in self.exchanges()}
         return sizes.pop() or None if len(sizes) == 1 else None
 
     def statuses(self) -> list[int]:
-        """That each resource must be answered with."""
+        """The status that each resource must be answered with."""
         return [exchange.status for exchange in self.exchanges()]
 
     # What a client is told
 
     def common(self, target: Target) -> dict[str, Any]:
-        """The fields of workload.json that all kinds have, and those of what the load asks for besides."""
+        """The fields of workload.json that all kinds have, and those of the load's optional features."""
         load, count = self.load, self.load.users * self.each()
         return {
             **common_fields(load, target),

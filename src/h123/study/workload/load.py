@@ -21,7 +21,7 @@ Count = Annotated[int, Field(strict=True)]
 Method = Literal["GET", "POST"]
 Sender = Literal["server", "client"]
 SENDERS: Mapping[str, Sender] = {"GET": "server", "POST": "client"}
-"""Who sends the body that a method moves."""
+"""The role that sends the body of each method."""
 
 
 def _read_connections(value: object) -> object:
@@ -36,8 +36,8 @@ Connections = Annotated[Literal["shared", "per-user"] | int, BeforeValidator(_re
 
 
 class Load(Strict):
-    """The parameters of all kinds: who asks, how often, over how many connections. Of imported samples each may be None
-    that nothing is known of."""
+    """The parameters of all kinds: who makes requests, how often, over how many connections. For imported samples, an
+    unknown parameter is None."""
 
     protocol: Literal["h1", "h2", "h3"]
     """HTTP/1.1, HTTP/2 or HTTP/3."""
@@ -48,9 +48,9 @@ class Load(Strict):
     rate: Annotated[float, Field(ge=0.001, le=1_000_000, strict=True, allow_inf_nan=False)] | None = None
     """Requests a second of all users together (open loop); None: each user waits for its last answer (closed loop)."""
     arrivals: Arrivals | None = None
-    """Instead of `rate`: rates that change. The client knows when each request is due."""
+    """Rates that change, instead of `rate`. The client receives a time for each request."""
     abandon: Abandon | None = None
-    """Some warm requests are given up before their answers arrive. The client knows which."""
+    """Some warm requests are abandoned while they are under way. The client receives their numbers."""
     retry: Retry | None = None
     """Requests without an answer are made again after a while, cold ones apart."""
     connections: Connections = "shared"
@@ -60,9 +60,9 @@ class Load(Strict):
     cold: StrictBool = True
     """One request on each new connection before anything else."""
     timeout: Annotated[Duration, Field(gt=0)] = 30 * 10**9
-    """Of one request."""
+    """The timeout of one request."""
     headers: Annotated[tuple[Header, ...], Field(max_length=MOST_HEADERS), AfterValidator(once_each)] = ()
-    """Of each request, besides those that its protocol needs."""
+    """Headers of each request, in addition to those that its protocol needs."""
 
 
 @dataclass(frozen=True)
@@ -70,29 +70,29 @@ class Exchange:
     """One of the requests that a workload is made of, and the answer that it must get."""
 
     method: Method | None
-    """None: not known."""
+    """None: unknown."""
     up: int | None = None
     down: int | None = None
-    """Body bytes; None: nothing is asked of them."""
+    """Body bytes of the answer. None: any number."""
     status: int = OK
-    """That the answer must have; OK: any of success."""
+    """The status that the answer must have. OK: any of success."""
     share: float = 1.0
-    """Of all requests of the workload."""
+    """The share of all requests of the workload."""
     pause_ns: int = 0
-    """That a user takes before it."""
+    """The pause of a user before it, ns."""
 
     def moved(self, way: str) -> int:
-        """Body bytes `up` or `down`, none where nothing is asked."""
+        """Body bytes `up` or `down`; 0 where any number is right."""
         return (self.up if way == "up" else self.down) or 0
 
 
 @dataclass(frozen=True)
 class VisitShape:
-    """Requests that belong together, as a page's do; in samples those of a user with the same `group`."""
+    """Requests that belong together, like those of a page. In samples, these have the same user and `group`."""
 
     requests: int
     largest: int
-    """The resource with the largest body. Resource 0 is what is asked for first, the document."""
+    """The resource with the largest body. Resource 0 is the first request, the document."""
 
 
 @dataclass(frozen=True)
@@ -100,10 +100,10 @@ class Upload:
     """A file of the study's that requests upload."""
 
     file: str
-    """As the study names it: relative to its own folder."""
+    """The name in the study, relative to the study's folder."""
     size: int
 
     @property
     def name(self) -> str:
-        """In the root that has all of a study's: another one for each, whatever folders they are from."""
+        """The name in the root that holds all files of a study. It is unique, whatever folders the files come from."""
         return quote(self.file, safe="")

@@ -1,7 +1,8 @@
-"""The kind `page`: users who visit a page, a document and what it asks for, each part as soon as it is asked for.
+"""The kind `page`: users who visit a page. A visit loads a document and what it requests, each resource as soon as it
+is requested.
 
-The rules by which a client loads it are those of docs/contracts/workload.md; all that follows from them for whoever
-plans or holds a trial is here.
+docs/contracts/workload.md has the rules by which a client loads it. This module computes what follows from them for
+plans and checks.
 """
 
 import math
@@ -28,13 +29,13 @@ from h123.study.workload.kind import WorkloadKind
 from h123.study.workload.load import Exchange, Load, VisitShape
 
 BROWSER_CONNECTIONS = 6
-"""To a host over HTTP/1.1, in Chromium, Firefox and Safari alike."""
+"""Connections to a host over HTTP/1.1, in Chromium, Firefox and Safari alike."""
 STREAMS = 100
 """Requests of a connection under way at once over HTTP/2 and HTTP/3: what servers take at least."""
 
 
 def _read_site(value: object, info: ValidationInfo) -> object:
-    """A name, or the path of a file beside the study."""
+    """Read a site by its name, or by the path of a file relative to the study."""
     if not isinstance(value, str):
         return value
     try:
@@ -44,26 +45,27 @@ def _read_site(value: object, info: ValidationInfo) -> object:
 
 
 class PageParameters(Load):
-    """What a study says of it."""
+    """The parameters in a study."""
 
     site: Annotated[Site | None, BeforeValidator(_read_site)] = None
     """The page; there is one if the workload is of this kind."""
     documents: StrictBool = False
-    """Its resources are real HTML, styles and scripts, which make a browser ask for what the page says; else they are
-    bodies like all others, and the client knows what asks for what."""
+    """Whether its resources are real HTML, styles and scripts, which make a browser request what the page lists. If
+    not, they are bodies like all others, and the client knows what requests what."""
     fallback: StrictBool = False
-    """The server has HTTP/2 at the same address too, and HTTP/3 is announced. The client must find it, and may use
-    either."""
+    """Whether the server has HTTP/2 at the same address too and announces HTTP/3. The client then discovers HTTP/3
+    itself and may use either."""
     announced: Announcement = ALT_SVC
-    """Where: in the server's answers over HTTP/2 (Alt-Svc, RFC 7838), or before the first request in the DNS (an HTTPS
-    record, RFC 9460)."""
+    """Where HTTP/3 is announced: in the server's answers over HTTP/2 (Alt-Svc, RFC 7838), or before the first request
+    in the DNS (an HTTPS record, RFC 9460)."""
     visit: Literal["first", "repeat"] = "first"
     """first: the client knows nothing of the server; repeat: it has visited the page before, and keeps what it has
     learnt of the server, but no connection and nothing of the page."""
     pause: Duration = 0
     """Between a user's visits: from the end of one until the next begins."""
     cache: Literal["empty", "kept"] = "empty"
-    """empty: all of the page is asked for; kept: what a returning visitor asks for, who has what is cacheable."""
+    """empty: the client requests the whole page. kept: it requests what a returning visitor does, who has what is
+    cacheable."""
 
 
 class WrittenResource(BaseModel):
@@ -74,11 +76,11 @@ class WrittenResource(BaseModel):
     path: str
     headers: list[WrittenHeader]
     initiator: int | None
-    """Index of the one that asks for it; None: the document, the first."""
+    """The index of the resource that requests it. None: the document, the first."""
     urgency: int
     run_ns: int
     host: str | None = None
-    """Only where it is another than the workload's."""
+    """Present only where it is not the workload's host."""
 
 
 class PageFile(WorkloadFile):
@@ -89,11 +91,11 @@ class PageFile(WorkloadFile):
     at_once: int
     """Requests of one of a visit's `connections`."""
     visit: Literal["repeat"] | None = None
-    """Only where it is none of a client that knows nothing of the server."""
+    """Present only for a client that already knows the server."""
     lookup: Literal["dns"] | None = None
-    """Only where the client is to ask its host's resolver for the server, and is not to use `address`."""
+    """Present only where the client must look the server up with its host's resolver and must not use `address`."""
     pause_ns: int | None = None
-    """Only where there is one: between the end of a user's visit and the beginning of its next."""
+    """The time between the end of a user's visit and the beginning of the next, ns. Present only where it is not 0."""
 
     def asking(self) -> VisitOrder:
         askers, runs = [resource.initiator for resource in self.page], [resource.run_ns for resource in self.page]
@@ -102,13 +104,13 @@ class PageFile(WorkloadFile):
 
 @dataclass(frozen=True)
 class Page(WorkloadKind):
-    """What it answers."""
+    """The answers of this kind."""
 
     load: PageParameters
 
     @cached_property
     def site(self) -> Site:
-        """What is asked for of it; `fault` has seen to it."""
+        """The requested part of the site. `fault` has checked that there is one."""
         assert self.load.site is not None
         return self.load.site.repeat_requests() if self.load.cache == "kept" else self.load.site
 
@@ -233,24 +235,24 @@ class Page(WorkloadKind):
 
     @cached_property
     def _of_hosts(self) -> Mapping[str | None, Counter[int]]:
-        """Of each host, how many resources there are of a depth."""
+        """For each host, the number of resources of each depth."""
         depths: dict[str | None, Counter[int]] = {}
         for (resource, _), depth in zip(self.site.loads(), self.site.depth(), strict=True):
             depths.setdefault(resource.host, Counter())[depth] += 1
         return depths
 
     def connection_count(self) -> int:
-        """At once, of all users, to all hosts."""
+        """Connections at once, of all users, to all hosts."""
         return self.load.users * self._of_visit * len(self._of_hosts)
 
     def connections_opened(self) -> int:
-        """Those of an h1 visit are all opened by a page that is broad enough; at most those of each protocol where
-        HTTP/3 is to be found."""
+        """The most connections that a trial opens. A page that is broad enough opens all of an h1 visit; where HTTP/3
+        is to be discovered, those of each protocol count."""
         needed = sum(min(max(depths.values()), self._of_visit) for depths in self._of_hosts.values())
         return self.load.users * needed * (super().each() if self.load.cold else 1)
 
     def rows(self) -> dict[str, int] | None:
-        """No request is one of a connection alone: a visit's first opens it."""
+        """The rows. No request only opens a connection: the first request of a visit opens it."""
         each = self.load.users * len(self.site.loads())
         return {"warm": each * self.load.requests, LEAVING: 0, "warmup": each * self.load.warmup, "cold": 0}
 
@@ -265,8 +267,8 @@ class Page(WorkloadKind):
         return min(self._at_once, max(depths.total() for depths in self._of_hosts.values()))
 
     def round_trips(self) -> float:
-        """Of a visit: connections open, those to other hosts when they are first asked; what resources of a depth have
-        in turn, each depth after the last; and slow start."""
+        """Round trips of a visit: opening connections (those to other hosts when they are first needed), the resources
+        of each depth after those of the last, and slow start."""
         room, hosts = self._of_visit * self._at_once, self._of_hosts.values()
         depths = {depth for of in hosts for depth in of}
         turns = sum(max(math.ceil(of[depth] / room) for of in hosts) for depth in depths)

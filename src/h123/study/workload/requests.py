@@ -15,7 +15,7 @@ from h123.study.workload.load import Exchange, Load, Method
 
 
 class RequestsParameters(Load):
-    """What a study says of it."""
+    """The parameters in a study."""
 
     method: Method = "GET"
     size: Annotated[Size, Field(ge=1)] = 100_000
@@ -29,19 +29,19 @@ class RequestsParameters(Load):
 
 
 class RequestsFile(WorkloadFile):
-    """workload.json; of its version 1, too, which knew no other kind."""
+    """workload.json of this kind, and of version 1, which had no other kind."""
 
     kind: Literal["requests"] = "requests"
     method: Method
     path: str
     upload_bytes: int
     sessions: Resumption | None = None
-    """Only where they are not full."""
+    """Present only where sessions are not full."""
 
 
 @dataclass(frozen=True)
 class Requests(WorkloadKind):
-    """What it answers."""
+    """The answers of this kind."""
 
     load: RequestsParameters
 

@@ -18,17 +18,17 @@ class Retry(Strict):
     """`{after: 500ms, at_most: 2}`."""
 
     after: Annotated[Duration, Field(gt=0)]
-    """From when a request is made until it is made again, if it has no answer by then."""
+    """The time from when a request is made until it is repeated, unless it has an answer by then."""
     at_most: Annotated[int, Field(ge=1, le=MOST_RETRIES, strict=True)]
-    """So often, the first time not counted."""
+    """The most repeats of a request."""
 
     @property
     def last_ns(self) -> int:
-        """From when it is due until its last try is made."""
+        """The time from when it is due until its last try is made, ns."""
         return self.after * self.at_most
 
     def fault(self, timeout_ns: int) -> str | None:
-        """Why requests cannot be made again like this, in words; None: they can."""
+        """Say why requests cannot be repeated like this. None: they can."""
         if self.last_ns >= timeout_ns:
             return (
                 "requests have timed out before they are made for the last time: write a shorter `after`, a smaller "
@@ -37,5 +37,5 @@ class Retry(Strict):
         return None
 
     def fields(self) -> dict[str, Any]:
-        """Of workload.json."""
+        """The fields of workload.json."""
         return {"retry_ns": self.after, "retries": self.at_most}
