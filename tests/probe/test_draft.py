@@ -22,7 +22,7 @@ SERVER = OwnServer(command="./my-server --port 8443", host="localhost", protocol
 def draft(**changes: object) -> Draft:
     networks = {name: load_network(name) for name in ("lan", "cellular")}
     values = {"servers": {"server": SERVER}, "inquiry": INQUIRY, "protocols": ["h1", "h2", "h3"]}
-    return Draft(**{**values, "asked": requests(), "networks": networks, **changes})  # type: ignore[arg-type]
+    return Draft(**{**values, "workload": requests(), "networks": networks, **changes})  # type: ignore[arg-type]
 
 
 def requests(*sizes: int, load: OfferedLoad | None = None) -> DraftedRequests:
@@ -72,7 +72,7 @@ def test_what_a_condition_asks_is_compared(tmp_path: Path) -> None:
 
 def test_an_answer_that_is_not_always_of_one_length_is_held_against_none(tmp_path: Path) -> None:
     path = tmp_path / "study.yaml"
-    path.write_text(draft(asked=requests(20_000, 1)).text())
+    path.write_text(draft(workload=requests(20_000, 1)).text())
     first = make_plan(load_study(path)).blocks[0][0].parameters.mix
     assert [entry.answer for entry in first] == [None, 20_000]
 
@@ -100,7 +100,7 @@ def test_one_quick_answer_makes_no_long_trial() -> None:
 def test_a_server_that_is_stuck_costs_half_a_minute(tmp_path: Path, ns: int, load: OfferedLoad, seconds: int) -> None:
     """Whoever chose the load. A slow one has more time, and so has a long trial."""
     path = tmp_path / "study.yaml"
-    path.write_text(draft(asked=DraftedRequests(INQUIRY, [[GOOD.model_copy(update={"ns": ns})]] * 2, load)).text())
+    path.write_text(draft(workload=DraftedRequests(INQUIRY, [[GOOD.model_copy(update={"ns": ns})]] * 2, load)).text())
     timeout = make_plan(load_study(path)).blocks[0][0].parameters.trial_timeout
     assert 30 * 10**9 <= timeout <= seconds * 10**9
 
@@ -108,7 +108,7 @@ def test_a_server_that_is_stuck_costs_half_a_minute(tmp_path: Path, ns: int, loa
 def test_a_long_trial_has_time_enough(tmp_path: Path) -> None:
     path = tmp_path / "study.yaml"
     asked = requests(100_000, load=OfferedLoad(4, 500))
-    path.write_text(draft(asked=asked).text())
+    path.write_text(draft(workload=asked).text())
     trial = make_plan(load_study(path)).blocks[0][0].parameters
     assert trial.trial_timeout / 1e9 >= 4 * 500 * asked.seconds(load_network("cellular"))
 
@@ -119,7 +119,7 @@ def test_a_condition_on_a_tail_makes_trials_long_enough(tmp_path: Path, metric: 
     asked = requests(1_000_000, load=OfferedLoad(3, least=METRICS[metric].needs.requests))
     path = tmp_path / "study.yaml"
     servers = {"base": SERVER, "new": SERVER}
-    path.write_text(draft(asked=asked, servers=servers, protocols=["h2"], require=[condition]).text())
+    path.write_text(draft(workload=asked, servers=servers, protocols=["h2"], require=[condition]).text())
     study = load_study(path)
     warm = [(trial.parameters.workload.rows() or {})["warm"] for trial in make_plan(study).trials()]
     assert min(warm) >= METRICS[metric].needs.requests
@@ -135,7 +135,7 @@ def test_the_99th_percentile_is_asked_wherever_it_can_be_known(tmp_path: Path) -
         (requests(1_000_000, load=OfferedLoad(virtual=True)), {"lan", "cellular"}),
         (requests(2000, load=OfferedLoad(2, 10)), set[str]()),
     ):
-        path.write_text(draft(asked=asked).text())
+        path.write_text(draft(workload=asked).text())
         study = load_study(path)
         named = {metric for family in study.compare.families for metric in family.metrics}
         assert ("latency_p99" in named) is bool(expected)
@@ -153,7 +153,7 @@ def test_a_network_of_a_file_a_rate_and_a_transport(tmp_path: Path) -> None:
     given = draft(
         networks={"wan40": mine},
         files={"wan40": str(tmp_path / "mine.yaml")},
-        asked=requests(load=OfferedLoad(4, rate=150.0)),
+        workload=requests(load=OfferedLoad(4, rate=150.0)),
         transport="matched",
         answers="any",
     )
@@ -191,7 +191,7 @@ def page(count: int = 1) -> DraftedVisits:
 def test_a_page(tmp_path: Path) -> None:
     asked = page()
     path = tmp_path / "study.yaml"
-    path.write_text(draft(asked=asked).text())
+    path.write_text(draft(workload=asked).text())
     study = load_study(path)
     assert study.question == "Which HTTP version serves the page /?a=1 (3 requests) faster?"
     assert study.compare.families[0].metrics == ["page_complete"]

@@ -261,5 +261,5 @@ def test_every_cause_has_a_part_of_a_bar() -> None:
 
 def test_a_request_that_took_no_time_has_no_bar(shown: list[Arm]) -> None:
     request = shown[0].requests[0]
-    assert list(_pieces(0, (request, 0, dict.fromkeys(PARTS, 0)), end=1, one=1)) == []
-    assert list(_pieces(0, (request, 0, dict.fromkeys(PARTS, -1)), end=1, one=1)) == []
+    assert list(_pieces(0, (request, 0, dict.fromkeys(PARTS, 0)), end=1, unit_ns=1)) == []
+    assert list(_pieces(0, (request, 0, dict.fromkeys(PARTS, -1)), end=1, unit_ns=1)) == []

@@ -1,4 +1,4 @@
-"""What a campaign's samples say: estimates, tests and audits; pure functions of the results' tables."""
+"""Analyses a campaign's samples: estimates, tests and audits. All are pure functions of the results' tables."""
 
 from typing import TYPE_CHECKING
 

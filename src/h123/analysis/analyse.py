@@ -1,4 +1,4 @@
-"""From a campaign's folder to verdicts.json (docs/contracts/verdicts.md)."""
+"""Writes verdicts.json from a campaign's folder (docs/contracts/verdicts.md)."""
 
 import json
 import math
@@ -45,8 +45,8 @@ def compute(case: Case) -> Verdicts:
 
 
 def is_current(verdicts: Verdicts, case: Case) -> bool:
-    """Whether this program comes to the same verdicts, but for the last digits, whatever the folder is called now, and
-    whatever became of the campaign's conditions."""
+    """Whether this program comes to the same verdicts, apart from the last digits, the folder's present name, and the
+    outcome of the campaign's conditions."""
     parts: dict[str, object] = json.loads(_verdicts_text(compute(case)))
     apart = {"campaign", "gate"}
     return all(_is_alike(verdicts.get(name), part) for name, part in parts.items() if name not in apart)
@@ -63,7 +63,7 @@ def _is_alike(part: object, other: object) -> bool:
 
 
 def record_gate(folder: CampaignFolder, verdicts: Verdicts, gate: GateRow | None) -> Verdicts:
-    """The same with what became of its conditions, which is also written, so that whoever reads them reads the same."""
+    """Add the outcome of its conditions to the verdicts, and write them, so that all readers see the same."""
     other_parts = cast(Verdicts, {name: part for name, part in verdicts.items() if name != "gate"})
     whole: Verdicts = {**other_parts, "gate": gate} if gate else other_parts
     write_atomically(folder.verdicts, _verdicts_text(whole))
@@ -84,14 +84,14 @@ def _verdicts_text(verdicts: Verdicts) -> str:
 
 
 def _journal(folder: CampaignFolder, looks: Looks) -> None:
-    """Every look is told, for the next one to know of it (looks.py)."""
+    """Record this look in the journal, because the next one depends on it (looks.py)."""
     if looks.blocks[-1] not in journalled_looks(folder.events()):
         folder.append({"event": "look", "blocks": looks.blocks[-1]})
 
 
 def measure_width(folder: CampaignFolder) -> WidthProgress:
-    """How narrow the intervals of the answer are, of a campaign that is to have a width. Nobody is told where they lie,
-    so this is no look. Raises UserError."""
+    """Measure how narrow the answer's intervals are, for a campaign that must reach a width. This reveals nothing of
+    where they lie, so it is no look. Raises UserError."""
     case = gather(folder)
     return campaign_width_progress(case, judge_case(case))
 

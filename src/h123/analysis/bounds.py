@@ -1,4 +1,5 @@
-"""A comparison beside a bound for its ratio: whether its interval is to be relied on, and what would part the two."""
+"""Compares an interval with a bound for its ratio: whether the interval is reliable, and how many blocks would separate
+the two."""
 
 import math
 from collections.abc import Sequence
@@ -11,13 +12,13 @@ from h123.analysis.statistics.looks import WIDTH, Looks
 
 
 def reliable(had: float | None, verdicts: Verdicts) -> bool:
-    """Whether an interval has the confidence that the present look asks for; of too few blocks none has."""
+    """Whether an interval has the confidence that the present look requires. With too few blocks none has."""
     return had is not None and 1 - had <= verdicts["looks"]["level"] * (1 + 1e-9)
 
 
 def blocks_to_part(comparison: JudgedComparison, bound: float, verdicts: Verdicts) -> int | None:
-    """The number of blocks with which the comparison's whole interval would probably lie on one side of `bound`, those
-    planned included; None if that is more than anybody runs.
+    """The number of blocks with which the comparison's whole interval would probably lie on one side of `bound`,
+    planned blocks included. None if that is more than is practical.
 
     An interval does so where the test of its own level finds a difference from the bound (projection.py).
     """

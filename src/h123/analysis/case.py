@@ -1,4 +1,4 @@
-"""A campaign as it is judged: what its folder holds, laid out."""
+"""A campaign prepared for the analysis: the content of its folder."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 
 
 class Facts(NamedTuple):
-    """What the campaign's own files say of it."""
+    """Facts from the campaign's own files."""
 
     name: str
     created: str
@@ -33,11 +33,11 @@ class Facts(NamedTuple):
     events: Sequence[Event]
     imported: ImportFacts | None
     precision: Precision | None
-    """That its intervals must have."""
+    """The width that its intervals must reach."""
     subjects: Mapping[str, SubjectFacts]
-    """As they were when it began."""
+    """The subjects as they were when it began."""
     shard: Shard | None = None
-    """The blocks that the folder is for; None: all."""
+    """The blocks that the folder is for. None means all."""
 
 
 class Evidence:
@@ -55,7 +55,7 @@ class Evidence:
         return connect(self._folder)
 
     def tail_intervals(self, samples: Mapping[Path, Attempt], share: float) -> Mapping[Path, tuple[float, float]]:
-        """Of a quantile of latency, by file of samples (h123.measures.quantiles)."""
+        """Intervals of a quantile of latency, by file of samples (h123.measures.quantiles)."""
         return intervals(self._folder, samples, share)
 
     def damaged_trials(self) -> Mapping[str, str]:
@@ -75,11 +75,11 @@ class Case:
     facts: Facts
     evidence: Evidence
     computed: dict[Callable[["Case"], Any], Any] = field(default_factory=dict, repr=False)
-    """What `once` has computed of it, by function."""
+    """The results of functions marked with `once`."""
 
     @property
     def attempts(self) -> Sequence[Attempt]:
-        """Those that count."""
+        """The attempts that count."""
         return self.trials.attempts
 
     @property
@@ -100,7 +100,7 @@ class Case:
 
 
 def once(compute: Callable[[Case], Result]) -> Callable[[Case], Result]:
-    """The same, computed once a case however often it is asked for."""
+    """Compute the function only once for each case, however often it is called."""
 
     @wraps(compute)
     def cached(case: Case) -> Result:
@@ -113,7 +113,7 @@ def once(compute: Callable[[Case], Result]) -> Callable[[Case], Result]:
 
 
 def gather(folder: CampaignFolder) -> Case:
-    """All of the campaign. Raises UserError."""
+    """Collect all of the campaign. Raises UserError."""
     study, events = Study.from_resolved(folder.study), folder.events()
     plan = make_plan(study, blocks=folder.blocks, seed=folder.seed, level_filter=folder.level_filter)
     folder.examine()
@@ -131,6 +131,6 @@ def gather(folder: CampaignFolder) -> Case:
 
 
 def complete_blocks(attempts: Sequence[Attempt], plan: Plan) -> int:
-    """Of whose trials all have an attempt that counts."""
+    """The blocks in which every trial has an attempt that counts."""
     valid = {treated(attempt) for attempt in attempts}
     return sum(all(treated(trial) in valid for trial in block) for block in plan.blocks)

@@ -1,4 +1,4 @@
-"""What the version before spelled otherwise in verdicts.json. It is read until the next one."""
+"""Spellings of the previous version in verdicts.json. h123 reads them until the next version."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,9 +8,9 @@ from h123.study import metric
 
 _SUMS = {f"{side}_{old}": f"{side}_{new}" for side in "ab" for old, new in FORMER_NAMES.items()}
 _BETTER, _WORSE = "faster", "slower"
-"""What it said of amounts too."""
+"""The words that it used for amounts too."""
 _VERDICTS = ("verdict", "small", "all")
-"""Where it said so."""
+"""The keys that held them."""
 
 
 def respelled_verdicts(content: dict[str, Any]) -> dict[str, Any]:

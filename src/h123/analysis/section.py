@@ -11,9 +11,9 @@ Part = TypeVar("Part", bound=Mapping[str, object])
 
 @dataclass(frozen=True)
 class Section(Generic[Part]):
-    """Its part of verdicts.json, a typed dictionary of its key (or keys), and how a case comes to it.
+    """A part of verdicts.json: a typed dictionary with its key or keys, and the function that computes it from a case.
 
-    The report registers what it says and draws of it under the same section (docs/guides/section.md).
+    The report registers its text and figures under the same section (docs/guides/section.md).
     """
 
     part: type[Part]
@@ -21,5 +21,5 @@ class Section(Generic[Part]):
 
     @property
     def keys(self) -> list[str]:
-        """In verdicts.json."""
+        """Its keys in verdicts.json."""
         return list(self.part.__annotations__)

@@ -1,8 +1,8 @@
-"""verdicts.json section by section, as it is written and read (docs/contracts/verdicts.md).
+"""The sections of verdicts.json, as h123 writes and reads them (docs/contracts/verdicts.md).
 
-A section's module has its rows, their key, and how a case comes to them: a new one is a module, a line in `SECTIONS`
-and a base of `Verdicts`. Rows are dictionaries, because a large campaign has tens of thousands of them. What earlier
-versions did not write is not required.
+A section's module has its rows, their key, and the function that computes them from a case. A new section is a
+module, a line in `SECTIONS` and a base of `Verdicts`. Rows are dictionaries, because a large campaign has tens of
+thousands of them. Keys that earlier versions did not write are not required.
 """
 
 from collections.abc import Sequence
@@ -83,7 +83,7 @@ SECTIONS: Sequence[Section[Any]] = [
     origin.SECTION,
     values.SECTION,
 ]
-"""All that a campaign is computed to. What became of its conditions is added by `record_gate`."""
+"""All sections that the analysis computes. `record_gate` adds the outcome of the conditions."""
 
 
 @with_config(strict=True, allow_inf_nan=False)
@@ -123,11 +123,11 @@ class Verdicts(
     values.ValuesPart,
     TypedDict,
 ):
-    """What `h123 analyse` found of a campaign: the parts of all sections."""
+    """The findings of `h123 analyse` about a campaign: the parts of all sections."""
 
 
 def read_verdicts(folder: CampaignFolder) -> Verdicts:
-    """All that `h123 analyse` last found. Raises UserError where it has not been run, or the file has another shape."""
+    """Read what `h123 analyse` last found. Raises UserError where it has not run, or the file has another shape."""
     file, again = folder.verdicts, f"run `h123 analyse {typed(folder.path)}`"
     if not file.is_file():
         raise UserError(f"{folder.path} has not been analysed: it has no verdicts.json", remedy=again)

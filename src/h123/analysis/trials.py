@@ -1,4 +1,4 @@
-"""What a campaign's trials came to: the attempts that count, and the trials that failed."""
+"""The trials of a campaign: the attempts that count, and the trials that failed."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from h123.store import CampaignFolder
 from h123.study import Plan, PlannedTrial
 
 ANSWERS = frozenset({"wrong-protocol", "wrong-size"})
-"""Of these: answers were not what was asked for."""
+"""Reasons that mean: answers were not as requested."""
 LOSSES = ANSWERS | {
     "server-exited",
     "server-not-ready",
@@ -25,7 +25,7 @@ machine or the set-up, and say nothing about a treatment; what a subject cannot 
 
 
 class Treated(NamedTuple):
-    """What a block has once. Imported trials have names of their own, and may have several runs of one."""
+    """A treatment in a block. Imported trials have names of their own, and may have several runs of one treatment."""
 
     block: int
     cell: tuple[tuple[str, str], ...]
@@ -34,11 +34,11 @@ class Treated(NamedTuple):
 
 @dataclass(frozen=True)
 class TrialSet:
-    """Of a campaign, or of a part of it."""
+    """The trials of a campaign, or of a part of it."""
 
     attempts: Sequence[Attempt]
     failed: frozenset[Treated] = frozenset()
-    """Those of which every attempt was tried and failed by its server or client: they count as that side's loss."""
+    """The trials of which every attempt failed by its server or client. They count as that side's loss."""
 
 
 def treated(trial: Attempt | PlannedTrial) -> Treated:
@@ -47,7 +47,7 @@ def treated(trial: Attempt | PlannedTrial) -> Treated:
 
 
 def load_trials(folder: CampaignFolder, plan: Plan) -> TrialSet:
-    """All of the campaign. Raises UserError."""
+    """Load all trials of the campaign. Raises UserError."""
     return TrialSet(load_attempts(folder), _failed(folder.events(), plan))
 
 
@@ -60,7 +60,7 @@ def _failed(events: Iterable[Event], plan: Plan) -> frozenset[Treated]:
 
 
 def _has_failed(events: Sequence[TrialEvent]) -> bool:
-    """None counts, and the machine had no part in the last one that failed."""
+    """Whether no attempt counts, and the machine had no part in the last failure."""
     if not events or any(event["valid"] for event in events):
         return False
     return loss(events[-1]) is not None

@@ -1,4 +1,4 @@
-"""The REST-API study's own analysis, reproduced and labelled "as published", beside the sound one."""
+"""The REST-API study's own analysis, reproduced and labelled "as published", next to the sound one."""
 
 from h123.analysis.as_published.document import as_published
 

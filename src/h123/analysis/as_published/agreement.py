@@ -1,4 +1,4 @@
-"""The two analyses beside each other: what each finds in a comparison, and why they differ where they do."""
+"""Compares the two analyses: what each finds in a comparison, and why they differ where they do."""
 
 import math
 
@@ -45,12 +45,13 @@ def _as_metric(sound: JudgedComparison, ratio: float, inverted: bool) -> SoundRo
 
 
 def _finding(verdict: str) -> str | None:
-    """Only a difference is a finding: no difference, an equivalence and no answer do not contradict one another."""
+    """The finding of a verdict. Only a difference is one: no difference, an equivalence and no answer do not contradict
+    each other."""
     return verdict if verdict in FINDINGS else None
 
 
 def _reason(published: Tests, row: SoundRow, sound: JudgedComparison, margin: float, alpha: float) -> str:
-    """Why the two differ, in plain words."""
+    """Explain in plain words why the two differ."""
     if row["verdict"] in FINDINGS:
         return _against(published) if published["verdict"] in FINDINGS else _missed(published, row)
     if row["verdict"] == "equivalent":
@@ -62,7 +63,7 @@ def _reason(published: Tests, row: SoundRow, sound: JudgedComparison, margin: fl
 
 
 def _pooling(published: Tests, row: SoundRow) -> str:
-    """What the pooled test believes to have."""
+    """Say how many requests the pooled test assumes to be independent."""
     total = published["a_side"]["n"] + published["b_side"]["n"]
     text = f"pooling counts {total} requests as independent where there are {row['blocks']} blocks"
     sides = published["a_side"], published["b_side"]

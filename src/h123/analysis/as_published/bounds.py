@@ -1,4 +1,4 @@
-"""What a link allows one request: alone on it, and with an equal share beside the other users."""
+"""Bounds by the link for one request: alone on it, and with an equal share next to the other users."""
 
 from collections.abc import Collection, Mapping
 

@@ -38,11 +38,11 @@ STRATUM = "method"
 
 
 def as_published(case: Case, sound_rows: Sequence[JudgedComparison]) -> AsPublished:
-    """The paper's own procedure on this campaign, beside `judged`, the sound comparisons of verdicts.json.
+    """Apply the paper's own procedure to this campaign, next to `judged`, the sound comparisons of verdicts.json.
 
-    With what the paper draws (each treatment's replications), and its printed values where published/ has them.
-
-    Where the study holds a placeholder for the size (imported samples), there is no throughput.
+    The result includes what the paper draws (the replications of each treatment), and the paper's printed values
+    where published/ has them. Where the study only has a placeholder for the size (imported samples), there is no
+    throughput.
     """
     plan, unknown = case.plan, case.unknown
     pooled = Pooled(case.evidence, plan.study)
@@ -84,7 +84,7 @@ def _key(cell: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def _comparisons(plan: Plan, metric: str, runs: Runs, seed: int) -> Iterator[PublishedPair]:
-    """Every pair in every cell that has requests on both sides."""
+    """Compare every pair in every cell that has requests on both sides."""
     factor = plan.study.compare.factor
     for cell, pair in itertools.product(other_cells(plan), plan.pairs):
         a, b = pair.split("/")
@@ -114,7 +114,7 @@ def _compare(a: list[Floats], b: list[Floats], lower_is_better: bool, seed: int)
 
 
 def _side(runs: list[Floats], seed: int) -> PooledSide:
-    """What the paper says about one treatment, and what its requests are worth."""
+    """The paper's figures for one treatment, and the number of independent requests that they are worth."""
     values = np.concatenate(runs)
     cv, word = procedure.consistency(np.array([run.mean() for run in runs])) or (None, None)
     correlation = procedure.intra_run_correlation(runs)

@@ -1,4 +1,4 @@
-"""A published work's printed values beside a campaign's own, and beside what the work's link allows."""
+"""Compares a published work's printed values with a campaign's own, and with what the work's link allows."""
 
 from collections.abc import Iterable, Sequence
 
@@ -114,9 +114,9 @@ def _row(printed: PrintedValues, value: PrintedValue, ours: list[OursRow]) -> Pr
 
 
 def _link(printed: PrintedValues, value: PrintedValue) -> PrintedLink | None:
-    """What the work's own link allows in this cell, over the levels that it leaves open, and how the figure uses it.
+    """The bounds of the work's own link in this cell, over the levels that the cell leaves open.
 
-    `used`: the share that the figure, if true, uses of the loosest bound; above 1 it cannot be.
+    `used`: the share of the loosest bound that the figure would use; above 1 the figure cannot be true.
     """
     metric = value.statement.metric
     links = [

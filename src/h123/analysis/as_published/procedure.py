@@ -60,8 +60,8 @@ def shapiro_wilk(values: Floats, seed: int) -> Shapiro | None:
 
 
 def mann_whitney(a: Floats, b: Floats) -> MannWhitney:
-    """Mann and Whitney (1947), two-sided: exact for a sample of 8 or fewer without ties, else normal with corrections
-    for ties and continuity. The effect size is that of Cureton (1956)."""
+    """The two-sided test of Mann and Whitney (1947). It is exact for a sample of 8 or fewer without ties, and otherwise
+    normal with corrections for ties and continuity. The effect size is that of Cureton (1956)."""
     stats = _stats()
     test = stats.mannwhitneyu(a, b, alternative="two-sided", method="auto")
     u = float(test.statistic)
@@ -117,8 +117,8 @@ def intra_run_correlation(runs: Sequence[Floats]) -> float | None:
 
 
 def independent_requests(runs: Sequence[Floats], correlation: float | None) -> float | None:
-    """How many independent requests tell as much about a mean: N / (1 + (m - 1) rho), m the mean requests of a run
-    (Kish's design effect, Survey Sampling, 1965)."""
+    """The number of independent requests that say as much about a mean: N / (1 + (m - 1) rho), with m the mean requests
+    of a run (Kish's design effect, Survey Sampling, 1965)."""
     total = sum(map(len, runs))
     if correlation is None or math.isnan(correlation):
         return None

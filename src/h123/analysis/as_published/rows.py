@@ -1,4 +1,4 @@
-"""The `as_published` part of verdicts.json as it is written and read: the published procedure's own rows."""
+"""The rows of the published procedure in the `as_published` part of verdicts.json."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
@@ -19,7 +19,7 @@ class Shapiro(TypedDict):
 
 
 class PooledSide(TypedDict):
-    """What the paper says about one treatment, and what its requests are worth."""
+    """The paper's figures for one treatment, and the number of independent requests that they are worth."""
 
     n: int
     runs: int
@@ -33,7 +33,7 @@ class PooledSide(TypedDict):
 
 
 class SoundRow(TypedDict):
-    """The sound comparison, beside the published one."""
+    """The sound comparison, next to the published one."""
 
     metric: str
     blocks: int
@@ -75,7 +75,7 @@ class PublishedPair(Tests):
 
 
 class PublishedRow(PublishedPair, SoundComparison):
-    """The same, beside the sound one."""
+    """The published comparison, next to the sound one."""
 
 
 class Group(TypedDict):
@@ -128,7 +128,7 @@ class ReplicationsRow(TypedDict):
 
 
 class Centre(TypedDict):
-    """Of several trials."""
+    """The centre of several trials."""
 
     value: Measured
     low: Measured | None
@@ -153,7 +153,7 @@ class Range(TypedDict):
 
 
 class Used(Range):
-    """What a link allows over the levels that a cell leaves open, and how the printed figure uses it."""
+    """The bounds of a link over the levels that a cell leaves open, and the share that the printed figure uses."""
 
     used: float
 
@@ -164,7 +164,7 @@ class PrintedLink(TypedDict):
 
 
 class PrintedRow(TypedDict):
-    """A printed figure beside the campaign's own."""
+    """A printed figure next to the campaign's own."""
 
     where: str
     quotation: str

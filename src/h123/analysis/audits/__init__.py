@@ -15,11 +15,11 @@ from h123.measures import Attempt
 from h123.study import Plan
 
 AUDITS: list[Audit] = [*physics.AUDITS, *round_trips.AUDITS, *course.AUDITS, *requests.AUDITS, *machine.AUDITS]
-"""Those of a trial. Another one is added to its module's list."""
+"""The audits of single trials. Add a new one to its module's list."""
 _ALL: list[Audit | PeerAudit] = [*AUDITS, *peers.AUDITS]
 SPOILS = {check.name: check.spoils for check in _ALL}
 REMEDIES = {check.name: check.remedy for check in _ALL if check.remedy}
-"""Of those that a clause mends."""
+"""The remedies of audits that have one in a clause."""
 
 __all__ = [
     "AUDITS",
@@ -53,7 +53,7 @@ class TrialAudits(NamedTuple):
 
 
 def audit_trials(attempts: Sequence[Attempt], plan: Plan) -> TrialAudits:
-    """All audits of trials."""
+    """Run all audits of trials."""
     rows, summary, failures = list[AuditRow](), list[AuditCount](), list[Failed]()
     for check in _ALL:
         findings_of = check.findings(attempts, plan)
@@ -71,13 +71,13 @@ def audit_trials(attempts: Sequence[Attempt], plan: Plan) -> TrialAudits:
 
 @once
 def trial_audits(case: Case) -> TrialAudits:
-    """Those of a campaign's trials."""
+    """The audits of a campaign's trials."""
     return audit_trials(case.attempts, case.plan)
 
 
 @once
 def order_audits(case: Case) -> list[CampaignAudit]:
-    """Those of when its trials ran."""
+    """The audits of when its trials ran."""
     return of_order(case.attempts, case.plan)
 
 
@@ -112,7 +112,7 @@ def _row(name: str, trial: str | None, finding: Finding) -> AuditRow:
 
 
 def _summary(name: str, meaning: str, failure: str, findings: Sequence[Finding], of: int | None = None) -> AuditCount:
-    """`failure` is told only where there is one. `of`: the trials that there are."""
+    """Summarise an audit. `failure` is included only where a finding failed. `of`: the number of trials."""
     failed = sum(not finding.passed for finding in findings)
     return {
         "audit": name,

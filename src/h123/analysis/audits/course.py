@@ -1,4 +1,4 @@
-"""Audits of an attempt's course: the load asked for was there all the time, and each request stands there once."""
+"""Audits of an attempt's course: the load was present all the time, and each request has one row."""
 
 import math
 
@@ -10,13 +10,13 @@ INSTANT_SHARE = 0.01
 REPEATED_SHARE = 0.01
 """Requests that begin and end together do happen."""
 SHORTEST_STILL_NS = 2_000_000_000
-"""Longer than a lost packet's retransmission takes, be it lost again."""
+"""Longer than the retransmission of a lost packet takes, even if it is lost twice, ns."""
 STILL = 10
 """Times the usual: so far is a stall from how the loop goes otherwise."""
 STILL_SHARE = 0.01
-"""Of the run: what a 99th percentile would show."""
+"""The share of the run that a 99th percentile would show."""
 CHANCE = 1e-6
-"""That a gap is so long in requests which start at random."""
+"""The probability of such a long gap in requests that start at random."""
 RUN_TOLERANCE = 1.02
 
 
@@ -41,7 +41,7 @@ def times_beyond_run(attempt: Attempt) -> Finding | None:
 
 
 def rows_repeated(attempt: Attempt) -> Finding | None:
-    """Rows that are those of another request / all, at most 1 %."""
+    """Rows that repeat another request's / all rows, at most 1 %."""
     repeats, rows = attempt.timeline.repeats, attempt.summary.warm
     if repeats is None or not rows:
         return None
@@ -57,10 +57,9 @@ def users_exceeded(attempt: Attempt) -> Finding | None:
 
 
 def loop_still(attempt: Attempt) -> Finding | None:
-    """Closed loop: the longest time without an end, at most 2 s, or 1 % of the run, or 10 times what is usual (a
-    request's median time, or the median time between ends, and the longest that a user thinks). Open loop: no gap
-    between starts that chance leaves once in a million runs.
-    """
+    """Closed loop: the longest time without an end, at most 2 s, or 1 % of the run, or 10 times the usual (a request's
+    median time, or the median time between ends, plus the longest that a user thinks). Open loop: no gap between
+    starts that chance would produce only once in a million runs."""
     s, course, rate = attempt.summary, attempt.timeline, attempt.parameters["rate"]
     if s.warm_start_ns is None or s.warm_end_ns is None:
         return None

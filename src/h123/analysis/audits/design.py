@@ -27,7 +27,7 @@ def of_campaign(
     plan: Plan,
     rule: Rule,
 ) -> list[CampaignAudit]:
-    """All audits of the campaign as a whole."""
+    """Run all audits of the campaign as a whole."""
     unlike = disturbed_unlike(attempts, plan)
     worst = max((finding for finding in unlike if not finding.passed), key=lambda f: f.value or 0.0, default=None)
     return [
@@ -68,7 +68,7 @@ def draws_mixed(attempts: Iterable[Attempt]) -> list[Finding]:
 
 
 def blocks_too_few(comparisons: Sequence[JudgedComparison], rule: Rule) -> list[Finding]:
-    """For each family: the smallest p that its blocks allow, corrected, at most the present look's level."""
+    """For each family: the smallest corrected p that its blocks allow, at most the present look's level."""
     findings = []
     for name, members in _families(comparisons).items():
         blocks, size = max(c["blocks"] for c in members), len(members)
@@ -96,7 +96,7 @@ def _chances(family: Sequence[JudgedComparison], blocks: int, rule: Rule) -> str
 
 
 def _times(family: Sequence[JudgedComparison]) -> float:
-    """What the correction multiplies the p of one more difference by, with what has been found."""
+    """The factor by which the correction multiplies the p of one more difference, given those already found."""
     size, decided = len(family), sum(c["verdict"] != "inconclusive" for c in family)
     return max(1.0, size - decided if family[0]["correction"] == "holm" else size / (decided + 1))
 
@@ -125,7 +125,7 @@ def _too_few(comparisons: Sequence[JudgedComparison], rule: Rule) -> str:
 
 
 def _advice(comparisons: Sequence[JudgedComparison], needed: int, have: int, rule: Rule) -> str:
-    """What to do, without a second number of blocks where the answer advises enough of them."""
+    """Say what to do. It leaves out a number of blocks where the answer already advises enough of them."""
     blocks, cure = blocks_for_question(comparisons), rule.remedy.enough(needed, have)
     if blocks is not None and blocks >= needed:
         same = ", as many as would decide the question."

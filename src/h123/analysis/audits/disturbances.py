@@ -15,11 +15,11 @@ from h123.study import Plan, Study, split_pair
 
 DISTURBED_UNLIKE = "disturbed-unlike"
 UNLIKE_LEVEL = 0.01
-"""Of the signed-rank test: levels that are disturbed alike fail with this probability at most."""
+"""The level of the signed-rank test: equally disturbed levels fail at most with this probability."""
 
 
 def disturbed_unlike(attempts: Sequence[Attempt], plan: Plan) -> list[Finding]:
-    """For each pair of compared levels, in each cell with disturbed trials."""
+    """Run the audit for each pair of compared levels, in each cell with disturbed trials."""
     compared = plan.study.compare.factor
     cells: dict[tuple[tuple[str, str], ...], list[Attempt]] = defaultdict(list)
     for attempt in attempts:
@@ -35,9 +35,11 @@ def disturbed_unlike(attempts: Sequence[Attempt], plan: Plan) -> list[Finding]:
 def unlike_between(
     attempts: Sequence[Attempt], study: Study, cell: Mapping[str, str], a: str, b: str
 ) -> Finding | None:
-    """Whether the shares of two levels that may be the machine's differ by half the margin at most, in the mean over
-    the blocks, or by chance. None where no trial of the cell is disturbed, or too few have a pair. A cell may leave
-    factors open."""
+    """Whether the disturbed shares of two levels differ by half the margin at most, in the mean over the blocks, or by
+    chance.
+
+    None where no trial of the cell is disturbed, or too few blocks have both. A cell may leave factors open.
+    """
     compared, limit = study.compare.factor, study.compare.margin / 2
     here = [candidate for candidate in attempts if cell.items() <= candidate.cell.items()]
     if not any(attempt.disturbed for attempt in here):

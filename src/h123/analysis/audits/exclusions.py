@@ -31,21 +31,21 @@ MOSTLY = 0.5
 MACHINE, FAILURES, AUDITS, TIMELESS, ANSWERS = "machine", "failures", "audits", "timeless", "answers"
 ATTEMPTS, UNMEASURED, UNLIKE = "attempts", "unmeasured", "disturbed"
 READINGS_S, READINGS_S_PER_BYTE = 1e-4, 5e-9
-"""That reading the clock advances it under the virtual clock, at most: in a request of one user, and for each byte of
-its bodies. Measured over a plain veth, with clients go and load: 10 to 30 µs, and up to 2 ns a byte over HTTP/3."""
+"""The most by which readings of the virtual clock advance it, s: in a request of one user, and for each byte of its
+bodies. Measured over a plain veth with the clients go and load: 10 to 30 µs, and up to 2 ns a byte over HTTP/3."""
 _NAMED = 2
 
 
 @dataclass(frozen=True)
 class Exclusion:
-    """Which kind, and why, in words."""
+    """The kind of an exclusion, and its reason in words."""
 
     kind: str
     why: str
 
 
 class Exclusions:
-    """All that speaks against judging, of one campaign."""
+    """The reasons against judging comparisons of one campaign."""
 
     def __init__(
         self,
@@ -59,9 +59,12 @@ class Exclusions:
         failed: Sequence[FailedAttemptsRow] = (),
         unmeasured: Mapping[Treatment, Counter[str]] | None = None,
     ) -> None:
-        """`campaign`: audits of the whole that comparisons are qualified by; `networks`: profiles by name;
-        `attempts`: what was measured; `failed`: those whose attempts failed; `unmeasured`: those that have
-        no valid one."""
+        """Collect the evidence.
+
+        `campaign`: audits of the whole campaign that qualify comparisons. `networks`: profiles by name. `attempts`:
+        what was measured. `failed`: the treatments with failed attempts. `unmeasured`: those without a valid attempt,
+        with the reasons.
+        """
         self._unmeasured = unmeasured or {}
         self._attempts, self._stuck = attempts, [row for row in failed if fails_often(row)]
         self._study, self._factor = plan.study, plan.study.compare.factor
@@ -86,7 +89,7 @@ class Exclusions:
         )
 
     def qualified(self, c: PairedComparison) -> list[str]:
-        """The audits of load, chance and order that it failed: the verdict stands, and they are named beside it."""
+        """The audits of load, chance and order that it failed. The verdict remains, and names them."""
         of_trials = {audit for audits in self._failed(c).values() for audit in audits if not SPOILS[audit]}
         return sorted(of_trials | {audit.name for audit in self._campaign if audit.qualifies(c)})
 
@@ -113,7 +116,7 @@ class Exclusions:
         return None
 
     def _disturbed_unlike(self, c: PairedComparison) -> Exclusion | None:
-        """The audit of the same name, asked of this comparison's sides."""
+        """Apply the audit of the same name to this comparison's sides."""
         if c.twin or c.a == c.b or not METRICS[c.metric].of_requests:
             return None
         difference = unlike_between(self._attempts, self._study, c.cell, c.a, c.b)
@@ -138,7 +141,7 @@ class Exclusions:
         return Exclusion(AUDITS, f"{share} failed {audit_names(audits)}{''.join(mended)}")
 
     def _failed(self, c: PairedComparison) -> dict[Treated, list[str]]:
-        """By trial. A factor that the comparison's cell leaves open is open here too."""
+        """The failed audits of its trials. A factor that the comparison's cell leaves open is open here too."""
         sides = [({**c.cell, self._factor: level}.items(), twin) for level, twin in ((c.a, False), (c.b, c.twin))]
         blocks = {pair.block for pair in c.pairs}
         return {
@@ -149,7 +152,7 @@ class Exclusions:
         }
 
     def _failures(self, c: PairedComparison) -> Exclusion | None:
-        """More requests of one side failed than of the other: what is left of it is a choice of the quicker ones."""
+        """More requests of one side failed than of the other, so that its remaining times favour it."""
         if c.twin or not METRICS[c.metric].of_requests:
             return None
         pairs = self._shares.pairs(c.cell, c.a, c.b)
@@ -164,7 +167,7 @@ class Exclusions:
         )
 
     def _timeless(self, c: PairedComparison) -> Exclusion | None:
-        """Its times are of trials in which nothing took any (study/plan.py), as far as they show."""
+        """Its times come from trials in which nothing takes time (study/plan.py), as far as the trials show."""
         sides = (self._study.parameters({**c.cell, self._factor: level}) for level in (c.a, c.b))
         names = dict.fromkeys(side.network for side in sides if timeless(side, self._networks))
         if not names or not METRICS[c.metric].of_requests:
@@ -180,7 +183,7 @@ class Exclusions:
         )
 
     def _took(self, c: PairedComparison) -> float | None:
-        """Seconds of the slower side: of its own metric, or where that is no time, of its latency."""
+        """Seconds of the slower side, by its own metric, or by latency where that metric is no time."""
         if METRICS[c.metric].unit == "s":
             sides = [[pair.a for pair in c.pairs if pair.whole], [pair.b for pair in c.pairs if pair.whole]]
         else:
@@ -197,14 +200,14 @@ class Exclusions:
         return max((_readings(attempt) for attempt in mine), default=0.0)
 
     def _trials(self, c: PairedComparison) -> list[list[Attempt]]:
-        """Of both sides."""
+        """The trials of both sides."""
         cells = [{**c.cell, self._factor: level}.items() for level in (c.a, c.b)]
         return [[attempt for attempt in self._attempts if cell <= attempt.cell.items()] for cell in cells]
 
 
 @once
 def exclusions(case: Case) -> Exclusions:
-    """Of a campaign."""
+    """The exclusions of a campaign."""
     return Exclusions(
         trial_audits(case).failed,
         shares(case),
@@ -219,8 +222,8 @@ def exclusions(case: Case) -> Exclusions:
 
 
 def _readings(attempt: Attempt) -> float:
-    """What readings of the clock can come to in a request of this trial, with those of all users at once; of a visit,
-    in all of its requests."""
+    """The most that readings of the clock can add to a request of this trial, with those of all users at once, s. For a
+    visit, this covers all of its requests."""
     s, p = attempt.summary, attempt.parameters
     users, requests_per_user = p["users"] or 1, p["requests"] or 1
     requests = max(1.0, s.warm / (users * requests_per_user))
@@ -230,7 +233,7 @@ def _readings(attempt: Attempt) -> float:
 
 
 def _machine(comparison: PairedComparison) -> Exclusion | None:
-    """In half of the blocks or more most of what was measured may be the machine's (docs/disturbances.md)."""
+    """In half of the blocks or more, the machine may account for most of the measured value (docs/disturbances.md)."""
     if not comparison.pairs or float(np.median([pair.share for pair in comparison.pairs])) <= MOSTLY:
         return None
     return Exclusion(MACHINE, "the machine was so busy that most of these values may be its doing")

@@ -1,4 +1,4 @@
-"""The audit of the campaign's files: are they still those that the trials left?"""
+"""The audit of the campaign's files: are they still those that the trials wrote?"""
 
 from h123.analysis.audits.finding import CampaignAudit, Finding
 from h123.analysis.case import Case
@@ -7,7 +7,7 @@ FILES_CHANGED = "files-changed"
 
 
 def files_changed(case: Case) -> CampaignAudit:
-    """Of every trial that had a valid attempt and can be looked into: it has one whose files are as they were."""
+    """Every trial that had a valid attempt still has one with unchanged files."""
     events = [event for event in case.facts.events if event["event"] == "trial" and event["valid"]]
     damaged = case.evidence.damaged_trials()
     sealed = {event["trial"]: event for event in events if event.get("seal")}

@@ -1,4 +1,4 @@
-"""What an audit says about one trial, and how audits are declared."""
+"""The finding of an audit about one trial, and the declaration of audits."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from h123.study.metrics.quantity import RequestTime
 
 
 class AuditRow(TypedDict):
-    """What an audit found of a trial; of the whole campaign where there is none."""
+    """An audit's finding about a trial, or about the whole campaign where no trial is named."""
 
     audit: str
     trial: str | None
@@ -38,12 +38,12 @@ COLD = frozenset(
     name for name, metric in METRICS.items() if isinstance(metric.of, RequestTime) and metric.of.phase == "cold"
 )
 UNENCRYPTED = "none"
-"""In the place of a version of TLS."""
+"""Replaces the version of TLS where there is none."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """`value` was held against `limit`; `detail` says so in words."""
+    """A finding compares `value` with `limit`; `detail` says so in words."""
 
     passed: bool
     value: float | None
@@ -60,18 +60,20 @@ class Audit:
 
     name: str
     meaning: str
-    """For people: what it checks."""
+    """What it checks, for people."""
     failure: str
-    """For people, where it failed, after `In 2 of 72 trials `: what happened, what that means, what to do."""
+    """What a failure means, for people: a clause after `In 2 of 72 trials ` that says what happened, what that means,
+    and what to do."""
     check: Callable[[Attempt], Finding | None]
     spoils: frozenset[str] = frozenset()
     """Metrics whose values cannot be relied on where it failed, so that no verdict may rest on them. None: the audit
     tells of load or chance, which qualifies a verdict and does not forbid it."""
     remedy: str = ""
-    """What to do, where a clause says it: it stands in the sentence of each comparison that is not judged for it."""
+    """What to do, where a clause can say it. The sentence of each comparison that is not judged for this reason
+    includes it."""
 
     def findings(self, attempts: Sequence[Attempt], _: Plan) -> Found:
-        """What it finds of those that it applies to."""
+        """Its findings about the attempts that it applies to."""
         return [(attempt, finding) for attempt in attempts if (finding := self.check(attempt))]
 
 
@@ -93,12 +95,12 @@ class CampaignAudit:
 
     name: str
     meaning: str
-    """For people: what it checks."""
+    """What it checks, for people."""
     failure: str
-    """For people, where it failed: what happened, what that means, what to do."""
+    """What a failure means, for people: what happened, what that means, what to do."""
     findings: Sequence[Finding]
     qualifies: Callable[[PairedComparison], bool] = lambda _: False
-    """Which comparisons it is named beside, where it failed."""
+    """Which comparisons mention it where it failed."""
 
 
 def at_most(value: float, limit: float, detail: str) -> Finding:

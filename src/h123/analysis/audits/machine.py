@@ -9,7 +9,7 @@ from h123.measures import SHARES_MEASURABLE_NS, Attempt, longest_waiting
 from h123.study.networks.network import Direction, Loss
 
 CLIENT_LIMIT = 0.9
-"""Of one processor; of a browser, whose processes are many, of all that it may use."""
+"""The share of one processor; for a browser, which has many processes, the share of all that it may use."""
 MACHINE_LIMIT = 0.95
 LOSS_CONFIDENCE = 0.999
 _RECEIVE_BUFFER = "Udp.RcvbufErrors"
@@ -30,7 +30,8 @@ def client_saturated(attempt: Attempt) -> Finding | None:
 
 
 def _processors(attempt: Attempt) -> int:
-    """How many the client can keep busy: a browser, which alone tells of a page's events, has many processes."""
+    """The number of processors that the client can keep busy. Only browsers report a page's events, and they have many
+    processes."""
     if not (attempt.facts and attempt.facts.visits):
         return 1
     cpus = attempt.report.machine.cpus
@@ -38,7 +39,7 @@ def _processors(attempt: Attempt) -> int:
 
 
 def machine_saturated(attempt: Attempt) -> Finding | None:
-    """All processors' busy time / (processors x time of the run), below 0.95; runs of half a second and more.
+    """All processors' busy time / (processors x time of the run), below 0.95, for runs of half a second and more.
 
     Wall clock only.
     """
@@ -81,7 +82,7 @@ def _expected(packets: int, share: float) -> tuple[int, int]:
 
 
 def packets_unaccounted(attempt: Attempt) -> Finding | None:
-    """In = delivered + lost + dropped by the queue + blocked + in flight, in both directions; copies count nowhere."""
+    """In = delivered + lost + dropped by the queue + blocked + in flight, in both directions; copies do not count."""
     findings: list[Finding | None] = []
     for name, c in _counted(attempt.report).items():
         parts = c.delivered + c.lost + c.queue_dropped + c.blocked + c.in_flight
@@ -105,7 +106,7 @@ def udp_buffer_dropped(attempt: Attempt) -> Finding | None:
 
 
 def congestion_wrong(attempt: Attempt) -> Finding | None:
-    """The congestion control recorded by each host, and by the client if it tells, is the one asked for."""
+    """The congestion control that each host recorded, and the client if it reports one, is the requested one."""
     parameters = attempt.parameters
     expected = kernel_controller(parameters["congestion"])
     recorded = {host.name: host.congestion for host in attempt.report.hosts}

@@ -1,7 +1,8 @@
-"""Audits of when trials ran: as recorded, in no order that favours a level, and the trials of a pair near each other.
+"""Audits of when trials ran: the recorded order favours no level, and the trials of a pair ran close together.
 
-They withhold no verdict. One whose pair fails is named beside it: a machine that drifts may have a part in the ratio.
-Trials under the virtual clock are left out, since nothing that runs before or beside them can change their results.
+They withhold no verdict. A verdict whose pair fails mentions the audit, because a drifting machine may contribute to
+the ratio. Trials under the virtual clock are left out, since nothing that runs before or during them can change
+their results.
 """
 
 import itertools
@@ -26,15 +27,16 @@ off."""
 ORDER_LEVEL = 0.01
 """Share of random orders that fail, where there are orders enough for it."""
 FEW_ORDERS_LEVEL = 1 / 8
-"""Where there are not, an order that could not be more one-sided fails as long as chance does so no more often: two
-treatments in four blocks."""
+"""With few orders, the most one-sided order fails if its probability is at most this: two treatments in four blocks."""
 
 SAME_TIME_S = 600.0
-"""What counts as the same time in any study: within minutes a machine warms up, and what it does by the hour starts."""
+"""Trials within this many seconds ran at the same time in any study. Within minutes a machine warms up, and hourly jobs
+start."""
 OWN_TIME = 2.0
 """Times what its trials took themselves: a block is over by then, unless something else came between them."""
 APART_SHARE = 0.1
-"""Of a comparison's blocks. So few cannot turn a median of pairs, and repeats of disturbed trials come late."""
+"""The tolerated share of a comparison's blocks. So few cannot turn a median of pairs, and repeats of disturbed trials
+come late."""
 _NAMED = 2
 
 Place = tuple[tuple[str, str], ...]
@@ -96,9 +98,10 @@ def order_confounded(attempts: Sequence[Attempt], plan: Plan) -> dict[tuple[str,
     """For each pair: how often its first level ran before its second, over all blocks and cells; exact sign test, Holm
     over the pairs.
 
-    A block's order is a random permutation, and in one the relative orders of pairs that share no trial are independent
-    tosses of a fair coin (Knuth, The Art of Computer Programming 2, section 3.4.2): in whatever cells and blocks they
-    are, their number is binomial (orders, 1/2). Which level ran first is all that drift within a block can act on.
+    A block's order is a random permutation. In it, the relative orders of pairs that share no trial are independent
+    tosses of a fair coin (Knuth, The Art of Computer Programming 2, section 3.4.2). So in whatever cells and blocks
+    they are, their number is binomial (orders, 1/2). Drift within a block can only act through which level ran
+    first.
     """
     ordered = _Pairs((a for a in attempts if a.position is not None), plan.study.compare.factor)
     before: dict[tuple[str, str], list[bool]] = {}
@@ -125,8 +128,8 @@ def _one_sided(pair: tuple[str, str], before: Sequence[bool], p: float, pairs: i
 
 
 def pairs_apart(attempts: Sequence[Attempt], plan: Plan) -> dict[tuple[Place, str, str], Finding]:
-    """For each comparison: in how many blocks its two trials began further apart than `SAME_TIME_S` and `OWN_TIME`
-    allow, of a tenth at most."""
+    """For each comparison: the share of blocks whose two trials began further apart than `SAME_TIME_S` and `OWN_TIME`
+    allow, at most a tenth."""
     pairs = _Pairs(attempts, plan.study.compare.factor)
     own: dict[int, float] = defaultdict(float)
     for attempt in attempts:
@@ -146,7 +149,7 @@ def pairs_apart(attempts: Sequence[Attempt], plan: Plan) -> dict[tuple[Place, st
 
 
 class _Pairs:
-    """The trials of the compared levels, to be asked for pair by pair."""
+    """The trials of the compared levels, pair by pair."""
 
     def __init__(self, attempts: Iterable[Attempt], compared: str) -> None:
         self._runs: dict[tuple[Place, str], list[Attempt]] = defaultdict(list)
@@ -156,7 +159,7 @@ class _Pairs:
                 self._runs[_place(others), attempt.cell[compared]].append(attempt)
 
     def of(self, cell: Cell, a: str, b: str) -> dict[int, tuple[Attempt, Attempt]]:
-        """By block."""
+        """The pairs of two levels, by block."""
         return pairs_of(*(self._runs[_place(cell), level] for level in (a, b)))
 
 
@@ -198,7 +201,7 @@ def _place(cell: Mapping[str, str]) -> Place:
 
 
 def _failed(findings: Iterable[Finding]) -> str:
-    """What failed, and where."""
+    """The failed findings, and where."""
     details = [finding.detail for finding in findings if not finding.passed]
     more = len(details) - _NAMED
     return "; ".join(details[:_NAMED]) + (f"; and {more} more" if more > 0 else "")

@@ -30,9 +30,10 @@ def round_trip_floor_ns(link: Ways) -> int:
 
 
 def capacity_bits(one_way: Direction, seconds: float) -> float | None:
-    """The most bits that the direction can deliver in any span of so many seconds; None without a limit.
+    """The most bits that the direction can deliver in any span of `seconds`. None without a limit.
 
-    rate x time for a constant rate; for a trace, the fullest window of that length. Over timed changes the highest.
+    For a constant rate this is rate x time; for a trace, the fullest window of that length; over timed changes, the
+    highest.
     """
     if one_way.rate is None:
         return None

@@ -1,4 +1,4 @@
-"""Audits of trials beside one another: is each a trial of its own, and do the compared levels meet on equal terms?"""
+"""Audits that compare trials: is each trial a distinct one, and do the compared levels meet on equal terms?"""
 
 import itertools
 import math
@@ -18,16 +18,16 @@ THOUSANDFOLD = 500
 """Times as long: a unit taken for the next, be the truth half of that. Levels that meet in a cell do not differ so."""
 
 OWN_SHARE = 0.5
-"""Of the margin, by which the client's own delay may move a ratio."""
+"""The share of the margin by which the client's own delay may move a ratio."""
 _BOUNDLESS = 1e9
 """Instead of what JSON cannot say."""
 
 
 def times_thousandfold(attempts: Sequence[Attempt], plan: Plan) -> Found:
-    """Imported: median time, below 500 times that of any other trial of the same conditions, and below 500 times what
-    its link needs for a round trip and the bodies of all users.
+    """Imported samples: median time, below 500 times that of any other trial of the same conditions, and below 500
+    times what its link needs for a round trip and the bodies of all users.
 
-    Our own trials are held against the time that the client ran, which leaves no doubt.
+    For h123's own trials, another audit compares the times with the duration of the client's run, which is certain.
     """
     cells: dict[Hashable, list[float]] = defaultdict(list)
     medians = [(attempt, median) for attempt in attempts if (median := _median_ns(attempt))]
@@ -99,7 +99,8 @@ def _apart(a: list[Attempt], b: list[Attempt]) -> Finding | None:
 
 
 def _began_ns(attempt: Attempt) -> int | None:
-    """By the clock that imported trials have in common, where they have one. When ours ran is order.py's matter."""
+    """When an imported trial began, by the common clock of imported trials where there is one. order.py covers h123's
+    own."""
     return attempt.summary.warm_start_ns if attempt.imported and attempt.position is not None else None
 
 
@@ -120,8 +121,8 @@ def _unlike(a: list[Attempt], b: list[Attempt]) -> Finding | None:
 
 
 def client_delay(attempts: Sequence[Attempt], plan: Plan) -> Found:
-    """What the client itself took of a median request, against its median latency: without that, the ratio of two
-    levels would be another one by at most half of the margin. Of clients that tell (docs/contracts/workload.md)."""
+    """The client's own part of a median request, relative to its median latency. Without it, the ratio of two levels
+    would differ by at most half of the margin. Only for clients that report it (docs/contracts/workload.md)."""
     limit = plan.study.compare.margin * OWN_SHARE
 
     def hold(a: list[Attempt], b: list[Attempt]) -> Finding | None:
@@ -138,7 +139,7 @@ def client_delay(attempts: Sequence[Attempt], plan: Plan) -> Found:
 
 
 def _own_share(attempt: Attempt) -> float | None:
-    """Of the median latency; under the virtual clock the client takes no time."""
+    """The client's share of the median latency. Under the virtual clock the client takes no time."""
     delay, latency = attempt.facts and attempt.facts.delay, attempt.summary.latency_ns
     if not delay or attempt.virtual or not latency or not 0 < latency[0] < math.inf:
         return None
@@ -146,7 +147,7 @@ def _own_share(attempt: Attempt) -> float | None:
 
 
 def _tls_names(attempts: Iterable[Attempt], *, apart: bool) -> set[str]:
-    """`apart`: sessions that were resumed from those that were not."""
+    """The kinds of TLS. `apart`: distinguish resumed sessions from others."""
     names = {_tls_name(kind, resumed=apart and kind.resumed) for attempt in attempts for kind in attempt.tls}
     return names - {""}
 
@@ -161,7 +162,8 @@ def _tls_name(kind: Tls, *, resumed: bool) -> str:
 def _of_pairs(
     attempts: Sequence[Attempt], plan: Plan, hold: Callable[[list[Attempt], list[Attempt]], Finding | None]
 ) -> Found:
-    """What `hold` finds of two levels, for each trial of either; of several, the first that failed."""
+    """Apply `hold` to pairs of levels. Each trial of either level gets its finding; of several, the first that
+    failed."""
     by_trial: dict[str, tuple[Attempt, Finding]] = {}
     for a, b, sides in _pairs(attempts, plan):
         finding = hold(*sides)

@@ -23,11 +23,12 @@ def goodput_above_link(attempt: Attempt) -> Finding | None:
 
 
 def users_above_link(attempt: Attempt) -> Finding | None:
-    """Body bits x users / (rate x the requests' times together), at most 1.02 x 2 users / (users + 1).
+    """Body bits x users / (rate x the sum of the requests' times), at most 1.02 x 2 users / (users + 1).
 
-    Where it is not known when requests began: each user of a closed loop has one under way until the last of its own
-    has ended. At the most unequal the link serves one user after the other, so that all wait for the first, all but one
-    for the second...: then their times add up to (users + 1) / 2 of the run's (Smith's rule of shortest first).
+    This is for samples that do not say when requests began. Each user of a closed loop has one request under way
+    until its last one has ended. In the most unequal case the link serves one user after the other, so that all wait
+    for the first, all but one for the second, and so on. Then their times add up to (users + 1) / 2 of the run's
+    (Smith's rule of shortest first).
     """
     s, users = attempt.summary, attempt.parameters["users"]
     if s.warm_start_ns is not None or attempt.parameters["rate"] or not users or not s.warm_busy_ns:
@@ -37,7 +38,7 @@ def users_above_link(attempt: Attempt) -> Finding | None:
 
 
 def _share(attempt: Attempt, seconds: float, limit: float, detail: str) -> Finding | None:
-    """Body bits of all warm requests / what the link carries in so many seconds, the higher of both directions."""
+    """Body bits of all warm requests / what the link carries in `seconds`, the higher of both directions."""
     s, shares = attempt.summary, {}
     moved = {"up": s.warm_bytes_up, "down": s.warm_bytes_down}
     moved |= {name: size * s.warm_ok for name, size in _declared(attempt).items()}
@@ -52,8 +53,8 @@ def _share(attempt: Attempt, seconds: float, limit: float, detail: str) -> Findi
 
 
 def _declared(attempt: Attempt) -> dict[str, int]:
-    """Body bytes of each request by direction, as the study has them, where samples hold no bytes. Without a method
-    the direction is the one that carries more."""
+    """Body bytes of each request by direction, from the study, where samples hold no bytes. Without a method the
+    direction is the one that carries more."""
     s, body_bytes = attempt.summary, attempt.workload.body_bytes()
     if body_bytes is None or s.bytes_up_max is not None or s.bytes_down_max is not None:
         return {}

@@ -1,4 +1,4 @@
-"""Audits of the requests themselves: all there, all answered, all as asked."""
+"""Audits of the requests themselves: all exist, all were answered, all as requested."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ def times_disordered(attempt: Attempt) -> Finding | None:
 
 
 def size_wrong(attempt: Attempt) -> Finding | None:
-    """Body bytes of every successful request equal the size asked: received (GET) or sent (POST)."""
+    """The body bytes of every successful request equal the requested size: received (GET) or sent (POST)."""
     exchanges = attempt.workload.exchanges()
     wrong = [
         finding
@@ -37,7 +37,7 @@ def _sizes(bodies: Bodies, exchange: Exchange) -> Iterator[Finding]:
 
 
 def status_wrong(attempt: Attempt) -> Finding | None:
-    """Answers with another status than asked, which is 200 unless the workload says otherwise: none."""
+    """No answer has another status than the requested one, which is 200 unless the workload says otherwise."""
     return none_of(attempt.summary.refused, f"{attempt.summary.refused} of {attempt.summary.rows} requests")
 
 
@@ -49,8 +49,8 @@ def requests_failed(attempt: Attempt) -> Finding | None:
 
 
 def requests_miscounted(attempt: Attempt) -> Finding | None:
-    """Rows = users x (requests + warm-up) + one cold request a connection, each phase by itself, as are those requests
-    that were to be abandoned."""
+    """Rows = users x (requests + warm-up) + one cold request for each connection. This holds for each phase, and for
+    requests that the client should abandon."""
     s, expected = attempt.summary, attempt.workload.rows()
     if expected is None:
         return None
@@ -62,7 +62,7 @@ def requests_miscounted(attempt: Attempt) -> Finding | None:
 
 
 def protocol_wrong(attempt: Attempt) -> Finding | None:
-    """Every request without an error went over the protocol asked for, or over the one that the client may take."""
+    """Every request without an error used the requested protocol, or the one that the client may fall back to."""
     low, high = attempt.summary.protocol_min, attempt.summary.protocol_max
     if low is None or high is None:
         return None
@@ -72,9 +72,9 @@ def protocol_wrong(attempt: Attempt) -> Finding | None:
 
 
 def tls_wrong(attempt: Attempt) -> Finding | None:
-    """Every connection has the version of TLS that was asked for, as the client records it. Nothing to check if no
-    request was answered; nor if the client recorded none because no cold request came through its handshake: no time
-    then depends on the version."""
+    """Every connection has the requested version of TLS, as the client records it. There is nothing to check if no
+    request was answered, or if the client recorded no version because no cold request completed its handshake: then
+    no time depends on the version."""
     s, versions = attempt.summary, [str(kind.version) for kind in attempt.tls]
     none_began = s.cold and not s.cold_ok and s.handshake_min_ns is None
     if attempt.imported or s.protocol_min is None or (none_began and not versions):
@@ -84,10 +84,13 @@ def tls_wrong(attempt: Attempt) -> Finding | None:
 
 
 def sessions_wrong(attempt: Attempt) -> Finding | None:
-    """Where the study asks for resumed sessions or early data, every connection that the client tells of had them;
-    where it does not, none. TCP Fast Open is the kernel's: of the connections for which it is asked the client's host
-    counts all that had it, but for first packets that the link lost. Nothing to check where all are full, as most
-    clients do not tell."""
+    """Where the study asks for resumed sessions or early data, every connection that the client reports had them; where
+    it does not, none had.
+
+    TCP Fast Open belongs to the kernel: the client's host counts all connections that used it, apart from first
+    packets that the link lost. There is nothing to check where all sessions are full, because most clients do not
+    report them.
+    """
     sessions, count = attempt.workload.sessions, {"resumed": 0, "early": 0}
     if attempt.imported or not attempt.tls:
         return None
@@ -120,8 +123,8 @@ def tls_impossible(attempt: Attempt) -> Finding | None:
 
 
 def loaded_early(attempt: Attempt) -> Finding | None:
-    """No page was told DOMContentLoaded, or load, before all of its document had come; but for the millisecond to which
-    some browsers tell it."""
+    """No page received DOMContentLoaded, or load, before its whole document had come, to the millisecond that some
+    browsers round to."""
     events = [
         (event.visit.document_ns, at)
         for event in events_of(attempt.summary.visits, attempt.facts)

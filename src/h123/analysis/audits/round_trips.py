@@ -19,8 +19,8 @@ def handshake_below_round_trips(attempt: Attempt) -> Finding | None:
 
 
 def cold_below_round_trips(attempt: Attempt) -> Finding | None:
-    """Shortest cold request >= round trips of the handshake and one more, less 2 %; none of a handshake with early
-    data, nor of an imported one that was resumed."""
+    """Shortest cold request >= round trips of the handshake and one more, less 2 %. It does not apply to handshakes
+    with early data, nor to imported ones that were resumed."""
     shortest, trips = attempt.summary.cold_shortest_ns, _handshake(attempt)
     if trips is None:
         return None
@@ -47,8 +47,8 @@ def round_trips_odd(attempt: Attempt) -> Finding | None:
 
 
 def beyond(attempt: Attempt) -> list[tuple[int, str]]:
-    """Of each connection, the round trips beyond the protocol's before its first answer, and why, as far as that is
-    known. None where bodies go up, which an answer follows."""
+    """For each connection, the round trips beyond the protocol's before its first answer, and why, as far as known.
+    Empty where bodies go up, because the answer follows them."""
     handshake, uploads = _handshake(attempt), attempt.workload.exchanges()[0].moved("up") > 0
     if handshake is None or uploads:
         return []
@@ -60,7 +60,7 @@ def beyond(attempt: Attempt) -> list[tuple[int, str]]:
 
 
 def _reason(opening: Opening, expected: int, *, refused: bool) -> str:
-    """Why there were more, as far as it is known."""
+    """Why there were more, as far as known."""
     logged = (
         opening.request_round_trips is not None and expected <= opening.request_round_trips
     )  # else its time is not that of the send

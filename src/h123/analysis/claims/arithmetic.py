@@ -51,7 +51,7 @@ def check(numbers: checks.Check) -> Arithmetic:
 
 
 def _figure(printed: float) -> str:
-    """As it was printed, up to six digits."""
+    """Format a figure as it was printed, up to six digits."""
     return figures(printed, 6)
 
 
@@ -120,9 +120,9 @@ def _percentage(numbers: checks.PercentageCheck) -> Arithmetic:
 
 
 def _rounding(before: float, after: float) -> float:
-    """How far, in percentage points, the ratio of two printed figures can be off, each by half its last digit.
+    """How far, in percentage points, the ratio of two printed figures can be off, each by half of its last digit.
 
-    A zero at the end is not seen (1.60 is 1.6): the doubt is the claim's.
+    A zero at the end is not visible (1.60 is 1.6); the claim gets the benefit of the doubt.
     """
     shares = [0.5 * 10.0 ** -len(f"{value:.10g}".partition(".")[2]) / value for value in (before, after)]
     return 100 * after / before * sum(shares)
@@ -149,7 +149,7 @@ def _smallest_p(numbers: checks.SmallestPCheck) -> Arithmetic:
 
 
 def _many_tests(numbers: checks.ManyTestsCheck) -> Arithmetic:
-    """With nothing to find, and tests that do not hang together."""
+    """The chance of false findings among independent tests with nothing to find."""
     false, any_false = (
         numbers.tests * numbers.alpha,
         -math.expm1(numbers.tests * math.log1p(-numbers.alpha)),
@@ -160,7 +160,7 @@ def _many_tests(numbers: checks.ManyTestsCheck) -> Arithmetic:
 
 
 def _one_number(numbers: checks.OneNumberCheck) -> Arithmetic:
-    """What each user waits for decides what all of them carry: rate = users x size / time (Little)."""
+    """In a closed loop the time of each user decides the rate of all: rate = users x size / time (Little)."""
     (slow, quick), (low, high) = numbers.times, numbers.rates
     apart = abs(slow / quick / (high / low) - 1)
     times, rates = (f"{_figure(a)} / {_figure(b)} = {figures(a / b)}" for a, b in ((slow, quick), (high, low)))

@@ -90,7 +90,7 @@ def _adjusted(family: dict[str, float]) -> dict[str, float]:
 
 
 def _repeats(ledger: Ledger, measured: "Mapping[str, ClaimMeasurement]", plan: Plan) -> dict[str, str]:
-    """Of the claims that the campaign was to measure, those that rest on an earlier one's observation, and on whose."""
+    """The planned claims that rest on the same observation as an earlier one, with the name of that one."""
     first, first_claims = dict[Hashable, str](), dict[str, str]()
     for claim in ledger.claims:
         if isinstance(claim, MeasurableClaim) and measured[claim.id].planned:
@@ -129,7 +129,7 @@ def _measure(ledger: Ledger, case: "Case") -> "dict[str, ClaimMeasurement]":
 
 
 def _by_arithmetic(claim: Claim) -> "ClaimRow":
-    """What all claims have; one in words alone is decided by arithmetic or stays open."""
+    """The fields of every claim. Arithmetic decides a claim in words alone, or leaves it open."""
     arithmetic = [check(result) for result in claim.checks]
     possible = all(result.passed for result in arithmetic)
     worded = claim if isinstance(claim, WordedClaim) else None
@@ -163,7 +163,7 @@ def _by_arithmetic(claim: Claim) -> "ClaimRow":
 
 
 def _in_words(claim: WordedClaim) -> Ruling:
-    """What becomes of a claim in words whose figures can be."""
+    """The verdict on a claim in words whose figures are possible."""
     if claim.known:
         return claim.known.verdict, claim.known.by
     if claim.untestable:
@@ -245,7 +245,7 @@ def _direction(
 def _bounded(
     claim: MeasurableClaim, margin: float, measured: "ClaimMeasurement", p_adjusted: float, family: int, rule: "Rule"
 ) -> Ruling:
-    """In each cell: within the margin, or not beyond its one end."""
+    """The verdict in each cell: within the margin, or not beyond its one end."""
     most = math.inf if claim.direction == "not lower" else math.log1p(margin)
     least = -math.inf if claim.direction == "not higher" else -math.log1p(margin)
     estimates = [figure.estimate for figure in measured.figures if figure.estimate]
@@ -267,7 +267,7 @@ def _inside(estimate: "IntervalEstimate", margin: float) -> bool:
 
 
 def _overlaps(estimate: "IntervalEstimate", size: float) -> bool:
-    """Whether the interval, as a relative change, meets half to twice the size."""
+    """Whether the interval, as a relative change, overlaps half to twice the size."""
     least, most = (math.log1p(change) if change > -1 else -math.inf for change in sorted((0.5 * size, 2 * size)))
     return estimate.low <= most and least <= estimate.high
 

@@ -1,9 +1,9 @@
-"""What a campaign measured of a claim: ratios paired within blocks, each with estimate, exact interval and p.
+"""Measures a claim in a campaign: ratios paired within blocks, each with estimate, exact interval and p.
 
-A claim about several cells is about the mean of their log ratios, taken block by block: one value a block, whatever the
-number of cells. An interaction takes from each cell's log ratio that of its counterpart, also block by block; a claim
-about one level alone does so with its values. An equivalence has one figure a cell, because it holds in all of them or
-not at all, and so has what is not higher, or not lower.
+A claim about several cells is about the mean of their log ratios, taken block by block: one value for each block,
+whatever the number of cells. An interaction subtracts from each cell's log ratio that of its counterpart, also block
+by block; a claim about one level does so with its values. An equivalence has one figure for each cell, because it
+holds in all of them or not at all, and so do claims of `not higher` and `not lower`.
 """
 
 import itertools
@@ -37,10 +37,10 @@ class ClaimEstimate:
     """One ratio (or ratio of ratios) of a claim."""
 
     cell: Cell | None
-    """None: it is about all of the claim's cells."""
+    """None: the estimate is about all of the claim's cells."""
     blocks: int
     estimate: IntervalEstimate | None
-    """Of the logarithm; None without a block."""
+    """The estimate of the logarithm. None without a block."""
     p: float | None
     """Two-sided, of no difference; with a margin, of a difference beyond it (an equivalence: both one-sided tests)."""
 
@@ -52,11 +52,11 @@ class ClaimMeasurement:
     figures: Sequence[ClaimEstimate]
     lack: str | None
     planned: bool = True
-    """Whether the campaign was to measure all of it: then it counts among the claims that are corrected together."""
+    """Whether the plan measures all of it. Then it counts among the claims that are corrected together."""
 
     @property
     def blocks(self) -> int:
-        """Of the figure with the fewest."""
+        """The blocks of the figure with the fewest."""
         return min((figure.blocks for figure in self.figures), default=0)
 
     @property
@@ -113,7 +113,7 @@ def _exclusion(claim: MeasurableClaim, cells: Sequence[Cell], case: Case) -> str
 
 
 def _absent(claim: MeasurableClaim, cells: Sequence[Cell], plan: Plan) -> str | None:
-    """What of the claim the campaign was never to measure."""
+    """The part of the claim that the plan does not measure."""
     compared = plan.study.compare.factor
     planned = {trial.cell[compared] for trial in plan.blocks[0]}
     if unknown := [level for level in (claim.a, claim.b) if level and level not in planned]:
@@ -141,7 +141,7 @@ def _log_ratios(claim: MeasurableClaim, cell: Cell, values: Values, plan: Plan) 
 
 
 def _comparable(by_block: ByBlock) -> ByBlock:
-    """Without the blocks in which failures of both sides leave nothing to compare."""
+    """The values without blocks in which failures of both sides leave nothing to compare."""
     return {block: value for block, value in by_block.items() if not math.isnan(value)}
 
 

@@ -15,7 +15,7 @@ class ClaimChecked(TypedDict):
 
 class ClaimFigure(TypedDict):
     cell: Cell | None
-    """None of all cells together."""
+    """None: all cells together."""
     blocks: int
     ratio: float | None
     low: float | None
@@ -25,7 +25,7 @@ class ClaimFigure(TypedDict):
 
 
 class ClaimQuestion(TypedDict):
-    """What a campaign is asked."""
+    """The question of a claim to a campaign."""
 
     estimand: str | None
     condition: Mapping[str, object]
@@ -36,7 +36,7 @@ class ClaimQuestion(TypedDict):
 
 
 class ClaimAnswered(TypedDict):
-    """What it answers."""
+    """The campaign's answer."""
 
     verdict: str
     reason: str | None
@@ -55,7 +55,7 @@ class ClaimRow(TypedDict):
     summary: str | None
     source: str | None
     where: NotRequired[str | None]
-    """Its place in the source."""
+    """The place in the source."""
     metric: str
     a: str | None
     b: str | None
@@ -78,7 +78,7 @@ class ClaimRow(TypedDict):
 
 
 class LedgerDecided(TypedDict):
-    """What became of a ledger's claims."""
+    """The verdicts on a ledger's claims."""
 
     title: str
     where: str

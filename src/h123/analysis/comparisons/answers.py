@@ -28,7 +28,7 @@ class AnswersRow(TypedDict):
     a: str
     b: str
     requests: int
-    """Of the workload, those that were answered differently; the sizes are of the one that differs most."""
+    """How many of the workload's requests had different answers. The sizes are those of the largest difference."""
     a_bytes: Sequence[int]
     """The smallest and the largest answer."""
     b_bytes: Sequence[int]
@@ -36,20 +36,20 @@ class AnswersRow(TypedDict):
 
 TOLERATED = 0.05
 _ASKED = {"kind", "method", "size", "mix", "site", "headers"}
-"""Parameters that say what is asked for."""
+"""Parameters that decide the requests."""
 
 
 @dataclass(frozen=True)
 class Sent:
-    """What one level's trials answered to a request."""
+    """The answers of one level's trials to a request."""
 
     least: int
     most: int
     means: Sequence[float]
-    """Of each trial, over all of its requests."""
+    """The mean of each trial, over all of its requests."""
 
     def unlike(self, other: "Sent") -> bool:
-        """Whether the two did other work."""
+        """Whether the two did different work."""
         if self.least == self.most and other.least == other.most:
             return self.least != other.least
         if (self.least == 0) != (other.least == 0):
@@ -63,13 +63,13 @@ class Unlike(NamedTuple):
     """Two sides that were answered differently, by the request that differs most."""
 
     requests: int
-    """That differ."""
+    """The number of requests that differ."""
     a: Sent
     b: Sent
 
 
 def most_unlike(first: Mapping[int, Sent], second: Mapping[int, Sent]) -> Unlike | None:
-    """None where all answers are alike."""
+    """The largest difference. None where all answers are alike."""
     differences = [
         (first[number], second[number])
         for number in first.keys() & second.keys()
@@ -81,7 +81,7 @@ def most_unlike(first: Mapping[int, Sent], second: Mapping[int, Sent]) -> Unlike
 
 
 class Answers:
-    """Of a campaign's trials, by treatment."""
+    """The answers of a campaign's trials, by treatment."""
 
     def __init__(self, trials: TrialSet, plan: Plan) -> None:
         self._plan, self._factor = plan, plan.study.compare.factor
@@ -124,7 +124,7 @@ class Answers:
         return request_parameters == right
 
     def of(self, cell: Cell) -> Mapping[int, Sent]:
-        """What a treatment was answered, by request. A cell may leave factors open."""
+        """The answers to a treatment, by request. A cell may leave factors open."""
         attempts = [
             attempt for key, had in self._attempts.items() if cell.items() <= dict(key).items() for attempt in had
         ]
@@ -171,7 +171,7 @@ def _span(ends: Sequence[int]) -> str:
 
 @once
 def answers(case: Case) -> Answers:
-    """Of a campaign, their sizes, where nothing states them."""
+    """The sizes of a campaign's answers, where the study does not state them."""
     return Answers(case.trials, case.plan)
 
 

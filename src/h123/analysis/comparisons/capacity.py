@@ -1,19 +1,19 @@
-"""Latency against load: what a treatment does at each step of rate, where its knee is, and the most it gets through.
+"""Latency against load: what a treatment does at each step of rate, where its knee is, and its maximum rate.
 
-The steps are levels of one factor that each set a `rate`, fixed before anything runs and the same for all treatments:
-so each step has its partners in its block, and the next block does not depend on what was seen in this one. Knees and
-maxima are found in each block by itself.
+The steps are levels of one factor that each set a `rate`, fixed before anything runs and the same for all
+treatments. So each step has its partners in its block, and the next block does not depend on the results of this
+one. Knees and maxima are found in each block.
 
 The knee is where requests a second over the 99th percentile of latency are the most: Kleinrock's power (Power and
-deterministic rules of thumb for probabilistic problems in computer communications, ICC 1979). Up to there a higher rate
-brings more than it costs in waiting, beyond it less; of an M/M/1 queue it is half of the maximum. Between the steps it
-is the vertex of the parabola through the logarithms of the greatest power and its neighbours. A knee at the first or
-last step is a bound: the steps do not reach it.
+deterministic rules of thumb for probabilistic problems in computer communications, ICC 1979). Up to the knee a
+higher rate brings more than it costs in waiting, beyond it less; in an M/M/1 queue it is half of the maximum.
+Between the steps it is the vertex of the parabola through the logarithms of the greatest power and its neighbours. A
+knee at the first or last step is a bound, because the steps do not reach it.
 
-The maximum is the most requests a second that were answered at any step, of a closed loop too.
+The maximum is the most requests a second that were answered at any step, or in a closed loop.
 
-Both are medians over the blocks, with exact intervals by order statistics (measures/quantiles.py), which bounds do not
-upset.
+Both are medians over the blocks, with exact intervals by order statistics (measures/quantiles.py), which tolerate
+bounds.
 """
 
 import math
@@ -51,7 +51,7 @@ class RateLimit(Middle):
 
 
 class CapacityStep(TypedDict):
-    """What a treatment did at a step, medians over its trials; a value that failed requests leave is none."""
+    """A treatment at one step, as medians over its trials. A value that failed requests make unknown is null."""
 
     level: str
     rate: float | None
@@ -69,21 +69,21 @@ class CapacityStep(TypedDict):
 
 
 class CapacityRow(TypedDict):
-    """Of one treatment: its steps from the lowest rate, closed loops apart."""
+    """One treatment: its steps from the lowest rate, and closed loops separately."""
 
     cell: Cell
     blocks: int
-    """That have all steps."""
+    """The blocks that have all steps."""
     steps: Sequence[CapacityStep]
     closed: Sequence[CapacityStep]
     knee: RateLimit | None
     maximum: RateLimit | None
     saturated: bool
-    """Whether the highest step was more than it gets through, in all blocks: else the maximum is the steps' own."""
+    """Whether the highest step exceeded its capacity in all blocks. If not, the steps limit the maximum."""
 
 
 class CapacityRatio(Middle):
-    """Of two levels' knees or maxima, paired within blocks."""
+    """The ratio of two levels' knees or maxima, paired within blocks."""
 
     cell: Cell
     a: str
@@ -104,7 +104,7 @@ class Capacity(TypedDict):
 FEWEST_STEPS = 3
 """With fewer there is no curve."""
 KEPT_UP = 0.95
-"""Of the rate that was asked for: what is answered of less is a backlog."""
+"""The share of the offered rate. If less is answered, a backlog grows."""
 
 
 def _metric_name(of: Quantity) -> str:
@@ -123,13 +123,13 @@ class LoadSteps:
 
     factor: str
     rates: Mapping[str, float]
-    """By level, from the lowest."""
+    """The rates by level, from the lowest."""
     closed: Sequence[str]
     """Levels whose users wait for their answers."""
 
 
 def steps_of(plan: Plan) -> LoadSteps | None:
-    """Of the first factor that has enough of them in the plan; None: it has no steps."""
+    """The steps of the first factor that has enough of them in the plan. None: it has none."""
     for factor, levels in plan.study.factors.items():
         planned = {trial.cell[factor] for trial in plan.trials()}
         rates = {
@@ -161,11 +161,11 @@ def capacity(attempts: Sequence[Attempt], plan: Plan) -> Capacity | None:
 
 _Place = tuple[tuple[str, str], ...]
 _AtSteps = Mapping[str, Attempt]
-"""Of one treatment in one block, by step."""
+"""One treatment in one block, by step."""
 
 
 def _treatments(attempts: Iterable[Attempt], factor: str) -> dict[_Place, dict[int, dict[str, Attempt]]]:
-    """By all levels but the step's, and block. Twins are repeats of a treatment, not more of it."""
+    """Group attempts by all levels but the step's, and by block. Twins are repeats of a treatment, not more of it."""
     attempts_by_step: dict[_Place, dict[int, dict[str, Attempt]]] = defaultdict(lambda: defaultdict(dict))
     for attempt in attempts:
         if not attempt.twin:
@@ -175,7 +175,7 @@ def _treatments(attempts: Iterable[Attempt], factor: str) -> dict[_Place, dict[i
 
 
 class _CapacityBlocks:
-    """What a treatment came to, block by block."""
+    """The knees and maxima of a treatment, block by block."""
 
     def __init__(self, steps: LoadSteps, blocks: Mapping[int, _AtSteps]) -> None:
         self.blocks = blocks
@@ -198,7 +198,7 @@ def _value(attempt: Attempt, name: str) -> float | None:
 
 
 def _knee(at: Sequence[tuple[float, Attempt]]) -> float | None:
-    """Of one block, by its steps in order; None where one of them has no tail."""
+    """The knee in one block, from its steps in order. None where one of them has no tail."""
     tails = [(rate, _value(attempt, RATE), _value(attempt, TAIL)) for rate, attempt in at]
     if any(tail is None for _, _, tail in tails):
         return None
@@ -217,7 +217,7 @@ def knee(powers: Sequence[tuple[float, float]]) -> float | None:
 
 
 def _vertex(points: Sequence[tuple[float, float]]) -> float:
-    """Where the parabola through three points is greatest, of which the middle one is the highest."""
+    """Where the parabola through three points is greatest. The middle point is the highest."""
     (x0, y0), (x1, y1), (x2, y2) = points
     rise, fall = (y1 - y0) / (x1 - x0), (y2 - y1) / (x2 - x1)
     if rise == fall:  # all three are alike
@@ -289,7 +289,7 @@ def _rate_limit(values: Iterable[float], ends: tuple[float, float] | None) -> Ra
 
 
 def _ratios(by_place: Mapping[_Place, _CapacityBlocks], plan: Plan) -> Iterator[CapacityRatio]:
-    """Of knees and maxima, paired within blocks; none of bounds, nor where not all steps were reached."""
+    """Ratios of knees and maxima, paired within blocks; none of bounds, nor where not all steps ran."""
     compared = plan.study.compare.factor
     for place, first in by_place.items():
         cell = dict(place)

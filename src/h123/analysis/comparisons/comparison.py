@@ -15,7 +15,7 @@ from h123.measures import Attempt
 from h123.study import METRICS, Plan, Study
 
 TWINS = Membership("twins", "none")
-"""The A/A comparisons are nobody's hypothesis: they show how often a test with nothing to find rejects."""
+"""The A/A comparisons test no hypothesis. They show how often a test with nothing to find rejects."""
 
 Cell = dict[str, str]
 
@@ -28,7 +28,7 @@ class Pair:
     a: float
     b: float
     share: float = 0.0
-    """Of the value of either, the larger: what may be the machine's, 0 to 1."""
+    """The share of the value that the machine may account for, of the side where it is larger, 0 to 1."""
 
     @property
     def log_ratio(self) -> float:
@@ -73,7 +73,7 @@ class PairedComparison:
 
 
 class Values:
-    """The trials' values, to be asked for by block and treatment."""
+    """The trials' values, by block and treatment."""
 
     def __init__(self, trials: TrialSet) -> None:
         self._failed = trials.failed
@@ -112,7 +112,7 @@ def in_blocks(plan: Plan, cell: Cell, *, twin: bool = False) -> list[Treated]:
 def compare(trials: TrialSet, plan: Plan, *, unknown: Collection[str] = ()) -> list[PairedComparison]:
     """All comparisons that the study's families name, then those of the twins, each with its values.
 
-    `unknown` are parameters that the study holds a placeholder for (imported samples).
+    `unknown` are parameters for which the study has only a placeholder (imported samples).
     """
     values = Values(trials)
     return [fill(comparison, values, plan) for comparison in declared(plan, unknown)]
@@ -125,7 +125,7 @@ def compared(case: Case) -> list[PairedComparison]:
 
 
 def declared(plan: Plan, unknown: Collection[str] = ()) -> Iterator[PairedComparison]:
-    """The comparisons that the plan asks for, those of the twins last, without values."""
+    """The comparisons of the plan, those of the twins last, without values."""
     study, cells = plan.study, other_cells(plan)
     compare = study.compare
     metrics = list(dict.fromkeys(metric for family in compare.families for metric in family.metrics))

@@ -1,7 +1,7 @@
 """Attempts that a treatment's server or client failed, or made invalid by wrong answers.
 
-They are repeated, so that whatever is measured is of others. Where they are many, what is left is a choice of the
-treatment's good moments, and is not judged.
+They are repeated, so all measured values come from other attempts. Where many failed, the rest shows only the
+treatment's good moments and is not judged.
 """
 
 from collections import Counter, defaultdict
@@ -22,20 +22,21 @@ class FailedAttemptsRow(TypedDict):
 
     cell: Cell
     attempts: int
-    """All of it, with those that its twin had."""
+    """All of its attempts, its twin's included."""
     failed: int
     reasons: Mapping[str, int]
     wrong: NotRequired[Mapping[str, str]]
-    """By reason: what was wrong with the answers of the first such attempt, in words."""
+    """By reason: what was wrong with the answers of the first such attempt."""
 
 
 Treatment = tuple[tuple[str, str], ...]
 OFTEN, AGAIN = 0.1, 2
-"""The share and the number of a treatment's attempts from which what is left of them is no fair picture of it."""
+"""From this share and this number of failed attempts on, the rest is no fair picture of a treatment."""
 
 
 def failed_attempts(events: Iterable[Event]) -> list[FailedAttemptsRow]:
-    """A row for each treatment that failed in one; its twin is it. Those that the machine disturbed count as none."""
+    """A row for each treatment with a failed attempt, its twin's included. Attempts that the machine disturbed do not
+    count."""
     attempts, codes = Counter[Treatment](), defaultdict[Treatment, Counter[str]](Counter)
     wrong = defaultdict[Treatment, dict[str, str]](dict)
     for event in events:
@@ -61,17 +62,17 @@ def failed_attempts(events: Iterable[Event]) -> list[FailedAttemptsRow]:
 
 @once
 def failed_of(case: Case) -> list[FailedAttemptsRow]:
-    """Of a campaign."""
+    """The failed attempts of a campaign."""
     return failed_attempts(case.facts.events)
 
 
 def fails_often(row: FailedAttemptsRow) -> bool:
-    """Whether it failed in so many that nothing is to be concluded from the others."""
+    """Whether so many failed that the others allow no conclusion."""
     return row["failed"] >= max(AGAIN, OFTEN * row["attempts"])
 
 
 def never_succeeds(row: FailedAttemptsRow) -> bool:
-    """Whether no attempt is left."""
+    """Whether no attempt succeeded."""
     return row["failed"] == row["attempts"]
 
 

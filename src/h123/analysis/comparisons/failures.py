@@ -1,7 +1,7 @@
-"""Failures: the share of requests that failed, compared between levels as any other metric is.
+"""Failures: compares the share of failed requests between levels, like any other metric.
 
-The unit is the trial again: its share is that of its requests without an answer of status 200 to 299, and 1 where its
-server or client failed so that there is no valid attempt. Shares are paired within blocks; what is estimated is their
+The unit is again the trial. Its share is that of its requests without an answer of status 200 to 299, and 1 where
+its server or client failed so that there is no valid attempt. Shares are paired within blocks. The estimate is their
 difference, because the ratio of a failure to none says nothing.
 """
 
@@ -45,7 +45,7 @@ MORE, LESS, ALIKE, UNKNOWN = "fails more", "fails less", "alike", "inconclusive"
 
 
 class Shares:
-    """Of each trial, the share of its requests that failed."""
+    """The share of failed requests in each trial."""
 
     def __init__(self, trials: TrialSet, plan: Plan) -> None:
         self._compared = plan.study.compare.factor
@@ -69,12 +69,12 @@ class Shares:
         return any(self._shares.values())
 
     def pairs(self, cell: Cell, a: str, b: str) -> list[tuple[float, float]]:
-        """Both levels' shares, block by block; over all levels of a factor that the cell leaves open."""
+        """Both levels' shares, block by block, over all levels of a factor that the cell leaves open."""
         first, second = (self._of({**cell, self._compared: level}) for level in (a, b))
         return [(first[block], second[block]) for block in sorted(first) if block in second]
 
     def _of(self, cell: Cell) -> dict[int, float]:
-        """By block."""
+        """The shares by block."""
         by_block: dict[int, list[float]] = defaultdict(list)
         for whole, shares in self._of_cell.items():
             if cell.items() <= dict(whole).items():
@@ -85,7 +85,7 @@ class Shares:
 
 @once
 def shares(case: Case) -> Shares:
-    """Of a campaign's failed requests."""
+    """The shares of a campaign's failed requests."""
     return Shares(case.trials, case.plan)
 
 

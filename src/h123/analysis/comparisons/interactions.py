@@ -63,7 +63,7 @@ _Index = dict[tuple[int, tuple[str, ...]], list[Mapping[str, float | None]]]
 ENOUGH_BLOCKS = 3
 """With two clusters the errors would rest on one degree of freedom."""
 MOST_FACTORS = 2
-"""Other factors in one term; beyond that nobody can say in words what the term means."""
+"""The most other factors in one term. The meaning of a larger term cannot be put into words."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class _Term:
 
 
 def interactions(attempts: Iterable[Attempt], plan: Plan, alpha: float) -> list[InteractionRow]:
-    """The `interactions` of verdicts.json: for every metric the study asks about (each observation once), every term,
+    """The `interactions` of verdicts.json: every term for every metric of the study (each observation once), with
     Benjamini-Hochberg over all of them. Empty where no other factor varies or fewer than 3 blocks are complete."""
     compared = plan.study.compare
     levels = _levels(plan)

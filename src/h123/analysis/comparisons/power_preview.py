@@ -1,7 +1,8 @@
-"""What a study's blocks buy, before anything runs: how wide its intervals will be, and what its families can find.
+"""Previews what a study's blocks buy, before anything runs: the width of its intervals, and the differences that its
+families can find.
 
-For one look with the planned blocks, with the spread between blocks that is stated, or that published campaigns had in
-trials alike (spreads.py). Where neither says anything it is not known.
+The preview is for one look with the planned blocks. The spread between blocks is the user's, or that of published
+campaigns in similar trials (spreads.py). Where neither exists it is unknown.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,7 +26,7 @@ class Expected:
     spread: float | None
     """Standard deviation of its log ratios between blocks; None: not known."""
     campaign: str | None
-    """The published one that says so."""
+    """The published campaign that the spread comes from."""
     width: float | None
     """Half of the interval's, relative."""
 
@@ -41,13 +42,13 @@ class FamilyPower:
     fewest: int
     """The fewest blocks with which it can."""
     power: Power | None
-    """None where the spread of some comparison is not known."""
+    """None where the spread of some comparison is unknown."""
 
 
 def preview_power(
     plan: Plan, *, effect: float, assumed_spread: float | None, spreads: Sequence[Varied]
 ) -> list[FamilyPower]:
-    """All families of the plan, the study's first one first; `effect`: the true differences to be found."""
+    """Preview all families of the plan, the study's first one first. `effect`: the true differences to find."""
     blocks, level = len(plan.blocks), _level(plan)
     families: dict[str, list[PairedComparison]] = {}
     for comparison in declared(plan):
@@ -75,8 +76,8 @@ def headline(families: Sequence[FamilyPower]) -> list[Expected]:
 
 
 def blocks_to_be(precision: float, comparisons: Iterable[Expected], plan: Plan) -> dict[str, int | None]:
-    """For each place whose spread is known: with how many blocks all of these intervals are likely to have that width;
-    None: more than is practical."""
+    """For each place with a known spread: the number of blocks with which all of these intervals probably reach this
+    width. None: more than is practical."""
     needed: dict[str, list[int | None]] = {}
     level = Looks([len(plan.blocks)], by_width=True).level(plan.study.compare.alpha)
     for comparison in comparisons:
@@ -86,7 +87,7 @@ def blocks_to_be(precision: float, comparisons: Iterable[Expected], plan: Plan) 
 
 
 def _level(plan: Plan) -> float:
-    """Of the one look that the blocks are planned for."""
+    """The level of the one look that the blocks are planned for."""
     return Looks([len(plan.blocks)]).level(plan.study.compare.alpha)
 
 

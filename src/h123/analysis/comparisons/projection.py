@@ -40,14 +40,14 @@ POWER = 0.8
 LIMIT = 200
 """Blocks beyond which a campaign is not the way to an answer."""
 FEWEST_PAIRS = 3
-"""Of fewer the spread says nothing."""
+"""With fewer pairs the spread says nothing."""
 SPREAD, FEWEST, TRIALS, BEYOND = "spread", "fewest", "trials", "beyond"
 _FURTHEST = 37.0
 
 
 @dataclass(frozen=True)
 class Levels:
-    """What each test's own p must reach for its adjusted p to be small enough."""
+    """The levels that a test's own p must reach for its adjusted p to be small enough."""
 
     difference: float
     equivalence: float
@@ -89,12 +89,13 @@ def outlook(
 
 
 def blocks_for_question(projected: Sequence[JudgedComparison]) -> int | None:
-    """With so many all that blocks can decide of the question is probably decided; None where nothing is known."""
+    """The number of blocks that probably decides all of the question that blocks can decide. None where nothing is
+    known."""
     return max((projection["blocks"] for projection in of_question(projected) if projection["blocks"]), default=None)
 
 
 def of_question(projected: Sequence[JudgedComparison]) -> list[Projection]:
-    """The projections of what is undecided by the question's metrics."""
+    """The projections of undecided comparisons by the question's metrics."""
     metrics = {comparison["metric"] for comparison in headline(projected)}
     return [projection for c in projected if c["metric"] in metrics and (projection := c.get("projection"))]
 
@@ -135,7 +136,7 @@ def _projection(comparison: JudgedComparison, levels: Levels | None, level: floa
 
 
 def _levels(family: Sequence[JudgedComparison], now: float, then: float) -> Levels:
-    """As if the other comparisons of the family stayed as they are; the levels of the present look and of the next."""
+    """The levels of the present look and of the next, as if the other comparisons of the family stayed as they are."""
     size, correction = len(family), family[0]["correction"]
 
     def level(adjusted: Literal["p_adjusted", "p_equivalent_adjusted"]) -> float:
@@ -146,7 +147,8 @@ def _levels(family: Sequence[JudgedComparison], now: float, then: float) -> Leve
 
 
 def _power(mean: float, spread: float, blocks: int, margin: float, levels: Levels) -> float:
-    """Of the likelier of the two verdicts. `mean`, without its sign, and `spread`: of the log ratios."""
+    """The power for the likelier of the two verdicts. `mean` (its absolute value) and `spread` are those of the log
+    ratios."""
     scale = math.sqrt(blocks) / max(spread, 1e-9)
     bound, freedom = math.log1p(margin), blocks - 1
     critical = _critical(blocks, levels.difference, 2)
@@ -159,7 +161,7 @@ def _power(mean: float, spread: float, blocks: int, margin: float, levels: Level
 
 
 def _clipped(noncentrality: float) -> float:
-    """To where the power is 1 for long, and is still quick to compute."""
+    """Limit the noncentrality to where the power is 1 and still quick to compute."""
     return max(-_FURTHEST, min(_FURTHEST, noncentrality))
 
 

@@ -53,7 +53,7 @@ class EstimateRow(TypedDict):
 
 
 class ComparedLevels(TypedDict):
-    """Which levels were compared, where, by what."""
+    """The compared levels, their cell, and the metric."""
 
     cell: Cell
     workload: str
@@ -64,7 +64,7 @@ class ComparedLevels(TypedDict):
 
 
 class TestResult(EstimateRow):
-    """What was found of a comparison."""
+    """The result of a comparison."""
 
     test: str | None
     symmetric: float | None
@@ -112,13 +112,13 @@ class JudgedComparison(ComparedLevels, TestResult):
 
     twin: bool
     projection: NotRequired[Projection | None]
-    """Of the campaign's comparisons."""
+    """Present for the campaign's comparisons."""
     later: NotRequired[Later]
-    """Of first bytes, where packets show why."""
+    """Present for first bytes, where packets show the reason."""
 
 
 def headline(comparisons: Sequence[JudgedComparison]) -> list[JudgedComparison]:
-    """Of the comparisons of verdicts.json those that answer the study's question: its first family, each observation
-    once (repeats.py)."""
+    """The comparisons of verdicts.json that answer the study's question: its first family, each observation once
+    (repeats.py)."""
     distinct = [comparison for comparison in comparisons if not comparison["twin"] and not comparison.get("repeats")]
     return [c for c in distinct if c["family"].partition("/")[0] == distinct[0]["family"].partition("/")[0]]

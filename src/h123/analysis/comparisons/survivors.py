@@ -1,8 +1,9 @@
-"""Requests that an imported file may have lost: where failed ones leave no row, what is left is a choice of quick ones.
+"""Requests that an imported file may have lost: where failed requests leave no row, the rest is a selection of quick
+ones.
 
 Runs that make a set number of requests have it in most blocks, and never more. What an arm has less than that is
-missing, as is an arm that a block lacks altogether. Runs that last a set time have no such number: there unequal counts
-are said, and cannot be judged.
+missing, and so is an arm that a block lacks completely. Runs of a set duration have no such number: their unequal
+counts are reported, and cannot be judged.
 """
 
 from collections import Counter, defaultdict
@@ -18,7 +19,7 @@ _MOST_NAMED = 4
 
 @dataclass(frozen=True)
 class Survivors:
-    """Of an imported campaign with blocks."""
+    """The missing requests of an imported campaign with blocks."""
 
     missing: Mapping[Treated, int]
     """Rows that a treatment lacks in a block."""
@@ -26,7 +27,7 @@ class Survivors:
     """Whether counts differ in a way that says nothing."""
 
     def lines(self, factor: str) -> list[str]:
-        """For people."""
+        """Describe them for people."""
         sentences = []
         by_level = defaultdict[str, list[Treated]](list)
         for place in self.missing:
@@ -49,7 +50,7 @@ class Survivors:
 
 
 def survivors(attempts: Sequence[Attempt], plan: Plan) -> Survivors:
-    """Nothing is missing where h123 measured, and where there are no blocks to compare within."""
+    """The missing requests. None are missing where h123 measured, or where there are no blocks to compare within."""
     imported = [attempt for attempt in attempts if attempt.imported]
     if len(plan.blocks) < 2 or not imported:
         return Survivors({}, False)
@@ -80,7 +81,7 @@ def _planned(counts: Mapping[Treated, int]) -> int | None:
 
 
 def _all(counts: Mapping[Treated, int]) -> list[Treated]:
-    """Each arm that there is, in each block that has any."""
+    """Each arm in each block."""
     blocks, arms = sorted({place.block for place in counts}), dict.fromkeys(place.cell for place in counts)
     return [Treated(block, arm, False) for block in blocks for arm in arms]
 

@@ -1,7 +1,7 @@
-"""What limited each treatment: a processor, a window, or the link.
+"""Finds what limited each treatment: a processor, a window, or the link.
 
-Over an emulated link its packets tell what a mean request's time was spent on (`causes`). Over a plain veth nothing but
-processing takes time, and the processors tell: how much of the time client and server were at work.
+Over an emulated link, the packets show what the mean request spent its time on (`causes`). Over a plain veth only
+processing takes time, and the processors show how much of the time client and server worked.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from h123.measures import Attempt, Usage
 
 CLIENT, SERVER = "the client's processor", "the server's processor"
 WAITING: Final = "waiting"
-"""Where neither was at work for most of the time."""
+"""Neither worked for most of the time."""
 _WINDOW, _RATE, _TRIPS = "a window", "the link's rate", "round trips"
 _GROUPS: Mapping[str, str] = {
     "client-work": CLIENT,
@@ -29,18 +29,18 @@ _GROUPS: Mapping[str, str] = {
     "mending": "losses",
     **dict.fromkeys(("gone", "validating", "anew"), "a path that had gone"),
 }
-"""What a cause counts to; any other stands for itself."""
+"""The group that a cause counts for. Any other cause is its own group."""
 BUSY = 0.9
-"""Of one processor, from which on a program that has no more than one has nothing to spare."""
+"""From this share of one processor on, a single-threaded program has no capacity left."""
 MOST = 0.5
-"""Of the time."""
+"""This share of the time is most of it."""
 _WARM: Final = "warm"
 _AT_CLIENT, _AT_SERVER = "waiting at the client", "waiting at the server"
 
 
 @dataclass(frozen=True)
 class Bottlenecks:
-    """Of one treatment, the mean over its trials."""
+    """The shares of one treatment, as means over its trials."""
 
     cell: Cell
     told_by: Literal["packets", "processors"]
@@ -50,8 +50,8 @@ class Bottlenecks:
 
     @property
     def limits(self) -> list[str]:
-        """What limited it: the largest part of a request's time; of processors those with nothing to spare, else the
-        one that was at work for most of the time."""
+        """What limited it: the largest part of a request's time. By processors, those without capacity left, or else
+        the one that worked for most of the time."""
         largest = next(iter(self.shares))
         if self.told_by == "packets":
             return [largest]
@@ -60,7 +60,7 @@ class Bottlenecks:
 
 
 def bottlenecks(case: Case) -> list[Bottlenecks]:
-    """Of each treatment that tells it, in the order in which they first ran."""
+    """The bottlenecks of each treatment where they are known, in the order in which the treatments first ran."""
     explanations = TrialExplanations(case)
     of: dict[tuple[tuple[str, str], ...], list[Attempt]] = {}
     for attempt in case.attempts:
@@ -72,7 +72,7 @@ def bottlenecks(case: Case) -> list[Bottlenecks]:
 
 
 def _by_packets(explanations: TrialExplanations, attempts: Sequence[Attempt]) -> Bottlenecks | None:
-    """Of the warm requests; None where the link recorded no packets."""
+    """The shares of warm requests. None where the link recorded no packets."""
     seconds = [means[_WARM].seconds for attempt in attempts if _WARM in (means := explanations.of(attempt))]
     if not seconds:
         return None
@@ -86,8 +86,9 @@ def _by_packets(explanations: TrialExplanations, attempts: Sequence[Attempt]) ->
 
 
 def _no_work(attempt: Attempt) -> Mapping[str, str]:
-    """What is called processing, for want of packets, and is none: time under the virtual clock, where processing takes
-    none; and of more users than connections over HTTP/1.1, whose requests wait at the client for a free one."""
+    """Time that counts as processing for lack of packets, and is none: time under the virtual clock, where processing
+    takes none; and, with more users than connections over HTTP/1.1, the waiting of requests at the client for a free
+    connection."""
     p = attempt.parameters
     crowded = p["protocol"] == "h1" and isinstance(p["connections"], int) and p["connections"] < p["users"]
     waits = {CLIENT: _AT_CLIENT} if attempt.virtual or crowded else {}
@@ -95,7 +96,8 @@ def _no_work(attempt: Attempt) -> Mapping[str, str]:
 
 
 def _by_processors(attempts: Sequence[Attempt]) -> Bottlenecks | None:
-    """None under the virtual clock, where processing takes no time, and where no report tells."""
+    """The shares by processors. None under the virtual clock, where processing takes no time, and where no report has
+    them."""
     shares_by_role = [shares for attempt in attempts if not attempt.virtual and (shares := dict(_at_work(attempt)))]
     if not shares_by_role:
         return None
@@ -104,7 +106,7 @@ def _by_processors(attempts: Sequence[Attempt]) -> Bottlenecks | None:
 
 
 def _at_work(attempt: Attempt) -> Iterator[tuple[str, float]]:
-    """Both roles' shares of the time of warm requests; of the client's whole run where that was too short to tell."""
+    """Both roles' shares of the time of warm requests; of the client's whole run where that is too short to measure."""
     report, summary = attempt.report, attempt.summary
     roles = {role.name: role.cpu for role in report.roles}
     if not {"client", "server"} <= roles.keys() or not report.machine.wall_ns:

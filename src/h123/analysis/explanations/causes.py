@@ -52,7 +52,7 @@ class CauseRow(TypedDict):
 
 
 class Sums(TypedDict):
-    """How far the parts sum up to the latencies, without what packets do not tell."""
+    """How far the parts add up to the latencies, without the unattributed time."""
 
     a_requests: float
     """Share of the requests of which they do within 2 %; of trials the mean."""
@@ -63,18 +63,18 @@ class Sums(TypedDict):
 
 
 class Losses(TypedDict):
-    """What losses cost the mean request."""
+    """The cost of losses to the mean request."""
 
     a_seconds: float
     b_seconds: float
     a_held: float
-    """Seconds of it in which data of other requests had arrived on the connection and was held back."""
+    """Seconds of it in which data of other requests had arrived on the connection and had to wait."""
     b_held: float
 
 
 class TimeSpent(TypedDict):
-    """What the mean request of both levels spent its time on, or the median visit of a page; parts of nearly nothing
-    are left out."""
+    """What the mean request of both levels spent its time on, or the median visit of a page. Very small parts are left
+    out."""
 
     blocks: int
     a_seconds: float
@@ -84,11 +84,11 @@ class TimeSpent(TypedDict):
     losses: NotRequired[Losses]
     sums: NotRequired[Sums]
     told: NotRequired[bool]
-    """False: so much of a side's time is unattributed that the parts do not say what makes the difference."""
+    """False: so much of a side's time is unattributed that the parts do not explain the difference."""
 
 
 class CausesRow(TimeSpent):
-    """Of one comparison."""
+    """The causes of one comparison."""
 
     metric: str
     cell: Cell
@@ -97,21 +97,22 @@ class CausesRow(TimeSpent):
 
 
 Seconds = NDArray[np.float64]
-"""Of each cause, in the order of CAUSES."""
+"""Seconds of each cause, in the order of CAUSES."""
 NOTABLE = 0.005
 """Share of the longer side's time; a part that is less in both, and differs by less, is not worth a row."""
 _SIDES: Final = ("a", "b")
 LOSS: Final = "loss"
 VISIT: Final = "visit"
 RECOVERY: Final = "recovery"
-"""Beside the phases of requests, what trials tell that load pages, or whose client moves."""
+"""A further phase next to those of requests, for trials that load pages or whose client moves."""
 UNATTRIBUTED_AT_MOST = 0.1
-"""Share of a side's time; where more is unattributed, what is told may not be what makes the difference."""
+"""The largest share of a side's time that may be unattributed. With more, the known parts may not explain the
+difference."""
 
 
 def causes(case: Case, comparisons: Sequence[JudgedComparison]) -> list[CausesRow]:
     """The `causes` of verdicts.json: a row for each comparison of whole requests, or visits, that answers the question,
-    and of cold requests beside it. None of trials that left no record of packets."""
+    and for cold requests next to it. Trials without a record of packets have none."""
     explanations = TrialExplanations(case)
     rows = [
         row for c in _explainable_comparisons(comparisons) if (row := _row(c, case.factor, explanations)) is not None
@@ -144,7 +145,7 @@ def explained_phase(metric: str) -> str | None:
 
 
 class TrialExplanations:
-    """What trials tell, each read once."""
+    """The explanations of trials, each read once."""
 
     def __init__(self, case: Case) -> None:
         self._evidence, facts = case.evidence, case.facts
@@ -158,12 +159,12 @@ class TrialExplanations:
         return sorted({block for block, _ in self._attempts})
 
     def mean(self, block: int, cell: Cell, phase: str) -> Means | None:
-        """Of the requests of a trial; None where they are not told."""
+        """The means over the requests of a trial. None where they are unknown."""
         attempt = self._attempts.get(_place(block, cell))
         return self.of(attempt).get(phase) if attempt else None
 
     def of(self, attempt: Attempt) -> Mapping[str, Means]:
-        """Of each phase of an attempt; none where its packets do not tell."""
+        """The means of each phase of an attempt; empty where its packets do not show them."""
         if attempt.name not in self._read:
             self._read[attempt.name] = self._means(attempt)
         return self._read[attempt.name]
@@ -179,12 +180,12 @@ class TrialExplanations:
             return {}
 
     def keep(self) -> None:
-        """For the next time."""
+        """Store them for the next analysis."""
         self._kept.keep()
 
 
 def means(trial: ExplainedTrial) -> dict[str, Means]:
-    """Of each phase of a trial, and of its visits."""
+    """The means of each phase of a trial, and of its visits."""
     phases, near = np.array(trial.phases), trial.sums_up
     of = {phase: phases == phase for phase in dict.fromkeys(trial.phases)}
     by_phase = {
@@ -230,7 +231,7 @@ def _row(c: JudgedComparison, factor: str, explanations: TrialExplanations) -> C
 
 
 def between(mine: Sequence[Means], others: Sequence[Means]) -> TimeSpent:
-    """What both sides spent, a block each, and by what they differ."""
+    """What both sides spent, block by block, and how they differ."""
     a, b = (np.array([mean.seconds for mean in side]) for side in (mine, others))
     sums = _sums(mine, others, a, b)
     return {
@@ -251,7 +252,7 @@ def between(mine: Sequence[Means], others: Sequence[Means]) -> TimeSpent:
 
 
 def _of_losses(seconds: Seconds) -> float:
-    """What they cost the mean request."""
+    """Seconds that losses cost the mean request."""
     return float(sum(seconds[:, number].mean() for cause, number in NUMBER.items() if cause.group == LOSS))
 
 
@@ -270,7 +271,7 @@ def _unattributed(seconds: Seconds) -> float:
 
 
 def _parts(a: Seconds, b: Seconds, mine: Sequence[Means], others: Sequence[Means]) -> Iterator[CauseRow]:
-    """Of both sides' seconds, shape (blocks, causes)."""
+    """The parts, from both sides' seconds, shape (blocks, causes)."""
     least = NOTABLE * max(a.sum(axis=1).mean(), b.sum(axis=1).mean())
     trip = float(np.median([mean.round_trip for mean in (*mine, *others)]))
     for number, cause in enumerate(CAUSES):
@@ -296,7 +297,7 @@ def _parts(a: Seconds, b: Seconds, mine: Sequence[Means], others: Sequence[Means
 
 
 def _difference(seconds: Seconds) -> SecondsBetween:
-    """Of both sides, a block each."""
+    """The difference of both sides, from one value for each block."""
     estimate = SignedRank(seconds).estimate()
     return {"seconds": estimate.centre, "low": estimate.low, "high": estimate.high, "confidence": estimate.confidence}
 

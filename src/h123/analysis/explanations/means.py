@@ -1,8 +1,8 @@
-"""What sealed attempts' packets were found to tell, kept in the cache: explaining them takes far longer than all else.
+"""A cache of explained attempts, because explaining their packets takes far longer than everything else.
 
-A campaign has one file, of the attempts that were explained, each by its seal's digest. It holds for the code that
-explained them alone; what is damaged, or another code's, is not served and is replaced. It is in h123's cache, not in
-the campaign's folder, because a campaign may be a stranger's.
+A campaign has one file with its explained attempts, each by its seal's digest. It is valid only for the code that
+explained them; a damaged file, or one of other code, is ignored and replaced. It lies in h123's cache, not in the
+campaign's folder, because a campaign may come from a stranger.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from h123.causes import CAUSES
 
 FORMAT: Final = "explained/1"
 _MOST = 200
-"""Campaigns that are kept; beyond, those that were written longest ago go."""
+"""The most campaigns in the cache. When there are more, the oldest files are deleted."""
 _EXPLAINING = (
     "causes",
     "documents",
@@ -37,18 +37,18 @@ _EXPLAINING = (
     "analysis/explanations/causes.py",
     "analysis/explanations/means.py",
 )
-"""The code that what is kept depends on, below the package."""
+"""The code below the package that cached explanations depend on."""
 
 
 class Means(Strict):
-    """Of a trial's requests of one phase, or of its visit in the middle."""
+    """The means over a trial's requests of one phase, or its visit in the middle."""
 
     seconds: tuple[float, ...]
-    """Of each cause, in the order of CAUSES."""
+    """Seconds of each cause, in the order of CAUSES."""
     sums_up: float
     """Share of them whose parts do."""
     held: float
-    """Seconds in which losses held back what had arrived for other requests."""
+    """Seconds in which losses delayed data that had arrived for other requests."""
     sizes: dict[str, float] = Field(default_factory=dict)
     """By cause, bytes of a window or requests at once."""
     round_trip: float = 0.0
@@ -60,11 +60,11 @@ class _File(Strict):
     code: str
     attempts: dict[str, dict[str, Means]]
     digest: str = ""
-    """Of the rest."""
+    """The digest of all other fields."""
 
 
 class StoredMeans:
-    """What is known of a campaign's attempts."""
+    """The cached means of a campaign's attempts."""
 
     def __init__(self, campaign: str) -> None:
         """`campaign`: what makes it another than others."""
@@ -74,13 +74,13 @@ class StoredMeans:
         self._used: dict[str, dict[str, Means]] = {}
 
     def means_of(self, seal: str, explain: Callable[[], dict[str, Means]]) -> Mapping[str, Means]:
-        """Of the attempt with this seal: as kept, or explained now."""
+        """The means of the attempt with this seal, from the cache, or explained now."""
         means = self._stored.get(seal)
         self._used[seal] = means if means is not None else explain()
         return self._used[seal]
 
     def keep(self) -> None:
-        """Write what was asked for, if some of it is new. A cache that cannot be written is none."""
+        """Write the used means, if some of them are new. A cache that cannot be written is ignored."""
         if self._used.keys() <= self._stored.keys():
             return
         file = _File(code=code(), attempts=self._stored | self._used)

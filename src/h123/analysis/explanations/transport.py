@@ -1,4 +1,4 @@
-"""How alike the compared treatments sent: congestion control, windows and what else a transport sets."""
+"""Compares how the treatments sent: congestion control, windows and the other settings of a transport."""
 
 from collections.abc import Mapping, Sequence
 from typing import NotRequired

@@ -1,8 +1,9 @@
-"""How much of a cold request's difference is the initial window: a constant of two stacks, not of two protocols.
+"""How much of a cold request's difference comes from the initial window, which is a constant of two stacks and not of
+two protocols.
 
-Told by the arithmetic of slow start on the link as it would be without loss, for the windows that the campaign's
-senders are known to begin with: what a study sets, Linux' own, and what `h123 verify` has counted of a QUIC stack.
-`bench/arithmetic.py` holds that arithmetic against whole requests.
+It is computed by the arithmetic of slow start on the link without loss, for the known initial windows of the
+campaign's senders: the study's setting, Linux' default, or the window that `h123 verify` has measured of a QUIC
+stack. `bench/arithmetic.py` compares this arithmetic with whole requests.
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from h123.study.round_trips import Straight, download_s
 
 
 class WindowsRow(TypedDict):
-    """What the initial windows alone make of a cold request's difference."""
+    """The part of a cold request's difference that the initial windows alone cause."""
 
     metric: str
     cell: Cell
@@ -30,7 +31,7 @@ class WindowsRow(TypedDict):
     a_packets: int
     b_packets: int
     seconds: float
-    """That a saves by its window, by arithmetic; negative: b."""
+    """Seconds that a saves by its window, by arithmetic; negative: b saves them."""
     difference: float
     """Seconds that a was seen to save."""
 
@@ -38,7 +39,7 @@ class WindowsRow(TypedDict):
 METRIC = next(name for name, metric in METRICS.items() if metric.of == quantity.RequestTime("cold", "end_ns"))
 """A whole request on a connection that is new."""
 PACKET_BYTES, PAYLOAD_BYTES = 1500, 1400
-"""Of a full packet on the link, and of the body in it, about: TCP's have 1448, those of QUIC 1200 to 1440."""
+"""Bytes of a full packet on the link, and of the body in it, about: TCP's have 1448, those of QUIC 1200 to 1440."""
 NOTABLE = 0.01
 """Share of the request's time; less is not worth a word."""
 
@@ -50,7 +51,7 @@ def windows(case: Case, comparisons: Sequence[JudgedComparison]) -> list[Windows
 
 
 def _row(case: Case, c: JudgedComparison) -> WindowsRow | None:
-    """None where nothing is known, or nothing to tell."""
+    """The row of a comparison. None where nothing is known, or there is nothing to report."""
     study, medians = case.plan.study, (c["a_median"], c["b_median"])
     a, b = (study.parameters({**c["cell"], study.compare.factor: level}) for level in (c["a"], c["b"]))
     packets = _window(case, a), _window(case, b)

@@ -1,4 +1,4 @@
-"""How much of the campaign there is: blocks and trials."""
+"""The size of the campaign: blocks and trials."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""What servers and clients wrote outside the folders that they may write to, which went with the lab."""
+"""Files that servers and clients wrote outside their folders, and that were deleted with the lab."""
 
 from collections.abc import Sequence
 from typing import NotRequired
@@ -20,7 +20,7 @@ class DiscardedRow(TypedDict):
 
 
 CODE = "files-discarded"
-"""Of the lab's remark."""
+"""The code of the lab's remark."""
 
 
 def discarded(attempts: Sequence[Attempt]) -> list[DiscardedRow]:

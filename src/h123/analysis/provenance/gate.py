@@ -1,4 +1,4 @@
-"""What became of the conditions that the campaign was last held against (h123.gate decides it)."""
+"""The outcome of the campaign's conditions (h123.gate decides it)."""
 
 from collections.abc import Sequence
 from typing import Literal, NotRequired
@@ -9,13 +9,13 @@ GateWord = Literal["passed", "failed", "undecided"]
 
 
 class GateRow(TypedDict):
-    """What became of the conditions that the campaign was last held against; gate.json has the figures."""
+    """The outcome of the last conditions that the campaign was checked against; gate.json has the figures."""
 
     verdict: GateWord
     lines: Sequence[str]
-    """In words, the verdict first."""
+    """The outcome in words, the verdict first."""
 
 
 class GatePart(TypedDict):
     gate: NotRequired[GateRow]
-    """None where it was held against nothing."""
+    """Absent where the campaign was checked against nothing."""

@@ -1,4 +1,4 @@
-"""Which campaign it is, what it asks, and how strictly it is judged."""
+"""The heading: the campaign, its question, and how strictly it is judged."""
 
 from typing import Literal
 

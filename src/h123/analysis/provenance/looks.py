@@ -1,4 +1,4 @@
-"""The looks at a campaign: those that were taken, and when the next one is due."""
+"""The looks at a campaign: those already taken, and when the next one is due."""
 
 from typing_extensions import TypedDict
 
@@ -15,14 +15,14 @@ class LooksPart(TypedDict):
 
 
 class LooksAndVerdicts(LooksPart, BlocksPart, JudgedPart):
-    """What of verdicts.json decides about the next look."""
+    """The parts of verdicts.json that decide about the next look."""
 
 
 def next_look(verdicts: LooksAndVerdicts, *, undecided: bool | None = None) -> int | None:
-    """The number of blocks at which to look next; None where what is asked is decided, or more blocks cannot help.
+    """The number of blocks of the next look. None where the question is decided, or more blocks cannot help.
 
-    `undecided` says so of whatever is asked; None: the study's question, its first family, in which all comparisons
-    have a verdict, or none is possible.
+    `undecided` says whether the question is still open. None: the question is the study's own, which is decided when
+    all comparisons of its first family have a verdict, or can have none.
     """
     if undecided is None:
         answers = headline(verdicts["comparisons"])

@@ -1,4 +1,4 @@
-"""What it costs that samples were imported: said beside the answer, so that nobody takes it for more than it is."""
+"""The cost of imported samples. The report states it next to the answer, so that nobody overrates the answer."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ from h123.measures import Attempt
 
 class OriginCosts(ImportFacts):
     costs: Sequence[str]
-    """What it costs that the samples were imported, in words."""
+    """Sentences about what cannot be known because the samples were imported."""
 
 
 def costs(imported: ImportFacts, case: Case, comparisons: Sequence[JudgedComparison]) -> list[str]:

@@ -13,7 +13,7 @@ from h123.measures import Attempt
 
 
 class PlaceRow(TypedDict):
-    """Where trials ran: the blocks that are whole there, and what the machine is."""
+    """A machine that ran trials, and the blocks that are complete there."""
 
     name: str
     blocks: Sequence[int]
@@ -22,14 +22,14 @@ class PlaceRow(TypedDict):
 
 
 def places(attempts: Sequence[Attempt], events: Iterable[Event]) -> list[PlaceRow]:
-    """Those of the attempts that count, as they were last; none where all are of one place."""
+    """The machines of the attempts that count, with their latest facts; empty where all ran on one machine."""
     facts = _facts(events)
     names = sorted({attempt.place for attempt in attempts if attempt.place})
     return [_row(name, attempts, facts) for name in names] if len(names) > 1 else []
 
 
 def _facts(events: Iterable[Event]) -> dict[str, MachineFacts]:
-    """Of each place, as it was last."""
+    """The latest facts of each machine."""
     facts = dict[str, MachineFacts]()
     for event in events:
         if event["event"] in ("campaign", "resume", "joined", "shard"):
@@ -45,9 +45,9 @@ def _row(name: str, attempts: Sequence[Attempt], facts: dict[str, MachineFacts])
 
 class PlacesPart(TypedDict):
     places: NotRequired[Sequence[PlaceRow]]
-    """None where there was one."""
+    """Absent where there was one machine."""
     privileges: NotRequired[Sequence[Privileges]]
-    """Those that trials ran with; absent where an earlier h123 began the campaign, which was root."""
+    """The privileges that trials ran with. Absent where an earlier h123 began the campaign, always as root."""
 
 
 def _compute(case: Case) -> PlacesPart:

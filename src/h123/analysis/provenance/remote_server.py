@@ -1,4 +1,4 @@
-"""What the way beyond the lab adds, of servers that run elsewhere: measured before each trial."""
+"""The delay beyond the lab for servers on other machines, measured before each trial."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -18,12 +18,12 @@ class RemoteServerRow(TypedDict):
     server: str
     address: str
     trials: int
-    """That the medians are over."""
+    """The number of trials behind the medians."""
     tcp_ns: int
-    """That the gateway adds to a round trip over each."""
+    """The delay that the gateway adds to a round trip over TCP, ns."""
     udp_ns: int
     beyond_ns: int | None
-    """That a TCP connection to the server takes from the machine; None: it takes none."""
+    """How long this machine takes to open a TCP connection to the server, ns. None: the server accepts none."""
 
 
 def remote_servers(case: Case) -> list[RemoteServerRow]:

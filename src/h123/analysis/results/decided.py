@@ -1,9 +1,9 @@
-"""The verdicts on claims by the published results (docs/results/data), as each campaign's own analysis came to them.
+"""Decides claims by the published results (docs/results/data), with the verdicts of each campaign's own analysis.
 
-A result decides a claim if it measured it: if it is a campaign of the claim's study, the claim asks what it asked when
-the campaign was analysed, and the treatments that it is about are in the study as they were run. Whether the audits let
-a verdict stand is part of the verdict. Of several results that measured a claim the one counts with the largest scale,
-then with the most blocks, then the latest: what it found has no say.
+A result decides a claim if it measured it: it is a campaign of the claim's study, the claim was the same when the
+campaign was analysed, and the study still has the treatments as they ran. Whether the audits allow a verdict is part
+of the verdict. If several results measured a claim, the one with the largest scale counts, then the one with the
+most blocks, then the latest. What a result found plays no part in this choice.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,13 +29,13 @@ class Decided:
 
     ledger: "LedgerDecided"
     by: Mapping[str, PublishedResult] = field(default_factory=dict)
-    """By the claim's id."""
+    """The deciding results by the claim's id."""
 
 
 def decide_by_results(
     ledger: Ledger, results: Sequence[PublishedResult], own: "LedgerDecided | None" = None
 ) -> Decided:
-    """What results decide of a ledger. `own`: what a campaign of the reader's own did, which goes first. Raises
+    """Decide a ledger by results. `own`: the verdicts of the user's own campaign, which take precedence. Raises
     UserError where a result is damaged."""
     base = own or decide(ledger)
     mine = [result for result in results if result.campaign["study"]["name"] == ledger.study]
@@ -79,15 +79,15 @@ def _weight(row: "ClaimRow", result: PublishedResult) -> tuple[float, int, str]:
 
 
 def _row(result: PublishedResult, claim: Claim) -> "ClaimRow | None":
-    """What the result has of the claim: the same sentence of the same name."""
+    """The result's row of the claim: the same sentence under the same name."""
     rows = (row for ledger in result.head["claims"] for row in ledger["claims"])
     words = claim.quotation, claim.summary
     return next((r for r in rows if r["id"] == claim.id and (r["quotation"], r["summary"]) == words), None)
 
 
 def _changed(result: PublishedResult, claim: MeasurableClaim, study: Study) -> str | None:
-    """What of the claim's treatments is not as it was run; None: nothing. What only one of the two versions of the
-    study knows is passed over."""
+    """What has changed in the claim's treatments since they ran. None: nothing. Settings that only one of the two
+    versions of the study has are ignored."""
     campaign = result.campaign
     then, now = campaign["study"], study.scaled(campaign["study"].get("scale", 1.0))
     sets = now.model_dump(mode="json", include={"factors", "settings", "compare"})

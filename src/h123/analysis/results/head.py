@@ -42,17 +42,17 @@ class SpreadRow(TypedDict):
 
 @with_config(STRICT)
 class ResultHead(TypedDict):
-    """Where a result comes from, and what commands ask of many results at once."""
+    """The origin of a result, and what commands read of many results at once."""
 
     h123: Literal["result/1"]
     name: str
     command: str
-    """That repeats the campaign."""
+    """The command that repeats the campaign."""
     campaign: CampaignFile
     """campaign.json: study, networks, seed, blocks, version, date, machine and its kernel, subjects."""
     seals: Sealed
     claims: Sequence[LedgerDecided]
-    """As in the verdicts."""
+    """The claims as in the verdicts."""
     spreads: Sequence[SpreadRow]
     rest: Digest
     """SHA-256 of the lines after this one."""
@@ -61,7 +61,8 @@ class ResultHead(TypedDict):
 
 
 def head_of(result: PublishedResult) -> ResultHead:
-    """The same, held against its shape. Raises UserError where it has another, or the file is damaged."""
+    """The head of a result, with its shape checked. Raises UserError where the shape differs, or the file is
+    damaged."""
     if not isinstance(result.head.get("campaign"), dict):
         raise UserError(f"{result.path} is not as h123 writes it: it has no `campaign`")
     try:

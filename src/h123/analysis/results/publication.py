@@ -1,4 +1,4 @@
-"""A finished campaign becomes a published result: what is asked of it, and what of its verdicts is kept."""
+"""Publishes a finished campaign as a result: the requirements for it, and the parts of the verdicts that it keeps."""
 
 import hashlib
 import json
@@ -23,16 +23,16 @@ from h123.documents.result_file import FORMAT, RESULTS, SUFFIX, PublishedResult,
 from h123.store import CampaignFolder
 
 _VALUE_DIGITS = 4
-"""Of each trial's metrics."""
+"""Significant digits of each trial's metrics."""
 _ROUNDING = 1e-9
-"""Of a confidence."""
+"""The rounding error of a confidence."""
 Page = Callable[[CampaignFolder, Verdicts], Mapping[str, object]]
 
 
 def publish_result(folder: CampaignFolder, name: str, page: Page, into: Path = RESULTS) -> PublishedResult:
-    """Write the campaign's result. `page`: gathers what its page needs besides the verdicts (h123.report).
+    """Write the campaign's result. `page` collects what its page needs in addition to the verdicts (h123.report).
 
-    Raises UserError where the campaign is not finished, not as it was sealed, or was analysed by another program.
+    Raises UserError where the campaign is not finished, differs from its seals, or was analysed by another program.
     """
     with few_collections():
         verdicts = read_verdicts(folder)
@@ -83,7 +83,7 @@ def _refuse_unfit(folder: CampaignFolder, verdicts: Verdicts) -> None:
 
 
 def _sealed(folder: CampaignFolder) -> Sealed:
-    """Raises UserError where the files of an attempt are not those that were measured."""
+    """The digest of all seals. Raises UserError where the files of an attempt are not the measured ones."""
     folder.examine()
     attempts = [event for event in folder.events() if event["event"] == "trial"]
     faults = [f"{folder.attempt(event).name}: {fault}" for event in attempts if (fault := _fault(folder, event))]
@@ -103,7 +103,8 @@ def _fault(folder: CampaignFolder, event: TrialEvent) -> str | None:
 
 
 def _published_parts(verdicts: Verdicts) -> dict[str, Any]:
-    """Without what the head has, the audits that passed (their summary counts them), and what `values` has too."""
+    """The verdicts without what the head has, without passed audits (their summary counts them), and without what
+    `values` has too."""
     return {
         **{name: part for name, part in verdicts.items() if name != "claims"},
         "audits": [finding for finding in verdicts["audits"] if not finding["passed"]],
@@ -113,8 +114,8 @@ def _published_parts(verdicts: Verdicts) -> dict[str, Any]:
 
 
 def _spreads(verdicts: Verdicts, case: Case) -> Sequence[SpreadRow]:
-    """By each metric over each kind of trial the median of the standard deviations behind the intervals. The A/A pairs
-    are left out: two unlike levels do not vary together as much as a level and itself."""
+    """For each metric and each kind of trial, the median of the standard deviations behind the intervals. A/A pairs are
+    left out: two different levels do not vary together as much as a level and itself."""
     study = case.plan.study
     spreads: dict[tuple[SpreadTrial, str], list[float]] = defaultdict(list)
     blocks: dict[tuple[SpreadTrial, str], int] = {}

@@ -46,10 +46,10 @@ def adjust(p: Sequence[float], correction: str) -> list[float]:
 
 
 def smallest_adjusted(pairs: int, size: int, correction: str) -> float:
-    """The smallest adjusted p that a comparison with so many pairs can have in a family of `size`.
+    """The smallest adjusted p that a comparison with `pairs` pairs can have in a family of `size`.
 
-    Holm multiplies the smallest p by the family's size, whatever the others are; with Benjamini-Hochberg it can stay as
-    it is, if all others are as small.
+    Holm multiplies the smallest p by the family's size, whatever the others are; with Benjamini-Hochberg it can stay
+    the same, if all others are as small.
     """
     return min(1.0, attainable(pairs) * (size if correction == "holm" else 1))
 

@@ -1,16 +1,16 @@
 """Looks: how much of the error that a study allows the present look at its campaign may spend.
 
-Whoever looks at the same data again and again, with a few more blocks each time, finds a difference sooner or later
-where there is none. Two rules keep the error of all looks together at alpha:
+If you test the same data repeatedly, with a few more blocks each time, sooner or later you find a difference where
+there is none. Two rules keep the error of all looks together at alpha:
 
 * spending (every campaign): each look may spend `SHARE` of what the looks before it have left. The shares add up to at
   most alpha, whatever the looks are and whenever they are taken (Bonferroni's inequality). Nearly all of it goes to the
-  first look, which is the one that a campaign is planned for.
+  first look, for which a campaign is planned.
 * planned looks (`--until-decided`): the numbers of blocks are fixed before the data, and each look has the same level
   (Pocock, Biometrika 64, 1977). `LEVEL` is his constant for five looks and this test: see bench/calibration.py.
 
-A campaign that ends by the width of its intervals (`--precision`, see width.py) spends too: its first look
-`WIDTH_SHARE`, which is less, because such intervals hold the truth a little less often than others.
+A campaign that ends by the width of its intervals (`--precision`, see width.py) spends too. Its first look spends
+`WIDTH_SHARE`, which is less, because such intervals contain the truth slightly less often than others.
 """
 
 from collections.abc import Iterable, Sequence
@@ -36,7 +36,7 @@ PLANNED = (8, 12, 16, 20, 30)
 FEWEST = 6
 """Blocks of which p can be 0.05."""
 LEVEL = 5 / 16
-"""Of alpha: 1/64 of 0.05."""
+"""The level as a share of alpha: 1/64 of 0.05."""
 SPENDING, FIXED, WIDTH = "spending", "planned", "width"
 
 
@@ -46,13 +46,13 @@ class Looks:
 
     blocks: Sequence[int]
     planned: Sequence[int] = ()
-    """With `--until-decided`: where looks were to be."""
+    """The planned looks, with `--until-decided`."""
     by_width: bool = False
-    """With `--precision`."""
+    """Whether the campaign has `--precision`."""
 
     @property
     def rule(self) -> str:
-        """Which one holds. A look that was not planned leaves only the one that holds for all."""
+        """The rule in force. A look that was not planned leaves only the rule that holds for all."""
         if self.by_width:
             return WIDTH
         return FIXED if self.planned and set(self.blocks) <= set(self.planned) else SPENDING
@@ -82,7 +82,7 @@ def plan_looks(at_most: int | None) -> list[int]:
 
 
 def looks(events: Iterable[Event], now: int, planned: Sequence[int] = (), *, by_width: bool = False) -> Looks:
-    """Those that the journal tells, and one at `now` blocks if that is another."""
+    """The journal's looks, and one at `now` blocks if that is another."""
     numbers = list(dict.fromkeys([*(blocks for blocks in journalled_looks(events) if blocks != now), now]))
     return Looks(numbers, planned, by_width)
 

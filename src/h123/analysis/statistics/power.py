@@ -1,7 +1,7 @@
 """Power: how likely a family of comparisons is to find true differences of one size, after its correction.
 
-By simulation with a fixed seed: independent normal log ratios, each comparison with its own spread between blocks, and
-the exact signed-rank test. Which comparisons differ is drawn anew in each campaign.
+It is simulated with a fixed seed: independent normal log ratios, each comparison with its own spread between blocks,
+and the exact signed-rank test. Each simulated campaign draws which comparisons differ.
 """
 
 import math
@@ -17,7 +17,7 @@ from h123.analysis.statistics.signedrank import attainable, cumulative
 CAMPAIGNS = 400
 """Simulated: a power near one half is known to within 5 points."""
 _VALUES = 2_000_000
-"""Of so many log ratios in all: of large families fewer campaigns are simulated, each of which tells as much more."""
+"""The total number of simulated log ratios. Large families get fewer simulated campaigns, each of which says more."""
 _FEWEST = 50
 _ROUNDING = 1 + 1e-9
 
@@ -34,18 +34,19 @@ class Power:
 def can_find_one(blocks: int, size: float, level: float) -> bool:
     """Whether one true difference among `size` comparisons can be found at all, however large it is.
 
-    Its p stands alone in the family then, and both corrections multiply it by the family's size.
+    Its p is then the only small one in the family, and both corrections multiply it by the family's size.
     """
     return attainable(blocks) * size <= level * _ROUNDING
 
 
 def fewest_blocks(size: int, level: float) -> int:
-    """The fewest with which it can."""
+    """The fewest blocks with which it can."""
     return blocks_needed(size, "holm", level)
 
 
 def power(spreads: Sequence[float], blocks: int, effect: float, *, correction: str, level: float) -> Power:
-    """Of a family whose log ratios have these standard deviations between blocks, for true ratios of 1 + `effect`."""
+    """The power of a family whose log ratios have these standard deviations between blocks, for true ratios of 1 +
+    `effect`."""
     size = len(spreads)
     random = np.random.default_rng(1)
     campaigns = max(_FEWEST, min(CAMPAIGNS, _VALUES // (size * blocks)))
@@ -62,7 +63,7 @@ def power(spreads: Sequence[float], blocks: int, effect: float, *, correction: s
 
 
 def rejected(p: NDArray[np.float64], correction: str, level: float) -> NDArray[np.bool_]:
-    """For each row, a family's p values: which of them are at most `level` once they are adjusted."""
+    """For each row, a family's p values: whether each is at most `level` after the correction."""
     size = p.shape[1]
     ordered, rank = np.sort(p, axis=1), np.arange(1, size + 1)
     share = rank / size if correction == "bh" else 1 / (size - rank + 1)

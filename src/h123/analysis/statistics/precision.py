@@ -1,8 +1,9 @@
-"""Precision: how narrow the interval of a comparison becomes with so many blocks, and what spread is behind one.
+"""Precision: how narrow the interval of a comparison becomes with a number of blocks, and the spread behind an
+interval.
 
-Both by the interval of a typical sample: normal scores, which so many normal differences have about their centre (Blom,
-Statistical Estimates and Transformed Beta-Variables, 1958). The mean width of real samples is up to a tenth more. An
-interval's width says nothing of where it lies, and so nothing of the effect.
+Both use the interval of a typical sample: normal scores, the expected order statistics of that many normal
+differences (Blom, Statistical Estimates and Transformed Beta-Variables, 1958). The mean width of real samples is up
+to a tenth more. An interval's width says nothing about where it lies, and so nothing about the effect.
 """
 
 import math
@@ -20,7 +21,7 @@ LIMIT = 200
 
 @cache
 def half_width(blocks: int, level: float) -> float:
-    """Of the interval with confidence 1 - `level`, of differences whose standard deviation is 1."""
+    """Half the width of the interval with confidence 1 - `level`, of differences whose standard deviation is 1."""
     scores = [NormalDist().inv_cdf((rank - 0.375) / (blocks + 0.25)) for rank in range(1, blocks + 1)]
     return SignedRank(scores).estimate(1 - level).high
 
@@ -36,7 +37,7 @@ def width(low: float, high: float) -> float:
 
 
 def expected_width(spread: float, blocks: int, level: float) -> float:
-    """The same of the interval that so many blocks are likely to give."""
+    """The width of the interval that this many blocks will probably give."""
     return math.expm1(spread * half_width(blocks, level))
 
 

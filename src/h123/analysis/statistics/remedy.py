@@ -9,7 +9,7 @@ from h123.study import Plan
 
 @dataclass(frozen=True)
 class Remedy:
-    """What of its plan a campaign has, and so what would help; without arguments: nothing is planned yet."""
+    """How much of its plan a campaign has, and so what would help. Without arguments: nothing is planned yet."""
 
     blocks: int = 0
     """Planned."""
@@ -22,7 +22,7 @@ class Remedy:
     """Whether other folders have the rest of it."""
 
     def enough(self, needed: int, have: int) -> str | None:
-        """What makes `needed` blocks with values of the `have` that there are; None if nothing is known to help.
+        """What brings the campaign from `have` to `needed` blocks with values. None if nothing is known to help.
 
         A number of blocks is always larger than the planned one: `--blocks 6` adds nothing to a campaign that has 6.
         """
@@ -36,7 +36,7 @@ class Remedy:
         return f"run `--blocks {self.blocks + needed - have}`" if have else None
 
     def trials(self) -> str | None:
-        """What brings the trials that are missing; None if none is, or nothing can."""
+        """What brings the missing trials. None if none is missing, or nothing can."""
         if self.imported or not self.failed + self.waiting:
             return None
         if self.failed:

@@ -9,22 +9,22 @@ from h123.analysis.statistics.remedy import Remedy
 
 @dataclass(frozen=True)
 class Rule:
-    """Of a campaign, at its present look."""
+    """The rule of a campaign at its present look."""
 
     margin: float
     alpha: float
     """The error of all looks together."""
     looks: Looks
     remedy: Remedy = field(default_factory=Remedy)
-    """How the campaign gets more blocks, said in notes."""
+    """How the campaign gets more blocks, for notes."""
 
     @property
     def level(self) -> float:
-        """What an adjusted p must not exceed at the present look, with room for rounding."""
+        """The level that an adjusted p must not exceed at the present look, with room for rounding."""
         return self.looks.level(self.alpha) * (1 + 1e-9)
 
     def blocks_needed(self, size: float, correction: str) -> int:
-        """Of which a p can be small enough. What more blocks than are planned decide is decided at the next look, which
+        """The number of blocks with which a p can be small enough. Blocks beyond the plan count at the next look, which
         may spend less than this one."""
         needed = blocks_needed(size, correction, self.level)
         if needed <= self.looks.blocks[-1]:
@@ -33,5 +33,5 @@ class Rule:
 
     @property
     def confidence(self) -> float:
-        """Of the intervals that belong to this look."""
+        """The confidence of this look's intervals."""
         return 1 - self.looks.level(self.alpha)

@@ -1,15 +1,16 @@
 """Wilcoxon's signed-rank statistic: one statistic for the estimate, its interval, the test and the equivalence.
 
-All four are read off the Walsh averages (d_i + d_j) / 2, i <= j, of n paired differences. With T the sum of those of
+All four derive from the Walsh averages (d_i + d_j) / 2, i <= j, of n paired differences. With T the sum of those of
 the ranks 1 .. n whose difference is positive, T of the differences d - c is the number of Walsh averages above c
-(Tukey 1949), so that the values of c that the test does not reject are the interval: the two cannot contradict each
+(Tukey 1949). So the values of c that the test does not reject are the interval, and the two cannot contradict each
 other. An average equal to c counts against a difference on both sides, which makes p with ties too large, never too
-small. What is assumed is that the differences are symmetric about their centre, as those of two equal things are.
+small. The only assumption is that the differences are symmetric about their centre, as those of two equal things
+are.
 
 A difference may be infinite: one side failed, which ranks it beyond all others. The average of two opposite
 infinities is unknown, and counts against a difference on both sides too.
 
-Reference: Hollander, Wolfe, Chicken, Nonparametric Statistical Methods (2014), chapter 3; the same numbers as R's
+Source: Hollander, Wolfe, Chicken, Nonparametric Statistical Methods (2014), chapter 3; the same numbers as R's
 wilcox.test(exact = TRUE, conf.int = TRUE) where no magnitudes are tied.
 """
 
@@ -24,13 +25,15 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.95
-"""What the interval must reach. The exact distribution has steps, so it usually reaches a little more."""
+"""The confidence that the interval must reach. The exact distribution has steps, so it usually reaches slightly
+more."""
 ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class IntervalEstimate:
-    """Centre of paired differences. `confidence` is what the interval attains, not what was asked for."""
+    """The centre of paired differences. `confidence` is what the interval attains, which may differ from the requested
+    one."""
 
     centre: float
     low: float
@@ -39,14 +42,14 @@ class IntervalEstimate:
 
 
 def ratio_of(logarithm: float) -> float | None:
-    """The ratio that a difference of logarithms is; None where it has no bound, or none that a number can hold."""
+    """The ratio of a difference of logarithms. None where it has no bound, or exceeds what a float can hold."""
     with np.errstate(over="ignore", under="ignore"):
         ratio = float(np.exp(logarithm))
     return ratio if 0 < ratio < math.inf else None
 
 
 class SignedRank:
-    """What n >= 1 paired differences say."""
+    """The statistic of n >= 1 paired differences."""
 
     def __init__(self, differences: Sequence[float] | Floats) -> None:
         d = np.asarray(differences, dtype=np.float64)
@@ -77,10 +80,10 @@ class SignedRank:
         return min(1.0, 2 * min(self._above(0.0), self._below(0.0)))
 
     def p_equivalent(self, margin: float) -> float:
-        """Of two one-sided tests (TOST) that the centre of the log ratios is beyond +-log(1 + margin); the larger.
+        """The larger p of two one-sided tests (TOST) that the centre of the log ratios is beyond +-log(1 + margin).
 
-        Small means: whatever the difference, it is within the margin. Reference: Schuirmann, J. Pharmacokinet.
-        Biopharm. 15 (1987).
+        A small p means that the difference is within the margin. Source: Schuirmann, J. Pharmacokinet. Biopharm. 15
+        (1987).
         """
         return max(self.p_not_lower(margin), self.p_not_higher(margin))
 
@@ -102,12 +105,12 @@ class SignedRank:
 
 
 def attainable(pairs: int, sides: int = 2) -> float:
-    """The smallest p that any data of so many pairs can have, in a test of one or two sides."""
+    """The smallest p that data of this many pairs can have, in a test of one or two sides."""
     return min(1.0, sides * 2.0**-pairs)
 
 
 def size(pairs: int, level: float, sides: int = 2) -> float:
-    """The largest p not above `level` that data of so many pairs can have: how often the test errs at that level."""
+    """The largest p not above `level` that data of this many pairs can have: how often the test errs at that level."""
     total = sides * cumulative(pairs)
     return float(max(total[total <= level * (1 + 1e-9)], default=0.0))
 
@@ -133,7 +136,7 @@ def cumulative(n: int) -> Floats:
 
 
 def _median(averages: Floats) -> float:
-    """Of sorted averages, infinite ones among them."""
+    """The median of sorted averages, some of which may be infinite."""
     return _middle(float(averages[(len(averages) - 1) // 2]), float(averages[len(averages) // 2]))
 
 

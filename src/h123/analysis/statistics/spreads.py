@@ -1,8 +1,8 @@
 """Spreads: how much the ratios of the project's own campaigns vary from block to block.
 
 A ratio over a network varies with the network and with how much a trial moves: more packets meet more of the same
-losses. So a campaign tells only of trials like its own. Published results have their spreads; docs/results/spread.csv
-has those of campaigns that were published before results were.
+losses. So a campaign predicts only trials like its own. Published results contain their spreads;
+docs/results/spread.csv has those of campaigns that were published before results existed.
 """
 
 import csv
@@ -23,7 +23,7 @@ ALIKE = 4.0
 
 @dataclass(frozen=True)
 class SpreadTrial:
-    """What of a trial decides how much its values vary."""
+    """The properties of a trial that decide how much its values vary."""
 
     network: str
     clock: str
@@ -40,7 +40,7 @@ class SpreadTrial:
         return cls(p.network, p.clock, "+".join(work.methods()), size, p.users, p.requests)
 
     def distance(self, other: "SpreadTrial") -> float:
-        """How unlike another; infinite if it says nothing of this one."""
+        """The distance from another kind of trial. It is infinite if that kind says nothing about this one."""
         if (self.network, self.clock, self.method) != (other.network, other.clock, other.method):
             return math.inf
         apart = [abs(math.log(mine / another)) for mine, another in zip(self._amounts, other._amounts, strict=True)]
@@ -53,7 +53,7 @@ class SpreadTrial:
 
 @dataclass(frozen=True)
 class Varied:
-    """What one campaign's comparisons by a metric over such trials had for a spread."""
+    """The spread of one campaign's comparisons by a metric over such trials."""
 
     campaign: str
     trial: SpreadTrial
@@ -66,14 +66,14 @@ class Varied:
 
 @cache
 def known_spreads() -> Sequence[Varied]:
-    """Those of all published campaigns. Raises UserError where a result is damaged."""
+    """The spreads of all published campaigns. Raises UserError where a result is damaged."""
     published = [_read(row, result.name) for result in results() for row in result.head["spreads"]]
     with EARLIER.open(encoding="utf-8", newline="") as file:
         return [*published, *(_read(line, line["campaign"]) for line in csv.DictReader(file))]
 
 
 def nearest(trial: SpreadTrial, metric: str, spreads: Iterable[Varied]) -> Varied | None:
-    """What is known of the trials most alike; None where none are."""
+    """The spread of the most similar trials. None where none are similar."""
     comparable = [spread for spread in spreads if spread.metric == metric and trial.distance(spread.trial) < math.inf]
     return min(comparable, key=lambda spread: trial.distance(spread.trial), default=None)
 

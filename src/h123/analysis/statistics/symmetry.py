@@ -17,7 +17,7 @@ from h123.base.distributions import binomial_cdf, normal_cdf
 FEWEST = 8
 """Differences below which the triples test says nothing."""
 LEVEL = 0.1
-"""Of the triples test. It errs on the side of the sign test, which is valid whether or not they are symmetric."""
+"""The level of the triples test. When it errs, the sign test is used, which is valid with or without symmetry."""
 
 
 def symmetry(differences: Sequence[float] | Floats) -> float | None:
@@ -44,10 +44,10 @@ def symmetry(differences: Sequence[float] | Floats) -> float | None:
 
 
 def _leaning(d: Floats) -> Floats:
-    """For each i < j the right minus the left triples among those that d[i], d[j] and a third of the sorted `d` make.
+    """For each i < j: the right minus the left triples among those that d[i], d[j] and a third of the sorted `d` make.
 
-    Which way they lean is a matter of where the third lies beside a value that i and j decide, so it is counted by
-    looking that value up, and no triple is ever made.
+    Whether a triple leans right or left depends only on where the third lies relative to a value that i and j
+    decide. So a binary search for that value counts the triples, and none is ever built.
     """
     n = len(d)
     first, second = np.triu_indices(n, 1)
@@ -64,16 +64,16 @@ def _leaning(d: Floats) -> Floats:
 
 
 def _above(d: Floats, bound: Floats, start: Any, end: Any) -> Any:
-    """Of the sorted d[start:end], how many are above the bound, less how many are below it. What rounding moves off the
-    bound is on it."""
+    """How many of the sorted d[start:end] are above the bound, less how many are below it. Values within rounding of
+    the bound count as equal to it."""
     below = np.clip(np.searchsorted(d, bound - ROUNDING, side="left"), start, end) - start
     return end - np.clip(np.searchsorted(d, bound + ROUNDING, side="right"), start, end) - below
 
 
 class SignTest:
-    """What the signs of n >= 1 differences say of their median; a zero counts against a difference on both sides.
+    """The sign test for the median of n >= 1 differences. A zero counts against a difference on both sides.
 
-    Reference: Hollander, Wolfe, Chicken (2014), sections 3.4 to 3.6.
+    Source: Hollander, Wolfe, Chicken (2014), sections 3.4 to 3.6.
     """
 
     def __init__(self, differences: Sequence[float] | Floats) -> None:
@@ -94,7 +94,7 @@ class SignTest:
         return min(1.0, 2 * min(self._above(0.0), self._below(0.0)))
 
     def p_equivalent(self, margin: float) -> float:
-        """Of two one-sided tests that the median of the log ratios is beyond +-log(1 + margin); the larger."""
+        """The larger p of two one-sided tests that the median of the log ratios is beyond +-log(1 + margin)."""
         bound = math.log1p(margin)
         return max(self._above(-bound), self._below(bound))
 

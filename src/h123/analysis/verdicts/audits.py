@@ -1,4 +1,4 @@
-"""What audits found, of trials and of the campaign as a whole."""
+"""The findings of audits, about trials and about the campaign as a whole."""
 
 from collections.abc import Sequence
 

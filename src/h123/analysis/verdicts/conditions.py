@@ -1,7 +1,7 @@
-"""What a condition asks of a campaign: the ratio of two levels by any metric, or one level's value, in each cell.
+"""The values that conditions are about: the ratio of two levels by any metric, or one level's value, in each cell.
 
-The study need not have named the metric: every trial is measured by all that it has a value of. Such a comparison is in
-no family, so its interval is the one that any comparison has, not corrected for their number.
+The study need not name the metric, because every trial is measured by all metrics that it has a value of. Such a
+comparison is in no family, so its interval is not corrected for their number.
 """
 
 import math
@@ -46,7 +46,7 @@ class Level(NamedTuple):
 
 
 def condition_ratios(case: Case, metric: str, a: str, b: str) -> list[JudgedComparison]:
-    """Of a / b, where trials have such a value."""
+    """The ratios of a / b, where trials have such a value."""
     values = Values(case.trials)
     comparisons = [
         _with_shares(fill(_comparison(case, cell, metric, a, b), values, case.plan), case)
@@ -56,7 +56,7 @@ def condition_ratios(case: Case, metric: str, a: str, b: str) -> list[JudgedComp
 
 
 def condition_levels(case: Case, metric: str, level: str) -> list[Level]:
-    """Of one level."""
+    """The values of one level."""
     return [_level(case, metric, level, cell) for cell in _cells(case, metric, level)]
 
 
@@ -72,8 +72,8 @@ def _comparison(case: Case, cell: Cell, metric: str, a: str, b: str) -> PairedCo
 
 
 def _with_shares(comparison: PairedComparison, case: Case) -> PairedComparison:
-    """What may be the machine's is known of the metrics that the study names: of another that is of requests it is
-    taken to be as much as of the worst of those."""
+    """The comparison with the machine's shares, which are known for metrics that the study names. Any other metric of
+    requests gets the largest of those."""
     if not METRICS[comparison.metric].of_requests:
         return comparison
     worst: dict[int, float] = {}

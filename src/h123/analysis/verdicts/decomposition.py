@@ -43,7 +43,7 @@ from h123.study import METRICS, Plan
 
 
 class CostRow(ComparedLevels, EstimateRow):
-    """Processor time beside the parts: nobody asked for a verdict on it."""
+    """Processor time next to the parts. It has no verdict, because no question asks for one."""
 
 
 class PartsRow(ComparedLevels):
@@ -104,7 +104,7 @@ def decomposition(trials: TrialSet, plan: Plan, rule: Rule, exclusions: Exclusio
 
 
 def _bare(plan: Plan, clock_levels: Clocks) -> Iterator[PairedComparison]:
-    """What the study compares in the cells of the other factors: of CPU, without values."""
+    """The study's comparisons in the cells of the other factors, for CPU, without values."""
     cells = [
         {name: level for name, level in cell.items() if name != clock_levels["factor"]} for cell in other_cells(plan)
     ]
@@ -116,8 +116,8 @@ def _bare(plan: Plan, clock_levels: Clocks) -> Iterator[PairedComparison]:
 
 
 def _time_comparisons(plan: Plan, clock_levels: Clocks) -> Iterator[PairedComparison]:
-    """By the metrics of time, what the study's families ask under the wall clock; without values. Processor time is not
-    split: it is the processing, and none under the virtual clock."""
+    """The comparisons of the study's families under the wall clock by metrics of time, without values. Processor time
+    is not divided: it is the processing, and there is none under the virtual clock."""
     families = plan.study.compare.families
     metrics = dict.fromkeys(metric for family in families for metric in family.metrics)
     timed = [metric for metric in metrics if METRICS[metric].of_requests]
@@ -153,7 +153,7 @@ def _divisible(wall: Pair, virtual: Pair) -> bool:
 
 
 def _cpu(row: PairedComparison, clock_levels: Clocks, values: Values, plan: Plan) -> PairedComparison:
-    """CPU per request under the wall clock, to stand beside the parts."""
+    """CPU per request under the wall clock, to show next to the parts."""
     return replace(row, pairs=list(_under(clock_levels["wall"], row, clock_levels, values, plan).values()))
 
 
@@ -164,13 +164,13 @@ def _under(clock: str, row: PairedComparison, clock_levels: Clocks, values: Valu
 
 
 def _row(comparisons: Sequence[JudgedComparison]) -> PartsRow:
-    """What its parts have in common, and each part's own."""
+    """The row: what its parts have in common, and each part."""
     total, protocol, processing = (_own(part, TestResult) for part in comparisons)
     return {**_own(comparisons[0], ComparedLevels), "total": total, "protocol": protocol, "processing": processing}
 
 
 def _own(comparison: JudgedComparison, row: type[Own]) -> Own:
-    """What such a row has of a comparison."""
+    """The fields of such a row from a comparison."""
     names = get_type_hints(row)
     return cast(Own, {name: value for name, value in comparison.items() if name in names})
 

@@ -1,4 +1,4 @@
-"""What disturbed trials do to the answers: how many there are, and what the answers would be without them
+"""The effect of disturbed trials on the answers: how many there are, and the answers without them
 (docs/disturbances.md)."""
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from h123.study import Plan
 
 
 class WithoutDisturbed(VerdictRow):
-    """An answer from undisturbed trials, beside that from all."""
+    """An answer from undisturbed trials, next to that from all."""
 
     all: str
 
@@ -50,7 +50,7 @@ def disturbances(
 def _without(
     trials: TrialSet, plan: Plan, rule: Rule, comparisons: Sequence[JudgedComparison], exclusions: Exclusions
 ) -> list[WithoutDisturbed]:
-    """The answers to the study's question from undisturbed trials alone, beside those from all."""
+    """The answers to the study's question from undisturbed trials alone, next to those from all."""
     undisturbed = TrialSet([attempt for attempt in trials.attempts if not attempt.disturbed], trials.failed)
     clean = judge(compare(undisturbed, plan), rule, exclusions)
     first = plan.study.compare.families[0].name

@@ -1,6 +1,6 @@
-"""Why one side's first answers begin a round trip or more later than the other's: what packets show of it.
+"""Why one side's first answers begin a round trip or more later than the other's, as far as packets show it.
 
-A protocol's own round trips are no reason here, nor is a server that waits: the causes of cold requests have them.
+A protocol's own round trips are no such reason, nor is a slow server: the causes of cold requests cover those.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ _MOST = 0.5
 def with_reasons(
     comparisons: Sequence[JudgedComparison], attempts: Sequence[Attempt], factor: str
 ) -> list[JudgedComparison]:
-    """The comparisons, those of first bytes with what delays one side, where that is known."""
+    """The comparisons. Those of first bytes also have what delays one side, where that is known."""
     return [
         {**c, "later": later} if c["metric"] == METRIC and (later := _later(c, attempts, factor)) else c
         for c in comparisons
@@ -45,6 +45,6 @@ def _later(c: JudgedComparison, attempts: Sequence[Attempt], factor: str) -> Lat
 
 
 def _beyond(attempts: Sequence[Attempt], cell: Mapping[str, str]) -> list[tuple[int, str]]:
-    """Of each connection of a treatment."""
+    """The extra round trips of each connection of a treatment."""
     mine = [attempt for attempt in attempts if not attempt.twin and cell.items() <= attempt.cell.items()]
     return [opening for own_attempt in mine for opening in beyond(own_attempt)]

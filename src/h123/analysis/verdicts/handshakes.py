@@ -1,8 +1,8 @@
 """Handshakes within CPU per request: how many of a trial's requests had to open a connection first.
 
-The processor time of a whole run holds both: a handshake costs several times what a small request does, and HTTP/1.1
-makes one for each user where HTTP/2 and HTTP/3 share one. So the number stands beside the ratio wherever the levels
-differ in it; `cpu_warm` and `cpu_handshake` are apart, where the run is long enough.
+The processor time of a whole run includes both: a handshake costs several times what a small request does, and
+HTTP/1.1 makes one for each user where HTTP/2 and HTTP/3 share one. So the report shows this number next to the ratio
+wherever the levels differ in it. `cpu_warm` and `cpu_handshake` separate the two, where the run is long enough.
 """
 
 from collections import defaultdict
@@ -19,7 +19,7 @@ from h123.study.metrics.quantity import ProcessorTime
 
 
 class HandshakesRow(TypedDict):
-    """Of a median trial."""
+    """The handshakes of a median trial."""
 
     cell: Cell
     level: str

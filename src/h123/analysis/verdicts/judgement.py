@@ -20,12 +20,12 @@ class JudgedPart(TypedDict):
 
 
 class QualifiedPart(JudgedPart, HandshakesPart):
-    """With the handshakes that their notes are about."""
+    """The comparisons with the handshakes that their notes are about."""
 
 
 @once
 def judge_case(case: Case) -> list[JudgedComparison]:
-    """As the verdicts alone have them."""
+    """The comparisons with their verdicts alone."""
     return judge(compared(case), case.rule, exclusions(case))
 
 
@@ -37,7 +37,7 @@ def opened(case: Case) -> list[HandshakesRow]:
 
 @once
 def comparisons(case: Case) -> list[JudgedComparison]:
-    """As verdicts.json has them."""
+    """The comparisons of verdicts.json."""
     return with_reasons(project(noted(judge_case(case), opened(case)), case.rule), case.attempts, case.factor)
 
 

@@ -1,10 +1,10 @@
 """A ladder: from one level to another in steps, each a change of one thing, so that the whole ratio is their product.
 
 Within a block the ratios of neighbours multiply to the ratio of the ends exactly, and so do geometric means over the
-same blocks: these are the factors. Their intervals are Student's, of the logarithms (Student 1908), each by itself at
-95 %, uncorrected. The verdict of a step is its comparison's (verdicts.py), whose centre single blocks cannot move, so
-that such centres multiply only about. Where the two are far apart, a few blocks are unlike the others, and the factor
-has them in full.
+same blocks: these are the factors. Each has Student's interval of the logarithms (Student 1908) at 95 %,
+uncorrected. The verdict of a step is its comparison's (verdicts.py), whose centre single blocks cannot move, so that
+such centres multiply only approximately. Where the two differ much, a few blocks are unlike the others, and the
+factor includes them fully.
 """
 
 import math
@@ -117,7 +117,7 @@ def _mean(logs: Floats) -> tuple[float | None, float | None, float | None]:
 
 
 def _apart(factors: Sequence[Factor]) -> float | None:
-    """How far the furthest factor is off its comparison's centre, as a share of it; null where one has no value."""
+    """The largest distance of a factor from its comparison's centre, as a share of it. None where one has no value."""
     pairs = [(of["factor"], of["ratio"]) for of in factors]
     offs = [abs(mean / centre - 1) for mean, centre in pairs if mean is not None and centre is not None]
     return max(offs) if len(offs) == len(pairs) else None

@@ -1,4 +1,4 @@
-"""Which metrics repeat the observation of another (comparisons/repeats.py), and how closely the two go together."""
+"""The metrics that repeat the observation of another (comparisons/repeats.py), and how closely the two agree."""
 
 from collections.abc import Sequence
 from typing import NotRequired
@@ -22,7 +22,7 @@ class RepeatsRow(TypedDict):
 
 
 FEWEST = 6
-"""Pairs of which a correlation is told."""
+"""The fewest pairs for a correlation."""
 
 
 def repeats(comparisons: Sequence[JudgedComparison]) -> list[RepeatsRow]:

@@ -1,4 +1,4 @@
-"""Treatments each by itself: a campaign's values block by block, for who sets them beside another campaign's."""
+"""Single treatments: a campaign's values block by block, for comparing them with another campaign's."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -22,14 +22,14 @@ class Treatment:
     cell: Cell
     parameters: Parameters
     metrics: Mapping[str, "TreatmentMetric"]
-    """By name, those that the study asks for."""
+    """The study's metrics by name."""
     failed: float
     """Share of its requests that failed, over the trials."""
     answers: Mapping[int, Sent]
-    """What its requests were answered, where nothing states it."""
+    """The answers to its requests, where the study does not state them."""
 
     def other_answers(self, before: "Treatment") -> str | None:
-        """In what it answers otherwise than the same treatment of another campaign, in words."""
+        """How its answers differ from those of the same treatment in another campaign."""
         difference = most_unlike(before.answers, self.answers)
         return difference_words(difference, "before", "after") if difference else None
 
@@ -41,11 +41,11 @@ class TreatmentMetric:
     logs: Mapping[int, float]
     """Logarithms of the values, by block; infinite where the trial failed."""
     withheld: str | None
-    """Why nothing is to be concluded from them."""
+    """Why the values allow no conclusion."""
 
 
 def treatments(case: Case) -> Iterator[Treatment]:
-    """All that were planned, in the study's order; twins are left out, which would count a treatment twice."""
+    """All planned treatments, in the study's order, without twins, which would count a treatment twice."""
     study, values = case.plan.study, Values(case.trials)
     metrics = dict.fromkeys(metric for family in study.compare.families for metric in family.metrics)
     places = {factor: list(levels) for factor, levels in study.factors.items()}
@@ -57,7 +57,7 @@ def treatments(case: Case) -> Iterator[Treatment]:
 
 
 def _measured(case: Case, values: Values, cell: Cell, metric: str) -> TreatmentMetric:
-    """What speaks against judging a comparison of the treatment with itself speaks against the treatment."""
+    """The values of a metric. What would exclude a comparison of the treatment with itself excludes the treatment."""
     values_by_trial = {trial: values.of(trial, metric) for trial in in_blocks(case.plan, cell)}
     had = {trial.block: value for trial, value in values_by_trial.items() if value is not None}
     pairs = [Pair(at.block, v, v, values.share(at, metric)) for at, v in values_by_trial.items() if v is not None]
@@ -76,8 +76,8 @@ def _failed(case: Case, cell: Cell) -> float:
 
 
 def by_pairing(case: Case) -> Iterator[float]:
-    """Of each comparison: the spread of two independent samples beside that of their pairs. That many times as wide the
-    interval would be if its sides were not measured in the same blocks."""
+    """For each comparison: the spread of two independent samples divided by that of their pairs. The interval would be
+    that many times as wide if its sides were not measured in the same blocks."""
     for comparison in compare(case.trials, case.plan):
         pairs = [pair for pair in comparison.pairs if pair.whole]
         if comparison.twin or len(pairs) < FEWEST:

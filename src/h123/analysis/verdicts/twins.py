@@ -1,8 +1,9 @@
-"""The A/A pairs: how often comparisons of a treatment with itself differ, beside how often they should.
+"""The A/A pairs: how often comparisons of a treatment with itself differ, and how often they should.
 
-The metrics of one trial go together, so that chance rejects several of its comparisons at once or none: the band for
-their number is not binomial. It is found by what makes the null hypothesis true: in each block of each cell the two
-runs are swapped or not, for all metrics alike, at random (Westfall and Young, Resampling-Based Multiple Testing, 1993).
+The metrics of one trial are correlated, so that chance rejects several of its comparisons at once or none, and the
+band for their number is not binomial. It comes from what makes the null hypothesis true: in each block of each cell
+the two runs are swapped or not, for all metrics alike, at random (Westfall and Young, Resampling-Based Multiple
+Testing, 1993).
 """
 
 from collections import defaultdict
@@ -56,7 +57,7 @@ def twin_rate(
 
 
 def _by_chance(twins: Sequence[PairedComparison], alpha: float, seed: int) -> Floats:
-    """Of each of `SWAPS` random swappings, how many comparisons reject."""
+    """For each of `SWAPS` random swappings, how many comparisons reject."""
     random, counts = np.random.default_rng(seed), np.zeros(SWAPS)
     cells: dict[tuple[str, ...], list[PairedComparison]] = defaultdict(list)
     for twin in twins:
@@ -71,7 +72,8 @@ def _by_chance(twins: Sequence[PairedComparison], alpha: float, seed: int) -> Fl
 
 
 def _rejected(differences: Floats, signs: Any, alpha: float) -> Any:
-    """Whether the signed-rank test rejects, for each row of `kept`, (swaps, pairs): whether a pair keeps its sign."""
+    """Whether the signed-rank test rejects, for each row of `signs`, shape (swaps, pairs), which says whether each
+    pair keeps its sign."""
     ranks = _ranks(np.abs(differences)) * (differences != 0)
     positive = np.where(signs, differences > 0, differences < 0)
     above = positive @ ranks
@@ -82,7 +84,7 @@ def _rejected(differences: Floats, signs: Any, alpha: float) -> Any:
 
 
 def _ranks(values: Floats) -> Floats:
-    """From 1; of those that are tied the mean."""
+    """Ranks from 1; ties get their mean."""
     _, place, count = np.unique(values, return_inverse=True, return_counts=True)
     ranks: Floats = (np.cumsum(count) - (count - 1) / 2)[place]
     return ranks

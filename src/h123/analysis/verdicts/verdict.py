@@ -36,7 +36,7 @@ class ComparisonTest:
     test: str | None = None
     """`signed-rank`, or `sign` where the differences are not symmetric."""
     exclusion: Exclusion | None = None
-    """For which it is not judged."""
+    """The reason why it is not judged."""
     qualified: Sequence[str] = ()
     """Audits that it failed and that leave it a verdict."""
     p_adjusted: float | None = None
@@ -47,7 +47,7 @@ class ComparisonTest:
 def judge(
     comparisons: Sequence[PairedComparison], rule: Rule, exclusions: Exclusions | None = None
 ) -> list[JudgedComparison]:
-    """The `comparisons` of verdicts.json, in the same order; those that exclusions speak against are not judged."""
+    """The `comparisons` of verdicts.json, in the same order. Those that have an exclusion are not judged."""
     tested = [_test(comparison, rule) for comparison in comparisons]
     if exclusions:
         tested = [
@@ -77,9 +77,9 @@ def _test(comparison: PairedComparison, rule: Rule) -> ComparisonTest:
 
 
 def _correct(tested: list[ComparisonTest]) -> list[ComparisonTest]:
-    """Adjust p values within families; the twins' stay as they are. A comparison without data is in no family.
+    """Adjust p values within families. The twins' stay as they are. A comparison without data is in no family.
 
-    One that repeats another's observation is corrected in its place, and has no smaller p than that one has.
+    A comparison that repeats another's observation is corrected in its place, and has no smaller p than that one.
     """
     counted, repeats = (_families(tested, repeating) for repeating in (False, True))
     corrected = list(tested)
@@ -97,7 +97,7 @@ def _correct(tested: list[ComparisonTest]) -> list[ComparisonTest]:
 
 
 def _families(tested: Sequence[ComparisonTest], repeating: bool) -> dict[str, list[int]]:
-    """Places by family, of those that do, or do not, repeat another's observation."""
+    """Indices by family, of those that do, or do not, repeat another's observation."""
     families: dict[str, list[int]] = defaultdict(list)
     for place, test in enumerate(tested):
         if test.p is not None and bool(test.comparison.repeats) is repeating:
@@ -142,7 +142,7 @@ def _verdict(tested: ComparisonTest, rule: Rule) -> str:
 
 
 def _direction(tested: ComparisonTest, rule: Rule) -> str | None:
-    """Which is better, where that is sure, however small the difference."""
+    """Which level is better, where that is certain, however small the difference."""
     if tested.exclusion or tested.estimate is None or tested.p_adjusted is None or tested.p_adjusted > rule.level:
         return None
     metric = METRICS[tested.comparison.metric]

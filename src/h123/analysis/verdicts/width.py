@@ -37,10 +37,10 @@ _GROWTH = 1.5
 
 @dataclass(frozen=True)
 class WidthProgress:
-    """How far a campaign has come."""
+    """How far a campaign is from the width that it must reach."""
 
     narrow: bool
-    """Whether every interval has the width that is wanted."""
+    """Whether every interval has the requested width."""
     widest: float | None
     """Half of the widest one's, relative; None where one has no bound, or there is none."""
     blocks: int | None
@@ -50,7 +50,7 @@ class WidthProgress:
 def width_progress(
     comparisons: Sequence[JudgedComparison], precision: float, planned: int, rule: Rule
 ) -> WidthProgress:
-    """Of the first family's comparisons, as far as they can be judged. `planned`: blocks."""
+    """The progress of the first family's comparisons, as far as they can be judged. `planned`: blocks."""
     answers = [c for c in headline(comparisons) if not c["withheld"]] if comparisons else []
     if not answers:
         return WidthProgress(narrow=False, widest=None, blocks=None)
@@ -69,9 +69,10 @@ def width_progress(
 
 
 def next_blocks(progress: WidthProgress, now: int, at_most: int | None) -> int | None:
-    """The number of blocks to go on to; None where the campaign ends: it is narrow enough, or nothing practical helps.
+    """The number of blocks to continue to. None where the campaign ends: it is narrow enough, or nothing practical
+    helps.
 
-    Whoever says `at_most` wants as many if even they are not enough.
+    With `at_most`, the campaign goes up to that many even if they will not suffice.
     """
     enough = progress.blocks or at_most
     if progress.narrow or not enough or (progress.widest is None and progress.blocks is None):
@@ -81,14 +82,14 @@ def next_blocks(progress: WidthProgress, now: int, at_most: int | None) -> int |
 
 
 def _needed(ends: tuple[float, float], blocks: int, precision: float, planned: int, rule: Rule) -> int | None:
-    """Blocks in all: those without a value for both sides help nobody."""
+    """The total number of blocks, including those without a value for both sides, which do not help."""
     level = rule.looks.level(rule.alpha)
     needed = blocks_for(precision, spread(*ends, blocks, level), level)
     return None if needed is None else max(needed, blocks + 1) + planned - blocks
 
 
 def campaign_width_progress(case: Case, comparisons: Sequence[JudgedComparison]) -> WidthProgress:
-    """By a campaign that is to have a width."""
+    """The progress of a campaign that must reach a width."""
     assert case.facts.precision is not None
     return width_progress(comparisons, case.facts.precision["wanted"], len(case.plan.blocks), case.rule)
 
