@@ -59,7 +59,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "matrix": matrix.command,
     "publish": publish.command,
 }
-"""In the order of `h123 --help`. A command's docstring is its help (docs/guides/command.md)."""
+"""The commands in the order of `h123 --help`. A command's docstring is its help (docs/guides/command.md)."""
 GROUPS: dict[str, tuple[str, dict[str, Callable[..., None]]]] = {
     "lab": (
         "Use the emulated links and network namespaces directly, without a study.",
@@ -108,7 +108,7 @@ def main() -> None:
 
 
 def _run() -> None:
-    """Every expected failure ends as one message and an exit status."""
+    """Run the program. Every expected failure ends with one message and an exit status."""
     try:
         with interruptible():
             sweep()

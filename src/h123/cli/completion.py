@@ -1,6 +1,6 @@
-"""What the shell offers for a half-typed argument.
+"""Shell completion of arguments.
 
-Names come from folders alone: no manifest or study is read, so that a broken one cannot silence the shell.
+Names come from folders alone. It reads no manifest or study, so that a broken file cannot disable completion.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,7 +14,7 @@ def studies() -> list[str]:
 
 
 def claims_and_studies() -> list[str]:
-    """What `h123 claims` takes."""
+    """The arguments of `h123 claims`."""
     from h123.study import list_claims
 
     return sorted({*studies(), *(path.stem for path in list_claims())})
@@ -49,7 +49,7 @@ def subjects() -> list[str]:
 
 
 def installable() -> list[str]:
-    """What `h123 install` takes."""
+    """The arguments of `h123 install`."""
     from h123 import virtual
 
     return [*subjects(), virtual.NAME]

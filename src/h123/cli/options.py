@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from h123.documents.shard import Shard
 
 NETWORKS = "lan,home,cellular,poor"
-"""What `compare` compares over, if nobody says."""
+"""The default networks of `compare`."""
 
 
 class Clock(StrEnum):

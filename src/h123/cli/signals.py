@@ -1,4 +1,4 @@
-"""Signals that end the program: heard as Ctrl-C is, and held back where they would be shown, or lost."""
+"""Signals that end the program: they act like Ctrl-C, and are blocked where they would interrupt an import."""
 
 import importlib
 import signal
@@ -8,9 +8,9 @@ from types import FrameType
 
 
 def heed_signals() -> None:
-    """Whoever asks us to end, or closes the terminal, interrupts as Ctrl-C does, unless `nohup` or `&` said otherwise.
+    """Treat a request to end, or a closed terminal, like Ctrl-C, unless `nohup` or `&` disabled it.
 
-    Until now Ctrl-C has ended us at once (__main__.py).
+    Until this call Ctrl-C ends the process at once (__main__.py).
     """
     signal.signal(signal.SIGTERM, _interrupt)
     for each in (signal.SIGINT, signal.SIGHUP):
@@ -29,14 +29,14 @@ def signals_blocked() -> Iterator[None]:
 
 
 def load_undisturbed(*modules: str) -> None:
-    """For what imports of them later."""
+    """Import modules while signals are blocked, so that later imports find them loaded."""
     with signals_blocked():
         for module in modules:
             importlib.import_module(module)
 
 
 def heed_no_more() -> None:
-    """All is done: what comes while Python ends would change the exit status."""
+    """Ignore signals at the end, because they would change the exit status while Python ends."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 
 

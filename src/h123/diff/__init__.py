@@ -1,4 +1,5 @@
-"""Two campaigns of two days or two machines, treatment by treatment: not paired, and said to be so."""
+"""Compares two campaigns of two days or two machines, treatment by treatment. Their values are not paired, and the
+output says so."""
 
 from h123.diff.difference import differ
 from h123.diff.document import Diff, DiffRow

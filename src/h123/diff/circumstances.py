@@ -1,4 +1,4 @@
-"""What differs between two campaigns besides their figures, in words."""
+"""Describes what differs between two campaigns in addition to their figures."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,14 +11,14 @@ from h123.study import Network, Parameters
 from h123.study.networks.network import Resolved
 
 _NO_MATTER = {"load_average", "python", "virtual_kernel"}
-"""Of a machine: of the moment, or what no trial meets."""
+"""Facts of a machine that are momentary, or that do not affect trials."""
 _WHO = {"server", "client", "backend", "port", "trial_timeout"}
 """Parameters that may differ: who is measured, and where it listens."""
 _Words = Mapping[str, str]
 
 
 def changes(before: CampaignFolder, after: CampaignFolder) -> list[CircumstanceChange]:
-    """All that the two folders tell."""
+    """All changes between the two folders."""
     (words_before, words_after), (mine, yours) = (
         [_circumstances(folder, show=show) for folder in (before, after)] for show in (False, True)
     )
@@ -39,7 +39,7 @@ def _readable_change(change: CircumstanceChange, before: _Words, after: _Words) 
 
 
 def _circumstances(folder: CampaignFolder, *, show: bool) -> Mapping[str, _Words]:
-    """By kind, and then by name; to `show`, or to see what differs."""
+    """The circumstances by kind, and then by name. `show`: for display; otherwise for comparison."""
     return {
         "h123": {"version": folder.version},
         "machine": _machine(folder),
@@ -63,7 +63,7 @@ def _machine(folder: CampaignFolder) -> _Words:
 
 
 def _servers(folder: CampaignFolder, *, show: bool) -> _Words:
-    """Those that the study describes."""
+    """The servers that the study describes."""
     own: Mapping[str, Mapping[str, Any]] = folder.study.get("servers", {})
     own = hidden_in(own) if show else own
     return {
@@ -92,7 +92,7 @@ def _study(folder: CampaignFolder, *, show: bool) -> _Words:
 
 
 def unlike(before: Parameters, after: Parameters, networks: Sequence[Mapping[str, Resolved]]) -> list[str]:
-    """In what the conditions of two treatments differ, but for who is measured; `networks`: both campaigns'."""
+    """How the conditions of two treatments differ, apart from the subjects. `networks`: those of both campaigns."""
     parameters_before, parameters_after = (
         parameters.model_dump(mode="json", exclude=_WHO) for parameters in (before, after)
     )
@@ -108,5 +108,5 @@ def unlike(before: Parameters, after: Parameters, networks: Sequence[Mapping[str
 
 
 def _link(profile: Resolved) -> Resolved:
-    """Without what it is called."""
+    """The profile without its name."""
     return Network.from_resolved(profile).link()

@@ -1,4 +1,4 @@
-"""From two campaigns' folders to what of them differs (diff.json)."""
+"""Computes the difference of two campaigns from their folders (diff.json)."""
 
 import json
 import math
@@ -33,13 +33,13 @@ class _DiffCampaign:
 
     @property
     def damage(self) -> str | None:
-        """Why nothing is to be concluded from what is left of it."""
+        """Why its remaining data allow no conclusion."""
         count = len(self.folder.damaged_trials())
         return f"the files of {count} trials of {self.folder.name} are not those that were measured" if count else None
 
     @property
     def unfinished(self) -> str | None:
-        """That it has trials still to run."""
+        """A note that it has trials still to run."""
         waiting = self.case.rule.remedy.waiting
         return f"{self.folder.name} is not finished: {waiting} trials have not run" if waiting else None
 
@@ -89,8 +89,8 @@ def _bare(side: _DiffCampaign) -> UserError:
 
 
 def _measured(folder: CampaignFolder) -> set[str]:
-    """Its executions, each of which happened once: a copy has the same, whatever its folder is called. Imported
-    samples are known by their files."""
+    """The identities of its executions. Each happened once, so a copy has the same ones, whatever its folder is called.
+    Imported samples are identified by their files."""
     if folder.imported:
         return {file["sha256"] for file in folder.imported["files"]}
     return {
@@ -143,7 +143,7 @@ def _rows(before: Treatment, after: Treatment, tolerated: float) -> Iterator[Dif
 
 
 def _excluded(before: TreatmentMetric, after: TreatmentMetric) -> str | None:
-    """What speaks against either, and which."""
+    """The reasons against judging either side, with its name."""
     reasons = ((word, metric.withheld) for word, metric in (("before", before), ("after", after)))
     return next((f"{word}: {why}" for word, why in reasons if why), None)
 

@@ -1,4 +1,4 @@
-"""diff.json as it is written (docs/contracts/gate.md#diffjson)."""
+"""The format of diff.json (docs/contracts/gate.md#diffjson)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, NotRequired
@@ -16,7 +16,7 @@ class DiffSide(TypedDict):
 
 
 class CircumstanceChange(TypedDict):
-    """What is another in the second campaign; null: not there."""
+    """A circumstance that differs in the second campaign. Null: absent."""
 
     what: str
     before: str | None
@@ -36,21 +36,21 @@ class DiffRow(TypedDict):
     metric: str
     cell: Mapping[str, str]
     before: Sequence[float]
-    """Values, a block each; those of failed trials are left out."""
+    """One value for each block, without those of failed trials."""
     after: Sequence[float]
     before_median: float | None
     after_median: float | None
     ratio: float | None
-    """Of the geometric means."""
+    """The ratio of the geometric means."""
     low: float | None
     high: float | None
     confidence: float
     withheld: str | None
-    """Why nothing is to be concluded from it."""
+    """Why the row allows no conclusion."""
 
 
 class Diff(TypedDict):
-    """All of it."""
+    """The whole document."""
 
     h123: Literal["diff/1"]
     before: DiffSide
@@ -58,8 +58,8 @@ class Diff(TypedDict):
     changes: Sequence[CircumstanceChange]
     left_out: Sequence[LeftOut]
     wider: float | None
-    """How many times as wide as pairs of one campaign would make them these intervals are, by what pairing does within
-    the two; null: not known."""
+    """How many times as wide these intervals are as those from pairs of one campaign, by the effect of pairing within
+    the two. Null: unknown."""
     unfinished: NotRequired[Sequence[str]]
-    """What of the two is still to run, in words: as long as that is so no condition passes."""
+    """What remains to run in the two campaigns. Until then no condition passes."""
     rows: Sequence[DiffRow]

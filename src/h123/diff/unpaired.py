@@ -26,7 +26,7 @@ LIMIT = 200
 
 @dataclass(frozen=True)
 class Interval:
-    """Of a ratio; ends None without a bound."""
+    """The interval of a ratio. An end is None without a bound."""
 
     ratio: float
     low: float | None
@@ -62,7 +62,7 @@ def blocks_to_part(before: Sequence[float], after: Sequence[float], bound: float
 
 
 def _power(gap: float, variances: Sequence[float], blocks: int) -> float:
-    """Of finding the gap with so many on each side."""
+    """The power to find the gap with this many blocks on each side."""
     total = sum(variances)
     if total == 0:
         return 1.0 if gap else 0.0

@@ -37,7 +37,7 @@ def benchmark(outcomes: Sequence[ConditionOutcome]) -> str:
 
 
 def _entry(cell: GateCell) -> Entry | None:
-    """None where nothing is known."""
+    """The entry of a cell. None where its figure is unknown."""
     figure = cell.figure
     if figure.value is None:
         return None
@@ -59,7 +59,7 @@ def _entry(cell: GateCell) -> Entry | None:
 
 
 def _smaller_is_better(figure: GateFigure, value: float) -> tuple[str, float, float | None, float | None]:
-    """Of what is better the more there is of it, the ratio is turned round; a value is what it is."""
+    """Whether smaller is better. A ratio of a metric that is better when larger is inverted; a value stays as it is."""
     if METRICS[figure.metric].better == "lower" or figure.unit is not None:
         return figure.subject, value, figure.low, figure.high
     a, b = figure.subject.split("/")

@@ -1,4 +1,4 @@
-"""gate.json as it is written (docs/contracts/gate.md)."""
+"""The format of gate.json (docs/contracts/gate.md)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, NotRequired
@@ -12,7 +12,7 @@ Word = GateWord
 
 
 class CellRow(TypedDict):
-    """What became of a condition in one place."""
+    """The outcome of a condition in one place."""
 
     cell: Mapping[str, str]
     """Levels by factor."""
@@ -20,22 +20,22 @@ class CellRow(TypedDict):
     why: str
     ratio: float | None
     value: NotRequired[float | None]
-    """Where the condition is about one level's value, and not about a ratio, which is then null."""
+    """Present where the condition is about one level's value and not about a ratio, which is then null."""
     unit: NotRequired[str]
-    """Of the value, `low` and `high`."""
+    """The unit of the value, `low` and `high`."""
     low: float | None
-    """None: without bound, or not known, as ratio and value are then too."""
+    """Null: without bound, or unknown, as are then ratio and value."""
     high: float | None
     confidence: float | None
     blocks: int
-    """With a value, on both sides of a ratio."""
+    """Blocks with a value, for a ratio on both sides."""
     blocks_needed: int | None
-    """Of an undecided one: with so many in all it would probably be decided; null: not known, or more than anybody
-    runs."""
+    """For an undecided condition, the total number of blocks that would probably decide it. Null: unknown, or more than
+    is practical."""
 
 
 class ConditionRow(TypedDict):
-    """What became of a condition."""
+    """The outcome of a condition."""
 
     condition: str
     by: Basis
@@ -45,7 +45,7 @@ class ConditionRow(TypedDict):
 
 
 class Gate(TypedDict):
-    """All of it."""
+    """The whole document."""
 
     h123: Literal["gate/1"]
     campaign: str

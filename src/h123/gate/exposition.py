@@ -13,7 +13,7 @@ _WORDS = list(STATUS)
 
 
 def exposition(campaign: str, outcomes: Sequence[ConditionOutcome]) -> str:
-    """All of it. What is not known has no sample."""
+    """All metrics. Unknown figures have no sample."""
     own = CollectorRegistry()
     Info("h123_gate_campaign", "What was held.", registry=own).info({"name": in_one_line(campaign)})
     gauges = {

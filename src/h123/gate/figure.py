@@ -1,4 +1,4 @@
-"""A figure that a condition is held against: the ratio of two levels, or one level's value, in one cell."""
+"""The figure that a condition is about: the ratio of two levels, or one level's value, in one cell."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ from h123.study import METRICS, Condition
 
 @dataclass(frozen=True)
 class GateFigure:
-    """With its interval; None where there is none, or no bound."""
+    """A figure with its interval. An end is None where there is no interval, or no bound."""
 
     metric: str
     subject: str
@@ -34,18 +34,18 @@ class GateFigure:
     low: float | None
     high: float | None
     confidence: float | None
-    """Of the interval."""
+    """The confidence of the interval."""
     reliable: bool
-    """Whether that is as much as was asked for."""
+    """Whether that is the required confidence."""
     blocks: int
-    """With a value, on both sides of a ratio; of two campaigns, those of the one that has fewer."""
+    """Blocks with a value, for a ratio on both sides; for two campaigns, those of the one with fewer."""
     withheld: str | None
     """Why it decides nothing."""
     needed: Callable[[float], int | None]
     """The number of blocks with which the interval would probably lie on one side of a bound; None: more than
     anybody runs."""
     unit: Unit | None = None
-    """Of a value; None: it is a ratio."""
+    """The unit of a value. None: it is a ratio."""
 
     @property
     def words(self) -> str:
@@ -61,14 +61,14 @@ class GateFigure:
 
 @dataclass(frozen=True)
 class GateFigures:
-    """All that a campaign can be asked."""
+    """All figures that conditions on a campaign can be about."""
 
     verdicts: Verdicts
     gathered: Callable[[], Case]
-    """Its trials, laid out: asked for where what the study compares is not enough."""
+    """Its trials. Called only where the study's own comparisons are not enough."""
 
     def of(self, condition: Condition) -> list[GateFigure]:
-        """Those that it is about; none where no trial has such a value, or there is no such level."""
+        """The figures that a condition is about. Empty where no trial has such a value, or no such level exists."""
         if len(condition.levels) == 1:
             figures = [
                 self._value(level, condition)
@@ -80,7 +80,7 @@ class GateFigures:
         return figures if had or not all(map(self._measured, condition.levels)) else []
 
     def _measured(self, level: str) -> bool:
-        """Whether any trial of it is valid."""
+        """Whether the level has any valid trial."""
         return any(row["cell"].get(self.verdicts["factor"]) == level for row in self.verdicts["values"])
 
     @cached_property
@@ -88,7 +88,7 @@ class GateFigures:
         return self.gathered()
 
     def _compared(self, condition: Condition) -> Sequence[JudgedComparison]:
-        """What the study compares so, or else the same of other metrics and levels."""
+        """The study's own comparisons, or else the same of other metrics and levels."""
         a, b = condition.levels
         key = (condition.metric, a, b)
         mine = [
@@ -143,7 +143,7 @@ class GateFigures:
 
 
 def unpaired_figures(diff: Diff, condition: Condition) -> list[GateFigure]:
-    """Of two campaigns' treatments, whose levels are `after` and `before`."""
+    """The figures of two campaigns' treatments, with `after` and `before` as levels."""
     return [_unpaired(row) for row in diff["rows"] if row["metric"] == condition.metric]
 
 

@@ -1,4 +1,4 @@
-"""What a gate leaves in a folder, in the forms that others read (docs/contracts/gate.md)."""
+"""Writes a gate's outcome into a folder, in the formats of other tools (docs/contracts/gate.md)."""
 
 import json
 from collections.abc import Sequence

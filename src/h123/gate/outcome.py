@@ -1,8 +1,8 @@
-"""What became of a condition: passed, failed or undecided, in each cell of a campaign and altogether.
+"""The outcome of a condition: passed, failed or undecided, in each cell of a campaign and as a whole.
 
-A figure is beyond the bound, or within it, if its whole interval is. So chance fails a build as rarely as the interval
-misses the truth; where it lies on both sides nobody knows, and more blocks would tell. Held on the estimate alone, all
-but a missing one is decided, and near the bound by chance.
+A figure is beyond the bound, or within it, if its whole interval is. So chance fails a build no more often than the
+interval misses the truth. Where the interval includes the bound, the condition is undecided, and more blocks would
+decide it. With `by: estimate` every figure that exists is decided, and near the bound by chance.
 """
 
 from collections import Counter
@@ -21,13 +21,13 @@ STATUS: Mapping[Word, int] = {"passed": 0, "undecided": 98, "failed": 99}
 
 @dataclass(frozen=True)
 class GateCell:
-    """What became of it in one place."""
+    """The outcome of a condition in one place."""
 
     figure: GateFigure
     word: Word
     why: str
     blocks_needed: int | None = None
-    """Of an undecided one."""
+    """The blocks that would decide an undecided one."""
 
     @property
     def place(self) -> str:
@@ -42,7 +42,7 @@ class GateCell:
 
 @dataclass(frozen=True)
 class ConditionOutcome:
-    """What became of one condition."""
+    """The outcome of one condition."""
 
     condition: Condition
     cells: Sequence[GateCell]
@@ -115,11 +115,11 @@ def _cure(have: int, needed: int | None) -> str:
 
 
 _SHOWN = 8
-"""Cells of a condition that are said one by one, the worst first."""
+"""Cells of a condition that are listed one by one, the worst first."""
 
 
 def gate_row(outcomes: Sequence[ConditionOutcome]) -> GateRow:
-    """For verdicts.json, the terminal and the page, which say the same."""
+    """The outcome for verdicts.json, the terminal and the page."""
     word = worst([outcome.word for outcome in outcomes])
     return {"verdict": word, "lines": [f"Gate: {word}", *(line for outcome in outcomes for line in _lines(outcome))]}
 

@@ -1,4 +1,5 @@
-"""What a campaign found, for people: the terminal, the page, the figures. Reads verdicts.json and raw files."""
+"""Presents a campaign's results to people: the terminal, the page, the figures. It reads verdicts.json and raw
+files."""
 
 from typing import TYPE_CHECKING
 

@@ -63,8 +63,8 @@ def print_summary(verdicts: Verdicts, console: Console, folder: Path | None = No
 
 
 def _addressed(line: str, folder: Path | None) -> str:
-    """With the campaign's folder in the commands that are to be copied. What is stored of a campaign names no folder,
-    so that it can be moved."""
+    """Insert the campaign's folder into commands to copy. Stored results name no folder, so that a campaign can be
+    moved."""
     return _FOLDER.sub(lambda match: match[1] + typed(folder).replace(" ", "\u00a0"), line) if folder else line
 
 
@@ -77,9 +77,10 @@ def print_gate(verdicts: GatePart, console: Console) -> None:
 
 
 def print_causes(verdicts: Verdicts, console: Console, only: Mapping[str, Collection[str]]) -> None:
-    """Print what requests spent their time on, of the cells that `only` names (levels by factor).
+    """Print what requests spent their time on, for the cells that `only` names (levels by factor).
 
-    Raises UserError where nothing is told."""
+    Raises UserError where there is nothing to print.
+    """
     rows = [row for row in causes.cause_rows(verdicts) if _matches(row["cell"], only)]
     if not rows:
         raise causes.no_causes_error(verdicts)
@@ -151,17 +152,17 @@ def _answer_table(answer: AnswerTable, *, ratios: bool) -> Table:
 
 
 def _row_name(answer: AnswerTable, row: AnswerRow) -> str:
-    """Of cold requests below the cell that they belong to."""
+    """The row's name. Rows of cold requests come below the cell that they belong to."""
     return answer.name(row) if row.metric is answer.metric else f"  {answer.name(row)}"
 
 
 def _fits(table: Table, console: Console) -> bool:
-    """Whether all of it has room; the last column may take several lines."""
+    """Whether the whole table has room; the last column may take several lines."""
     return Measurement.get(console, console.options.update(max_width=1000), table).minimum <= console.width
 
 
 def _ranked_table(answer: AnswerTable) -> Table:
-    """Of many levels the best three and the worst: all of them would not fit."""
+    """The best three of many levels, and the worst. All of them would not fit."""
     table = _plain_table("", "the best three", "the worst", answer.metric.words.best)
     for row in answer.rows:
         values = [f"{level(name)} {row.value(name)}" for name in answer.ranked(row)]
@@ -192,7 +193,7 @@ def _say(console: Console, text: str, *, style: str = "", indent: int = 0) -> No
 
 
 def _tables(comparisons: list[JudgedComparison]) -> Iterator[Table]:
-    """A row for each metric, a column for each pair; of many pairs so many in a table as stand abreast."""
+    """A row for each metric, a column for each pair. Many pairs make several tables."""
     pairs = list(dict.fromkeys((c["a"], c["b"]) for c in comparisons))
     for first in range(0, len(pairs), ABREAST):
         pairs_of_table = pairs[first : first + ABREAST]

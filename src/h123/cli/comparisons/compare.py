@@ -1,4 +1,4 @@
-"""`h123 compare`: a person's own server, as it is, or two builds of it."""
+"""`h123 compare`: compares protocols on the user's own server, or two builds of it."""
 
 from pathlib import Path
 from typing import Annotated, Literal

@@ -63,11 +63,11 @@ MOST_BLOCKS = 12
 _LEVEL = 40
 """Characters of a level's name, at most."""
 _WAITS_NS = 5_000_000
-"""An answer that takes longer over a plain veth may be one that the server waits for."""
+"""A server may be waiting for something if its answer takes longer than this over a plain veth, ns."""
 
 
 def compare(arguments: CompareArguments) -> int:
-    """All of it; the exit status. Raises Interrupted, UserError."""
+    """Run the whole command, and return the exit status. Raises Interrupted, UserError."""
     conditions = requirements.forbidding(arguments.fail_if, arguments.by)
     page = _recorded(arguments)
     if page is None:
@@ -119,7 +119,8 @@ def compare(arguments: CompareArguments) -> int:
 
 
 def _worth_measuring(networks: dict[str, Network], answers: Sequence[Sequence[Answer]]) -> dict[str, Network]:
-    """Under the virtual clock: those that take time; the others too where the server may wait, as the survey saw."""
+    """The networks worth measuring. Under the virtual clock these are networks that take time, and the others too where
+    the survey saw that the server may wait."""
     usual = max(median(answer.ns for answer in mine) for mine in answers)
     idle = [name for name, network in networks.items() if not network.takes_time]
     if not idle or usual > _WAITS_NS:
@@ -137,7 +138,7 @@ def _recorded(arguments: CompareArguments) -> RecordedPage | None:
 
 
 def _check(conditions: Sequence[Condition], study: Study, load: OfferedLoad) -> None:
-    """Refuse those that the study will have no value for."""
+    """Refuse conditions that the study will have no value for."""
     for condition in conditions:
         if fault := study.unheld(condition, study.compare.pairs):
             few = METRICS[condition.metric].needs.requests > load.users * (load.requests or 10**6)
@@ -146,7 +147,7 @@ def _check(conditions: Sequence[Condition], study: Study, load: OfferedLoad) -> 
 
 
 def _networks(names: Sequence[str]) -> tuple[dict[str, Network], dict[str, str]]:
-    """By name; and the files of those that are given by a path. Raises UserError."""
+    """The networks by name, and the files of those that are given by a path. Raises UserError."""
     networks, files = dict[str, Network](), dict[str, str]()
     for spelling in dict.fromkeys(name.strip() for name in names):
         path = find_network(spelling)
@@ -163,14 +164,14 @@ def _networks(names: Sequence[str]) -> tuple[dict[str, Network], dict[str, str]]
 
 
 def _check_client(name: str) -> None:
-    """Refuse one that asks only servers of the catalogue."""
+    """Refuse a client that only works with servers of the catalogue."""
     able = clients_of_any_server()
     if name not in able:
         raise UserError(f"--client {name}: {choose(name, able)}")
 
 
 def _check_protocols(arguments: CompareArguments) -> None:
-    """Refuse those that nobody speaks, and a single one where protocols are what is compared."""
+    """Refuse unknown protocols, and a single one where protocols are compared."""
     for protocol in arguments.protocols or ():
         if protocol not in PROTOCOLS:
             raise UserError(f"--protocols {protocol}: {choose(protocol, PROTOCOLS)}")
@@ -188,15 +189,15 @@ def _check_save(path: Path, *, force: bool) -> None:
 
 
 def _check_visits(conditions: Sequence[Condition]) -> None:
-    """Refuse what is asked of visits where there are none."""
+    """Refuse conditions on visits where there are none."""
     for condition in conditions:
         if METRICS[condition.metric].of_visits:
             raise UserError(f"--fail-if: {condition.metric} is of visits of a page", remedy="record one: --har FILE")
 
 
 def _planned(arguments: CompareArguments, servers: Mapping[str, OwnServer]) -> RunArguments:
-    """What `h123 run` does with the study, once that is known. Raises UserError where the folder takes no such
-    campaign: before any server is started."""
+    """The arguments with which `h123 run` will run the study. Raises UserError where the folder cannot take the
+    campaign, before any server starts."""
     out = arguments.out or Path("campaigns") / f"compare-{dt.datetime.now():%Y%m%d-%H%M%S}"
     commands = {name: shlex.join(shlex.split(server.command or "")) for name, server in servers.items()}
     if there := campaign_in(out):
@@ -225,7 +226,7 @@ def _keep(draft: Draft, path: Path, *, force: bool) -> None:
 def _visits(
     page: RecordedPage, inquiry: Inquiry, answers: Sequence[Sequence[Answer]], load: OfferedLoad
 ) -> DraftedVisits:
-    """Of the page as the server has it."""
+    """The workload of visits to the page as the server has it."""
     had = {path: served(mine, path, inquiry) for path, mine in zip(inquiry.site.paths, answers, strict=True)}
     visit = page.as_served(had)
     for note in visit.notes:

@@ -1,4 +1,4 @@
-"""`h123 diff`: two campaigns of two days or machines, as a person reads them, and held against conditions."""
+"""`h123 diff`: prints the difference of two campaigns of two days or machines, and checks it against conditions."""
 
 import json
 import math
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 PAIR = "after/before"
 _NOTABLE = 0.03
-"""By which medians are off the ratio of the same values without a word."""
+"""The share by which medians may differ from the ratio of the same values without a remark."""
 _NAMED = 5
 """Treatments left out that are shown; all are in diff.json."""
 
@@ -165,7 +165,7 @@ def _ratio(value: float | None) -> str:
 
 
 def _parts(row: "DiffRow") -> bool:
-    """Whether the two medians say something else than the ratio."""
+    """Whether the two medians disagree with the ratio."""
     before, after, ratio = row["before_median"], row["after_median"], row["ratio"]
     if row["withheld"] or not (before and after and ratio):
         return False

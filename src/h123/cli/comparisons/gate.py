@@ -1,4 +1,4 @@
-"""`h123 gate`: a finished campaign is held against conditions."""
+"""`h123 gate`: checks a finished campaign against conditions."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What `h123 compare` asks the servers for, and how much of it, from its arguments."""
+"""Builds the survey and the load of `h123 compare` from its arguments."""
 
 import dataclasses
 import re
@@ -51,7 +51,7 @@ def inquiry_of(arguments: CompareArguments, page: RecordedPage | None) -> Inquir
 
 
 def _place(arguments: CompareArguments, page: RecordedPage | None) -> ProbedSite:
-    """The server, and what it is asked for."""
+    """The server's address and the requested paths."""
     if page is None:
         return site_of(arguments.urls)
     if len(arguments.urls) > 1:
@@ -71,7 +71,7 @@ def _place(arguments: CompareArguments, page: RecordedPage | None) -> ProbedSite
 
 
 def _trusted_here(arguments: CompareArguments) -> Path | None:
-    """The machine's own authorities, for a server that runs elsewhere: nobody else says who it is."""
+    """The machine's own certificate authorities, which identify a server on another machine."""
     if arguments.servers or arguments.insecure:
         return None
     path = ssl.get_default_verify_paths().cafile

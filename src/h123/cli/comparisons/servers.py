@@ -1,4 +1,4 @@
-"""The servers of `h123 compare`: those that it starts, and one that runs elsewhere."""
+"""The servers of `h123 compare`: those that it starts, and one on another machine."""
 
 import re
 import shlex
@@ -19,7 +19,7 @@ from h123.study import METRICS, Condition
 
 PROTOCOLS = ("h1", "h2", "h3")
 ONE = "server"
-"""What a server without a name is called."""
+"""The name of a server that has none."""
 _NAMED = re.compile(r"(?P<name>[a-z][a-z0-9-]{0,30})=(?P<command>.+)", re.DOTALL)
 
 
@@ -41,7 +41,7 @@ def named_servers(commands: Sequence[str], folder: Path) -> dict[str, str]:
 
 
 def _is_program(command: str, folder: Path) -> bool:
-    """Whether it begins with a program that is there: a path may have a = too."""
+    """Whether the command begins with an existing program, because a path may contain a = too."""
     try:
         program = shlex.split(command)[0]
         return (folder / program).is_file() if "/" in program else shutil.which(program) is not None
@@ -76,7 +76,7 @@ def _environment(texts: Sequence[str]) -> dict[str, str]:
 
 
 def check_remote_server(arguments: CompareArguments, conditions: Sequence[Condition]) -> None:
-    """Refuse what nobody can know, or do, of a server that is not started here."""
+    """Refuse options that need a server which h123 starts itself."""
     if arguments.clock == "virtual":
         raise UserError(
             "a server that runs elsewhere lives in real time: the virtual clock is for those that h123 starts",

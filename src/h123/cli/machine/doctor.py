@@ -1,4 +1,4 @@
-"""`h123 doctor`: what this machine can do, by the lab's own checks and those of the control plane."""
+"""`h123 doctor`: reports what this machine can do, by the lab's own checks and those of the control plane."""
 
 import json
 import os
@@ -56,7 +56,7 @@ class MachineCheck:
 
 
 def diagnose() -> list[MachineCheck]:
-    """All checks, in the order in which to mend them."""
+    """Run all checks, in the order in which to fix them."""
     return [*_control_plane(), *_lab(), *_ways()]
 
 
@@ -85,7 +85,7 @@ def _ways() -> Iterator[MachineCheck]:
 
 
 def _without_lab() -> Iterator[MachineCheck]:
-    """What can be known before the program that measures, and looks at the rest, is built."""
+    """The checks that work before the lab is built."""
     root, tun = os.geteuid() == 0, Path("/dev/net/tun").exists()
     yield MachineCheck("root", root, "running as root" if root else "not running as root", "sudo $(command -v h123)")
     yield MachineCheck("tun", tun, "/dev/net/tun is there" if tun else "/dev/net/tun is missing", _TUN, needed=True)
@@ -114,7 +114,7 @@ def _control_plane() -> list[MachineCheck]:
 
 
 def _subjects() -> MachineCheck:
-    """Whether installed ones still have the files that their commands name."""
+    """Check that installed subjects still have the files that their commands name."""
     from h123.catalogue import catalogue, damage
 
     broken = {subject.name: missing for subject in catalogue().values() if (missing := damage(subject))}
@@ -152,7 +152,7 @@ def _go() -> MachineCheck:
 
 
 def _go_version(path: str) -> tuple[int, ...]:
-    """Of the one that is there, not of one that it would fetch; nothing where it does not tell."""
+    """The version of the installed Go, not of one that it would download. Empty where it does not say."""
     environment = {**os.environ, "GOTOOLCHAIN": "local"}
     process = subprocess.run([path, "env", "GOVERSION"], capture_output=True, text=True, check=False, env=environment)
     match = re.match(r"go(\d+)\.(\d+)", process.stdout)

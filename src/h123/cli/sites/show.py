@@ -56,7 +56,7 @@ def _summary(page: "site.Site") -> Iterator[str]:
 
 
 def amount(page: "site.Site") -> str:
-    """What a visit loads: `12 requests, 1.2 MB`."""
+    """The load of a visit: `12 requests, 1.2 MB`."""
     from h123.base.units import format_bytes
 
     count = len(page.loads())

@@ -15,7 +15,7 @@ _HELPERS = dict.fromkeys([PROBE, ORIGIN])
 def tasks_of(
     subjects: Sequence[Subject], everything: bool, role: VerifiedRole | None
 ) -> list[tuple[Subject, VerifiedRole]]:
-    """What is to be verified as what. Raises UserError where one that was named has not the role."""
+    """The subjects to verify, and their roles. Raises UserError where a named subject lacks the role."""
     roles = {subject.name: (subject, roles_of(subject, role)) for subject in subjects}
     idle = [name for name, (_, able) in roles.items() if not able]
     if not everything and (idle or not roles):
@@ -25,12 +25,13 @@ def tasks_of(
 
 
 def cast_of(subject: Subject, role: VerifiedRole, subjects: Mapping[str, Subject]) -> list[Subject]:
-    """Those who take part in its verification."""
+    """The subjects that take part in its verification."""
     return [*helpers(subjects), subject, *([counterpart(subject, subjects)] if role == "client" else [])]
 
 
 def install_missing(subjects: Sequence[Subject], steps: Steps) -> dict[str, UserError]:
-    """Installs each that is not; what failed, by name. Raises UserError about a helper: without it nothing is asked."""
+    """Install the subjects that are missing, and return what failed, by name. Raises UserError about a helper, without
+    which no verification can run."""
     missing = {subject.name: subject for subject in subjects if not installed(subject)}
     failed = install_each(list(missing.values()), steps)
     check_failures({name: error for name, error in failed.items() if name in _HELPERS})
@@ -38,7 +39,7 @@ def install_missing(subjects: Sequence[Subject], steps: Steps) -> dict[str, User
 
 
 def helpers(subjects: Mapping[str, Subject]) -> list[Subject]:
-    """The subjects without which no server can be asked, or answer as a proxy."""
+    """The subjects that the verification of servers needs, for requests or behind a proxy."""
     if lacking := [name for name in _HELPERS if name not in subjects]:
         raise UserError(
             f"subject {lacking[0]} is missing from {subjects_folder()}; verification needs it as the other end",

@@ -19,7 +19,7 @@ _NARROW = 10
 
 
 class Shelf(StrEnum):
-    """What `h123 list` can list."""
+    """The lists that `h123 list` can print."""
 
     SUBJECTS = "subjects"
     NETWORKS = "networks"
@@ -56,7 +56,7 @@ def command(
 
 
 def _print_networks(console: "Console") -> None:
-    """All networks of the project."""
+    """Print all networks of the project."""
     from h123.study import list_networks, load_network
 
     names = list_networks()
@@ -73,7 +73,7 @@ def _print_networks(console: "Console") -> None:
 
 
 def _print_studies(console: "Console") -> None:
-    """All studies of the project."""
+    """Print all studies of the project."""
     from h123.study import list_studies, question_of
 
     table = _table("name", "question")

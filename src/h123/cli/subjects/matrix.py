@@ -49,7 +49,7 @@ def command(
 
 
 def _try_pairs(servers: str | None, clients: str | None, protocols: str, out: Path) -> None:
-    """All of it. Raises UserError if a pair fails."""
+    """Run the pairs. Raises UserError if one fails."""
     from h123.base.terminal.steps import Steps
     from h123.catalogue import PROTOCOLS, catalogue, check_failures
     from h123.cli.subjects.cast import helpers, install_missing

@@ -45,7 +45,7 @@ def command(
 
 
 def _profile_subjects(subjects: "Sequence[Subject]", everything: bool, role: "VerifiedRole | None") -> None:
-    """All of it. Raises UserError where nothing can be measured."""
+    """Profile the subjects. Raises UserError where nothing can be measured."""
     from h123.base.terminal.steps import Steps
     from h123.catalogue import catalogue, check_failures, installed_once
     from h123.cli.subjects.cast import cast_of, install_missing, tasks_of
@@ -68,7 +68,7 @@ def _profile_subjects(subjects: "Sequence[Subject]", everything: bool, role: "Ve
 
 
 def _print_profiles(profiles: "Mapping[str, Sequence[SituationResult]]", console: "Console") -> None:
-    """Of each subject and role a table, the situations in their order, of each the protocols."""
+    """Print a table for each subject and role, with the situations in their order and a column for each protocol."""
     from h123.verification.profile import SITUATIONS
 
     for name, profile in profiles.items():

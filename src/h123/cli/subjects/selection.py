@@ -1,4 +1,4 @@
-"""Which subjects a command names."""
+"""Selects the subjects that a command names."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from h123.catalogue import Subject
 
 KERNEL = "virtual-kernel"
-"""What stands for the kernel of the virtual clock among the names of subjects."""
+"""The name for the kernel of the virtual clock among subjects."""
 
 
 class RoleOption(StrEnum):
-    """What a subject can be verified as."""
+    """The roles in which a subject can be verified."""
 
     SERVER = "server"
     CLIENT = "client"
 
 
 def named_subjects(names: list[str] | None, everything: bool) -> "tuple[bool, list[Subject]]":
-    """Whether the virtual kernel was named, and the subjects that were; each once, in the order given."""
+    """Whether the virtual kernel was named, and the named subjects without duplicates, in the given order."""
     from h123.catalogue import catalogue
 
     if everything == bool(names):
@@ -31,7 +31,7 @@ def named_subjects(names: list[str] | None, everything: bool) -> "tuple[bool, li
 
 
 def subjects_by_name(names: Sequence[str], others: Sequence[str] = ()) -> "list[Subject]":
-    """The subjects of these names, each once; `others` may stand beside them."""
+    """The subjects with these names, without duplicates. `others` are further names that are allowed."""
     from h123.catalogue import catalogue, unknown_subject
 
     every = catalogue()

@@ -52,7 +52,7 @@ _COLUMNS = {
     "size": True,
     "verified": True,
 }
-"""Which of them a console narrower than _WIDE_COLUMNS shows too."""
+"""The columns, and whether a console narrower than _WIDE_COLUMNS shows each."""
 _MARKS = """\
 server, client: 1, 2, 3 for HTTP/1.1, HTTP/2, HTTP/3; then, over at least one:
   r resumes TLS sessions, 0 accepts 0-RTT too; q writes qlog files;
@@ -70,7 +70,7 @@ _MORE = "`h123 list subjects NAME` shows everything about one."
 
 
 def print_subjects(console: Console) -> None:
-    """All subjects of the catalogue, and the kernel of the virtual clock."""
+    """Print all subjects of the catalogue, and the kernel of the virtual clock."""
     wide, records = console.width >= _WIDE_COLUMNS, public_records()
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column, narrow in _COLUMNS.items():
@@ -101,7 +101,7 @@ def print_subject(subject: Subject, console: Console) -> None:
 
 
 def _verified(subject: Subject, upstream: PublicRecord | None) -> tuple[str, str]:
-    """When, or by whom, if all is well; and the colour of it."""
+    """The date of the verification, or the verifier, if it passed; and its colour."""
     proof = best_proof(subject, upstream)
     if proof is None:
         return _NOTHING, "dim"
@@ -135,7 +135,7 @@ def _row(subject: Subject, upstream: PublicRecord | None) -> Iterator[str | Text
 
 
 def _short(language: str) -> str:
-    """For a table: `C++/JS` of `C++ and JavaScript, driven by Python`."""
+    """A short language for a table: `C++/JS` of `C++ and JavaScript, driven by Python`."""
     own = language.partition(", driven by")[0]
     return own.replace(" and ", "/").replace(", ", "/").replace("JavaScript", "JS")
 
@@ -201,7 +201,7 @@ def _server_facts(subject: Subject) -> Iterator[tuple[str, str]]:
 
 
 def congestion(subject: Subject) -> list[str]:
-    """By protocol, the controllers: `h3: cubic reno`."""
+    """The controllers by protocol: `h3: cubic reno`."""
     return [
         f"{protocol}: {_joined(controllers(subject, protocol) or ['kernel'])}"
         for protocol in subject.features.congestion
@@ -209,7 +209,7 @@ def congestion(subject: Subject) -> list[str]:
 
 
 def _settings(subject: Subject, role: str) -> Iterator[tuple[str, str]]:
-    """Which of what senders can be told this one takes."""
+    """The settings of senders that it takes."""
     for name, roles in settable(subject).items():
         over = _joined(getattr(subject.features, name))
         yield f"  {SETTINGS[name].title}", f"{over}: can be chosen" if role in roles else _NOTHING
@@ -302,7 +302,8 @@ def _joined(names: Iterable[str]) -> str:
 
 
 def print_verification(results_by_subject: Mapping[str, Sequence[Result]], console: Console) -> None:
-    """What was verified of each subject, by role and protocol; below it what failed or could not be asked."""
+    """Print what was verified of each subject, by role and protocol, and below it what failed or could not be
+    checked."""
     table = Table("subject", "as", *PROTOCOLS, box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name, results in results_by_subject.items():
         for role in dict.fromkeys(result.role for result in results):

@@ -1,4 +1,4 @@
-"""`h123 verify`: subjects are held to what they declare, and trials under the virtual clock are repeated."""
+"""`h123 verify`: checks subjects against their manifests, and repeats trials under the virtual clock."""
 
 from collections.abc import Sequence
 from pathlib import Path

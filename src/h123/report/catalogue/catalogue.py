@@ -28,7 +28,7 @@ from h123.verification import (
 )
 
 _FEATURES = {"resumption": "resumption", "0-RTT": "zero_rtt", "qlog": "qlog"}
-"""What the server's checks are called, and where the manifest declares it."""
+"""Maps the names of the server's checks to the manifest's fields."""
 _SHORT: dict[Verdict, str] = {"failed": "failed", "unsupported": "not asked"}
 _HEAD = """\
 # The catalogue
@@ -179,7 +179,7 @@ def _proved(subject: Subject, results: Sequence[Result]) -> Iterator[str]:
 
 
 def _controllers(results: Sequence[Result]) -> str:
-    """Those that were seen at work."""
+    """The controllers that the verification has seen at work."""
     phrases = []
     for result in results:
         what, _, name = result.check.partition(" ")
@@ -220,7 +220,7 @@ def _notes(subjects: Mapping[str, Subject]) -> list[str]:
 
 
 def _shortcomings(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
-    """What failed, and what could not be asked, in the words of the verification."""
+    """What failed, and what could not be checked, in the words of the verification."""
     rows = []
     for name, subject in subjects.items():
         record = records.get(name)

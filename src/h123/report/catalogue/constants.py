@@ -1,4 +1,4 @@
-"""docs/constants.md: what stacks' own sources say of their constants, beside what packets show of them."""
+"""docs/constants.md: what stacks' own sources say about their constants, next to what packets show."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ What counts as the same:
 
 @dataclass(frozen=True)
 class DeclarationCheck:
-    """What is stated of one stack, against what its subject's packets show."""
+    """The declared constants of one stack, and what its subject's packets show."""
 
     declared: DeclaredConstants
     comparisons: Sequence[DeclaredComparison]
@@ -42,7 +42,7 @@ class DeclarationCheck:
 
     @property
     def server(self) -> str:
-        """What the page calls it. Over TCP the kernel sends, whoever the server is."""
+        """The server's name on the page. Over TCP the kernel sends, whatever the server."""
         return (
             self.declared.subject
             if self.declared.protocol == QUIC
@@ -65,7 +65,7 @@ def write_constants() -> Path:
 def check_declarations(
     every: Sequence[DeclaredConstants], subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]
 ) -> Sequence[DeclarationCheck]:
-    """Each against the record of its subject's files as they are now."""
+    """Compare each declaration with the record of its subject's present files."""
     return [
         DeclarationCheck(
             declared, _comparisons(declared, subjects.get(declared.subject), records.get(declared.subject))

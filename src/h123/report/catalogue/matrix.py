@@ -18,7 +18,7 @@ from h123.report.page.template import template
 from h123.verification.matrix import Cell, Pairing, failures
 
 Cells = Mapping[Pairing, Cell | None]
-"""In the order to show them in; None: not tried yet."""
+"""The cells in the order in which to show them. None: not tried yet."""
 
 _SIGNS = {"pass": ("✓", "green"), "fail": ("✗", "bold red"), "unsupported": ("·", "dim"), "not tried": ("?", "yellow")}
 _CORNER, _GAP = "server \\ client", 2
@@ -44,7 +44,7 @@ def print_matrix(cells: Cells, console: Console) -> None:
 
 
 def totals(cells: Cells) -> list[str]:
-    """How many of each outcome: a line a protocol."""
+    """Count the outcomes, with a line for each protocol."""
     lines = []
     for protocol in _sides(cells)[2]:
         count = Counter(_outcome(cell) for pairing, cell in cells.items() if pairing.protocol == protocol)
@@ -125,7 +125,7 @@ def _table(cells: Cells, servers: Sequence[str], clients: Sequence[str], protoco
 
 @dataclass(frozen=True)
 class ProtocolTable:
-    """What the page shows of one protocol: no row or column in which nobody could."""
+    """The page's table of one protocol. It has no row or column in which no pair could run."""
 
     protocol: str
     clients: list[str]

@@ -1,4 +1,4 @@
-"""What packets show of the constants of subjects: the tables of docs/catalogue.md that are measured."""
+"""The tables of docs/catalogue.md with measured constants of subjects."""
 
 from collections.abc import Mapping
 
@@ -22,7 +22,7 @@ from h123.verification import (
 from h123.verification.constants import Constants, LossResponse, SlowStart, words
 
 _ALIKE = 0.1
-"""Shares of the window: losses that leave so much more or less than others are told."""
+"""Report the range where losses leave shares of the window that differ by more than this."""
 _CONSTANTS = """\
 From packets, under the virtual clock, over a link that only delays: 50 ms each way; 1 ms each way for the lost tail.
 *First flight*: what is sent before an acknowledgement of it can have come back. *Growth*: of the bytes of a round trip
@@ -60,7 +60,7 @@ def measured_constants(subjects: Mapping[str, Subject], records: Mapping[str, Pu
 
 
 def _constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
-    """What servers' packets show, a line each and protocol."""
+    """What servers' packets show, with a line for each server and protocol."""
     rows = [
         {
             "server": name,
@@ -87,7 +87,7 @@ def _client_constants(subjects: Mapping[str, Subject], records: Mapping[str, Pub
 
 
 def _reception(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
-    """What clients let a server do over QUIC, as the server logged it."""
+    """What clients allow a server over QUIC, as the server logged it."""
     rows = []
     for name, subject in subjects.items():
         record = records.get(name)
@@ -112,7 +112,7 @@ def _declared(limits: Reach) -> str:
 
 
 def _receiving(constants: Constants) -> dict[str, str]:
-    """Of downloads."""
+    """The columns of downloads."""
     return {
         "downloads under way": words.in_flight(constants.received) if constants.received else NOTHING,
         "acknowledges": words.acknowledgements(constants.acknowledgements)
@@ -122,7 +122,7 @@ def _receiving(constants: Constants) -> dict[str, str]:
 
 
 def _moves(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
-    """What servers make of clients that move, a line each."""
+    """How servers react to clients that move, with a line for each server."""
     rows = []
     for name, subject in subjects.items():
         record = records.get(name)
@@ -147,7 +147,7 @@ def _of_a_move(move: MoveResult) -> str:
 
 
 def _kernel(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
-    """What those of the kernel's TCP show under each controller, with the server that is asked for them."""
+    """The constants of the kernel's TCP under each controller, measured with the server that stands for it."""
     rows = [
         {"controller": constants.congestion, **_constants_row(constants)}
         for constants in (_measured(subjects[PROBE], records.get(PROBE)) if PROBE in subjects else [])
@@ -176,7 +176,7 @@ def _constants_row(constants: Constants) -> dict[str, str]:
 
 
 def _taking(constants: Constants, record: PublicRecord) -> dict[str, str]:
-    """Of uploads."""
+    """The columns of uploads."""
     windows = receive_windows(record.record.results)
     return {
         "receive windows": windows.get(constants.protocol, NOTHING),

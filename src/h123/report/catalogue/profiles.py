@@ -43,7 +43,7 @@ def _role(role: VerifiedRole, subjects: Mapping[str, Subject], records: Mapping[
 
 
 def _missing(role: VerifiedRole, subjects: Mapping[str, Subject], rows: Sequence[Mapping[str, str]]) -> list[str]:
-    """Names those of the role that have no row, so that nobody takes the table for the whole catalogue."""
+    """Name the subjects of the role that have no row, so that readers do not take the table for the whole catalogue."""
     there = {row[role] for row in rows}
     able = (name for name, subject in subjects.items() if getattr(subject, role) is not None)
     names = sorted(name for name in able if name not in there)

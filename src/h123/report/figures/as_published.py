@@ -23,7 +23,7 @@ _SIGNS = {
     "not practical": ("diamond", COLOURS["dot"]),
     "not significant": ("circle", COLOURS["inconclusive"]),
 }
-"""In the order of the legend."""
+"""Shape and colour of each verdict, in the order of the legend."""
 
 
 def published_figures(published: AsPublished) -> list[Figure]:
@@ -116,7 +116,7 @@ def _legend(width: int) -> alt.Legend:
 
 
 def _panels(layers: Any, rows: list[Mark], width: int, names: RowNames) -> Any:
-    """Panels in the order of the rows, as many beside each other as leave each a readable plot."""
+    """The panels in the order of the rows, as many side by side as leave each a readable plot."""
     panels = list(dict.fromkeys(row["panel"] for row in rows))
     columns = max(1, min(3, len(panels), width // (names.width + 160))) if width > NARROW else 1
     plot = width // columns - names.width - 22

@@ -24,14 +24,15 @@ _STEP = 26
 """Pixels of a row."""
 SECONDS = "datum.value >= 1 ? format(datum.value, '~g') + ' s' : format(datum.value * 1000, '~g') + ' ms'"
 MEGABYTES = "format(datum.value / 1e6, '~g') + ' MB/s'"
-"""How an axis says seconds and bytes a second."""
+"""The format of bytes a second on an axis."""
 _TRIALS = "Marks: one a trial, the mean of its requests. Upright line: the average of the trials."
 
 
 def averages_figures(replications: Sequence[ReplicationsRow], factors: Factors, compared: str) -> list[Figure]:
     """The equivalents of figures 5 and 6, as far as there are data.
 
-    `replications`: those of verdicts.json; `factors`: the study's, each with its levels, both in the study's order.
+    `replications`: those of verdicts.json. `factors`: the study's factors with their levels, both in the study's
+    order.
     """
     measured = [r for r in replications if r["trials"]]
     drawings = ((("latency", "ttfb"), times_figure), (("throughput",), throughput_figure))
@@ -65,7 +66,7 @@ def throughput_figure(replications: Sequence[ReplicationsRow], factors: Factors,
 
 
 def _parted(factors: Factors, compared: str) -> tuple[list[str], list[str]]:
-    """The factors that make the panels, and those that make a panel's rows."""
+    """The factors of the panels, and those of a panel's rows."""
     others = [factor for factor in factors if factor != compared]
     return others[:-2], others[-2:]
 

@@ -12,7 +12,7 @@ import altair as alt
 from h123.report.look import COLOURS, Mark
 
 CHARACTER = 6.6
-"""Pixels of a character of 12 pixels: more than most have, for nobody measures the reader's font."""
+"""Pixels of a character of 12 pixels. Most are narrower; the reader's font is unknown."""
 LINE = 14
 """Pixels from line to line."""
 _GAP = 14

@@ -16,7 +16,7 @@ from h123.report.text.words import cell_name, level
 from h123.study import Chart, metric
 
 _PITCH = 17
-"""Pixels of a bar, with what is between it and the next."""
+"""Pixels from one bar to the next."""
 _BETWEEN = 14
 """Between groups."""
 _ABREAST = 3
@@ -24,13 +24,13 @@ _ABREAST = 3
 
 
 def bars_figures(values: Sequence[ValueRow], charts: Iterable[Chart], factor: str) -> list[Figure]:
-    """Of each chart of which there is any value. `values`: those of verdicts.json."""
+    """A figure for each chart that has any value. `values`: those of verdicts.json."""
     groups_by_chart = ((chart, _groups(values, chart, factor)) for chart in charts)
     return [_figure(chart, groups) for chart, groups in groups_by_chart if groups]
 
 
 def _groups(values: Sequence[ValueRow], chart: Chart, factor: str) -> list[Mark]:
-    """What is drawn of each bar: its trials, and what they come to."""
+    """The bars of a chart, with their trials and values."""
     names = {place: name for name, place in chart.at.items()}
     trials: dict[tuple[str, str, str], list[Mark]] = {}
     for row in values:

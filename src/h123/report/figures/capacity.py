@@ -1,4 +1,4 @@
-"""Latency against load, drawn: times and answers at each step, and what a closed loop would have said."""
+"""Figures of latency against load: times and answers at each step, and what a closed loop would have reported."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
@@ -27,7 +27,7 @@ MIDDLE, TAIL = "median", "99th percentile"
 
 
 def capacity_figures(capacity: Capacity | None, factor: str) -> list[Figure]:
-    """Of each pair of curves that there is anything of. `factor`: the compared one."""
+    """A figure for each pair of curves that has any data. `factor`: the compared one."""
     if capacity is None:
         return []
     rows = capacity["rows"]
@@ -141,7 +141,7 @@ def _drawing(
 
 
 def _diagonal(panels: Iterable[str], *domains: Sequence[float]) -> list[Mark]:
-    """Where all that is asked for is answered."""
+    """The line on which every request is answered."""
     low, high = max(domain[0] for domain in domains), min(domain[1] for domain in domains)
     return [{"panel": panel, "diagonal": True, "x": at, "y": at} for panel in panels for at in (low, high)]
 

@@ -1,4 +1,4 @@
-"""Where the time goes: what both sides of an answer spent theirs on, as bars."""
+"""Figures of causes: what both sides of an answer spent their time on, as bars."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ _BAR = 9
 
 
 def causes_figure(rows: Sequence[CausesRow]) -> Figure:
-    """Both sides' parts as bars, a panel for each cell; of cold and other requests apart."""
+    """Both sides' parts as bars, with a panel for each cell; cold and other requests are separate."""
     whose = listed(list(dict.fromkeys(f"{kind.typical} {kind.singular}" for kind in map(observation, rows))), "or")
     scale, unit = common_unit((seconds for row in rows for seconds in (row["a_seconds"], row["b_seconds"])), "s")
     data = _marks(rows, scale)

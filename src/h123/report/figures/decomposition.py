@@ -18,14 +18,14 @@ _SIGNS = {
     "processing": ("diamond", COLOURS["other-dot"]),
     "total": ("square", COLOURS["ink"]),
 }
-"""In the order of drawing: what makes up the total, then the total."""
+"""Shape and colour in the order of drawing: the parts of the total, then the total."""
 _PITCH = 18
 """Pixels from part to part."""
 _COLUMNS = 2
 
 
 def split_figure(split: PartsOfTime, margin: float) -> Figure:
-    """Each ratio as the product of its parts: a panel for each metric and pair, three marks a cell."""
+    """Each ratio as the product of its parts: a panel for each metric and pair, three marks for each cell."""
     rows = [marked for row in split["rows"] for marked in _marks(row)]
     cells = list(dict.fromkeys(row["cell"] for row in rows))
 

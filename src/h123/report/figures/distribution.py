@@ -1,4 +1,4 @@
-"""How long single requests took: their cumulative distribution, of each compared level in each cell."""
+"""The cumulative distribution of single requests' times, for each compared level in each cell."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,9 +14,9 @@ from h123.report.quantiles import SHARES
 from h123.report.text.words import level, other_factors
 
 _TRIAL_STEP = 4
-"""Of a trial's curve, which lies behind and is thin, each fourth point is enough."""
+"""Every fourth point is enough for a trial's curve, which is thin and in the background."""
 _MOST_TRIALS = 150
-"""More curves than this, all trials together, would only blacken the picture."""
+"""More curves than this, all trials together, would only blacken the figure."""
 _MARKED = {50: "half of the requests", 95: "95 % of the requests", 99: "99 % of the requests"}
 _WIDE_RANGE = 8
 """Longest over shortest, above which an axis is logarithmic."""
@@ -25,9 +25,9 @@ _ROLES = {"fastest": COLOURS["better"], "slowest": COLOURS["worse"], _OTHERS: CO
 
 
 def distribution_figure(quantiles: Sequence[Mark], factor: str, base: str | None) -> Figure:
-    """A panel a cell, a curve a level. Of many levels only `base`, with which all are compared, the fastest and the
-    slowest have colours of their own. `quantiles`: those of `latency_quantiles`, in the order of the panels.
-    """
+    """A panel for each cell, a curve for each level. If there are many levels, only `base`, with which all are
+    compared, the fastest and the slowest have colours of their own. `quantiles`: those of `latency_quantiles`, in
+    the order of the panels."""
     rows = [
         row | {"where": other_factors(row["cell"], factor), "level": row["cell"][factor]}
         for row in quantiles
@@ -69,12 +69,12 @@ def distribution_figure(quantiles: Sequence[Mark], factor: str, base: str | None
 
 
 def _levels(curves: Sequence[Mark]) -> tuple[str, dict[str, str]]:
-    """What is said above a panel in which every level has its colour, and what each curve is called."""
+    """The legend above a panel in which every level has its colour, and the name of each curve."""
     return "", {row["level"]: level(row["level"]) for row in curves}
 
 
 def _roles(curves: Sequence[Mark], base: str | None) -> tuple[str, dict[str, str]]:
-    """What is said above a panel in which not each level can have a colour, and what each curve is called."""
+    """The legend above a panel in which not every level can have a colour, and the name of each curve."""
     ordered = [row["level"] for row in sorted(curves, key=lambda row: row["seconds"][50])]
     roles = dict.fromkeys(ordered, _OTHERS) | {ordered[-1]: "slowest", ordered[0]: "fastest"}
     roles |= {base: level(base)} if base else {}

@@ -1,4 +1,4 @@
-"""How figures are rendered: offline, the same bytes each time, light and dark."""
+"""Renders figures: offline, with the same bytes each time, light and dark."""
 
 import re
 from collections import Counter
@@ -88,12 +88,12 @@ def _inline(figure: Figure, svg: str, size: str) -> str:
 
 
 def _titled(svg: str) -> str:
-    """What a mark says of itself becomes its <title>, which browsers show."""
+    """Turn the description of each mark into its <title>, which browsers show."""
     return re.sub(r'<(path|line|rect)( [^>]*?)aria-label="([^"]*)"([^>]*?)/>', r"<\1\2\4><title>\3</title></\1>", svg)
 
 
 def _compact(svg: str) -> str:
-    """Without what browsers assume anyway, and without parts of pixels that nobody sees: half of the bytes."""
+    """Remove browsers' defaults and invisible fractions of pixels: half of the bytes."""
     svg = re.sub(r'<path class="(background|foreground)"[^>]*/>', "", svg)
     svg = re.sub(r' (xmlns(:xlink)?|version|class|font-family|pointer-events|aria-[a-z]+|role)="[^"]*"', "", svg)
     svg = re.sub(r' (transform="translate\(0,0\)"|opacity="1"|[xy]2="0"|font-size="12px")', "", svg)
@@ -105,7 +105,8 @@ def _compact(svg: str) -> str:
 
 
 def _shared(svg: str, prefix: str) -> str:
-    """Marks of one shape, such as thousands of dots, name it instead of repeating it: half of what is left."""
+    """Let marks of one shape, such as thousands of dots, refer to it instead of repeating it: half of the remaining
+    bytes."""
     shapes = Counter(match.group("shape") for match in _MARK.finditer(svg))
     name_by_shape = {shape: f"{prefix}m{number}" for number, shape in enumerate(shapes) if shapes[shape] >= _OFTEN}
 

@@ -1,4 +1,4 @@
-"""Pictures of comparisons: each ratio with its interval on a logarithmic axis, beside the equivalence margin."""
+"""Figures of comparisons: each ratio with its interval on a logarithmic axis, with the equivalence margin."""
 
 import math
 import statistics
@@ -65,7 +65,8 @@ def answer_figure(comparisons: Sequence[JudgedComparison], margin: float) -> Fig
 
 
 def details_figure(comparisons: Sequence[JudgedComparison], margin: float) -> Figure:
-    """All ratios at a glance: a row of panels for each metric, a column for each pair; of many pairs, for each cell."""
+    """All ratios in one figure: a row of panels for each metric, a column for each pair or, if there are many, for each
+    cell."""
     rows = _rows(comparisons)
     titles, columns = distinct(row["metric"] for row in rows), distinct(row["column"] for row in rows)
     order = _overall_order(rows) if many(comparisons) else distinct(row["name"] for row in rows)
@@ -107,7 +108,7 @@ def details_figure(comparisons: Sequence[JudgedComparison], margin: float) -> Fi
 
 
 def _rows(comparisons: Sequence[JudgedComparison]) -> list[Mark]:
-    """What is drawn of each comparison: `name`, its row's; `column`, what else it is about but the metric; `panel`."""
+    """The rows to draw: `name`, the row's name; `column`, everything else but the metric; `panel`."""
     if not many(comparisons):
         return [_row(c, _cell(c), f"{level(c['a'])} / {level(c['b'])}") for c in comparisons]
     bases = {c["b"] for c in comparisons}
@@ -190,7 +191,7 @@ def _labels(at: int, rows: Sequence[Mark]) -> Any:
 
 
 def _names_above(plot: int, step: int, rows: Sequence[Mark]) -> list[Any]:
-    """The name and what it came to above each interval: for names that leave no room beside them."""
+    """The name and the result above each interval, for names that leave no room next to it."""
 
     def text(align: Literal["left", "right"], at: int, field: str) -> Any:
         mark = alt.Chart().mark_text(align=align, fontSize=12, color=COLOURS["ink"], dy=12 - step // 2, lineHeight=LINE)

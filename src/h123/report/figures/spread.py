@@ -28,9 +28,8 @@ _GUTTER = 66
 
 
 def trials_figure(values: Sequence[ValueRow], metric_name: str, factor: str) -> Figure:
-    """One dot per trial by treatment, the trials of a block joined by a line; of treatments whose names do not fit
-    beside one another, a row each. `values`: those of verdicts.json.
-    """
+    """One dot for each trial by treatment, with a line joining the trials of a block. Treatments whose names do not fit
+    side by side have a row each. `values`: those of verdicts.json."""
     wording = metric(metric_name)
     rows = [(row, value) for row in values if (value := row["metrics"].get(metric_name)) is not None]
     scale, unit = common_unit((value for _, value in rows), wording.unit)
@@ -101,7 +100,7 @@ def requests_figure(quantiles: Sequence[Mark], order: list[str], factor: str) ->
 
 
 def cpu_figure(values: Sequence[ValueRow], factor: str) -> Figure | None:
-    """CPU per request of client, server and what is behind it, one mark per trial; None where nothing tells it.
+    """CPU per request of client, server and what is behind it, one mark for each trial. None without such values.
     `values`: those of verdicts.json."""
     costs = [
         (row, name, value) for row in values for name in _CPU_ROLES if (value := row["metrics"].get(name)) is not None
@@ -172,7 +171,7 @@ def _names(order: Sequence[str], width: int) -> RowNames:
 
 
 def _panels(layers: Any, data: list[Mark], width: int, gutter: int) -> Any:
-    """One panel a cell, as many beside each other as the width allows; `gutter` is what a panel's axis needs."""
+    """One panel for each cell, as many side by side as the width allows; `gutter` is the width of a panel's axis."""
     cells = list(dict.fromkeys(row["cell"] for row in data))
     columns = balanced(len(cells)) if width > NARROW else 1
     plot = width // columns - gutter
@@ -182,5 +181,5 @@ def _panels(layers: Any, data: list[Mark], width: int, gutter: int) -> Any:
 
 
 def balanced(panels: int) -> int:
-    """How many panels stand beside one another on a desk, so that the last line is not nearly empty."""
+    """The number of panels side by side on a wide screen, chosen so that the last line is not nearly empty."""
     return math.ceil(panels / math.ceil(panels / _COLUMNS))

@@ -25,7 +25,7 @@ STAGES: Mapping[str, str] = {
     RECEIVING: "receiving",
     FAILED: "ink",
 }
-"""Their colours, in the order in which they follow one another."""
+"""The colours of the stages, in the order in which they follow one another."""
 
 
 def stages(requests: Sequence[Sample]) -> list[dict[str, int]]:
@@ -59,10 +59,9 @@ of its resource is a failure too."""
 
 
 def median_visits(folder: CampaignFolder) -> list[Mark]:
-    """Of each treatment of a campaign that loads pages: {cell, trial, visits, rows, lost}. `visits`: how many there
-    are; `rows`: the samples of the one in the middle, in the order in which they were due; `lost`: when packets came to
-    the link and never left it, in ns, None where nobody recorded them all.
-    """
+    """For each treatment of a campaign that loads pages: {cell, trial, visits, rows, lost}. `visits`: the number of
+    visits. `rows`: the samples of the median visit, in the order in which they were due. `lost`: when packets
+    reached the link and never left it, in ns; None where the record is incomplete."""
     rows = connect(folder).execute(_MIDDLE)
     names = [name for name, *_ in rows.description]
     by_treatment: dict[str, Mark] = {}
@@ -75,7 +74,7 @@ def median_visits(folder: CampaignFolder) -> list[Mark]:
 
 
 def began(visit: Mark) -> int:
-    """When its document was asked for."""
+    """When its document was requested."""
     return min(int(row["start_ns"]) for row in visit["rows"])
 
 
@@ -85,7 +84,7 @@ def took(visit: Mark) -> int:
 
 
 def _loss_times(folder: CampaignFolder, visit: Mark) -> list[int] | None:
-    """Nothing is said of a visit that ended after the record of packets did."""
+    """The losses within the visit. None for a visit that ended after the record of packets did."""
     at = folder.trial(visit["trial"], visit["attempt"])
     begin, end = began(visit), began(visit) + took(visit)
     try:
@@ -116,7 +115,7 @@ def _few(arms: list[Mark]) -> list[Mark]:
 
 
 def choice_note(visits: Sequence[Mark], factor: str) -> str:
-    """What a caption says of what is drawn."""
+    """The caption's note about which visits are drawn."""
     cells = {other_factors(visit["cell"], factor) for visit in visits}
     text = ""
     if len(visits) > len(cells) * MOST_ARMS:

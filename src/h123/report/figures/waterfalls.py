@@ -19,7 +19,7 @@ MOST = 250
 """Requests of a visit."""
 _ABREAST = 3
 _TALL, _PITCH, _LEAST = 170, 7.0, 1.5
-"""Pixels of a panel's bars, unless so many for each bar are less, or so few for each more."""
+"""Pixels of a panel's bars, unless _PITCH for each bar is less, or _LEAST for each is more."""
 _STRIP = 9
 """Pixels for what was lost, on the axis."""
 _FULL = 0.85
@@ -28,15 +28,15 @@ _WORTH = 0.002
 """Share of the axis that a stage needs to be drawn."""
 LOST = "packets lost"
 CARRIERS = {"h1": "over HTTP/1.1", "h2": "over HTTP/2", "h3": "over HTTP/3"}
-"""Drawn beside the bars where a visit had more than one of them."""
+"""The protocols, drawn next to the bars where a visit used more than one."""
 _COLOURS = {name: COLOURS[colour] for name, colour in STAGES.items()} | {LOST: COLOURS["worse"]}
 _CARRIER_COLOURS = dict(zip(CARRIERS.values(), (COLOURS["other-dot"], COLOURS["dot"], COLOURS["queue"]), strict=True))
 _BESIDE = (-0.02, -0.008)
-"""Of the axis: where that is."""
+"""Where these are on the axis."""
 
 
 def waterfalls_figure(visits: Sequence[Mark], factor: str) -> Figure:
-    """A line of panels for each cell, all of one with the same axis. `visits`: those of `median_visits`."""
+    """A line of panels for each cell, with one axis for each line. `visits`: those of `median_visits`."""
     cells = by_cell(visits, factor)
     carriers = _carriers([visit for arms in cells.values() for visit in arms])
 
@@ -79,7 +79,7 @@ def _panel(visit: Mark, factor: str, end: int, plot: int, legend: alt.Legend, ca
     colour = alt.Color("stage:N", scale=scale, legend=legend)
 
     def drawn(points: Iterable[Mark], width: float) -> Any:
-        """As one path for each stage: a picture has thousands of bars."""
+        """Join the bars of each stage into one path, because a figure has thousands of bars."""
         ordered = [point | {"n": number} for number, point in enumerate(points)]
         chart = alt.Chart(FigureRows(ordered)).mark_line(strokeWidth=width, strokeCap="butt")
         return chart.encode(x=x, y=y, color=colour, order=alt.Order("n:Q"))
@@ -107,7 +107,7 @@ def _panel(visit: Mark, factor: str, end: int, plot: int, legend: alt.Legend, ca
 
 
 def _pixel(at: int, end: int, plot: int) -> float:
-    """The time of the pixel that a loss falls into: more than one mark there nobody could see."""
+    """The time of the pixel that a loss falls into. Two marks in one pixel would look like one."""
     return math.floor(at / end * plot) * end / plot
 
 
@@ -120,21 +120,21 @@ def _bar(number: int, at: int, stages: Mapping[str, int], end: int, scale: float
 
 
 def _carrier(number: int, row: Sample, end: float) -> Iterator[Mark]:
-    """The protocol that carried a request, beside its bar."""
+    """The protocol that carried a request, drawn next to its bar."""
     if name := CARRIERS.get(row["protocol"]):
         begin, until = _BESIDE
         yield from _stroke(name, (begin * end, number + 0.5), (until * end, number + 0.5))
 
 
 def _carriers(visits: Sequence[Mark]) -> Mapping[str, str]:
-    """The protocols to be drawn, and their colours: those of all visits, if one had more than one."""
+    """The protocols to draw, and their colours: those of all visits, if one visit used more than one."""
     each = [_carried(visit) for visit in visits]
     there = {name for carried in each for name in carried} if any(len(carried) > 1 for carried in each) else set()
     return {name: colour for name, colour in _CARRIER_COLOURS.items() if name in there}
 
 
 def _carried(visit: Mark) -> Counter[str]:
-    """How many requests each protocol carried."""
+    """The number of requests that each protocol carried."""
     return Counter(CARRIERS[row["protocol"]] for row in visit["rows"] if row["protocol"] in CARRIERS)
 
 

@@ -1,4 +1,4 @@
-"""report.html: one file that opens offline, and the figures beside it."""
+"""Writes report.html, one file that opens offline, and the folder with its figures."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -55,7 +55,7 @@ def _sources(facts: PageFacts, verdicts: Verdicts, printed: PrintedTable | None)
 
 
 def _drawn(sources: PageSources) -> "Mapping[type, Sequence[Figure]]":
-    """None where what draws is not installed."""
+    """The figures. None where the drawing library is not installed."""
     if REPORT.lacking("Figures"):
         return {}
     from h123.report.page.figures import section_figures

@@ -1,4 +1,4 @@
-"""What the page of a campaign shows besides its verdicts: gathered from its folder, or read from a published result."""
+"""The data of a campaign's page that verdicts.json does not have, from its folder or from a published result."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ from h123.study.networks.network import Resolved
 
 @dataclass(frozen=True)
 class PageFacts:
-    """All of it. Of a published result, curves of single trials and the visits in the middle are left out."""
+    """The further data of a page. A published result leaves out curves of single trials and median visits."""
 
     name: str
     """The campaign's."""
@@ -39,15 +39,15 @@ class PageFacts:
     order: Sequence[tuple[int, Sequence[str]]]
     provenance: Sequence[tuple[str, str]]
     quantiles: Sequence[Mark]
-    """As `latency_quantiles` has them."""
+    """The rows of `latency_quantiles`."""
     left_out: Sequence[str] = field(default=())
-    """What the page would show besides if the samples were there, in words."""
+    """What the page would also show if the samples were there, in words."""
     visits: Sequence[Mark] = field(default=())
-    """As `median_visits` has them."""
+    """The rows of `median_visits`."""
 
     @classmethod
     def of(cls, folder: CampaignFolder, verdicts: Verdicts) -> Self:
-        """Those of a campaign's folder."""
+        """The data of a campaign's folder."""
         attempts, events = load_attempts(folder), folder.events()
         return cls(
             name=folder.name,
@@ -65,7 +65,7 @@ class PageFacts:
 
 
 _DIGITS = 3
-"""Of quantiles, of which there are a hundred for each curve."""
+"""Significant digits of quantiles, of which each curve has a hundred."""
 _LEFT_OUT = {
     "curves": "the curves of single trials behind the distributions",
     "visits": "the median visit of each page, request by request",
@@ -73,7 +73,7 @@ _LEFT_OUT = {
 
 
 def published_facts(folder: CampaignFolder, verdicts: Verdicts) -> Mapping[str, Any]:
-    """What a published result keeps of them, JSON-ready."""
+    """The data that a published result keeps, ready for JSON."""
     facts = PageFacts.of(folder, verdicts)
     pooled = [row for row in facts.quantiles if row["trial"] is None]
     missing = {"curves": len(pooled) < len(facts.quantiles), "visits": bool(facts.visits)}
@@ -86,7 +86,7 @@ def published_facts(folder: CampaignFolder, verdicts: Verdicts) -> Mapping[str, 
 
 
 def facts_of(result: PublishedResult, page: Mapping[str, Any]) -> PageFacts:
-    """Those of a published result, out of its last line. Raises UserError where that has another shape."""
+    """The data of a published result, from its last line. Raises UserError where that has another shape."""
     try:
         return _model().validate_python({**page, "study": head_of(result)["campaign"].study})
     except ValidationError as invalid:

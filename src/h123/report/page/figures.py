@@ -1,4 +1,4 @@
-"""What is drawn of each section of verdicts.json: a section's figures are registered here."""
+"""Registers the figures of each section of verdicts.json."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple

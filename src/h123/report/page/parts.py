@@ -1,6 +1,6 @@
-"""What the page says of each section of verdicts.json: a section's parts of the page are registered here.
+"""Registers the parts of the page for each section of verdicts.json.
 
-A part is a template in parts/, and what it shows beside verdicts.json and the section's figures.
+A part is a template in parts/, and its data in addition to verdicts.json and the section's figures.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -48,10 +48,10 @@ class PagePart(NamedTuple):
     """A part of the page."""
 
     section: Section[Any] | None
-    """None: it is about the campaign's files, or about all sections."""
+    """None: the part is about the campaign's files, or about all sections."""
     template: str
     content: "Callable[[PageSources, Sequence[Figure]], Content | None]"
-    """What the template shows, of the section's figures too; None: nothing."""
+    """The template's data, which may include the section's figures. None: the page leaves the part out."""
 
 
 def _gate(of: PageSources, _: "Sequence[Figure]") -> Content | None:
@@ -90,7 +90,7 @@ def _outlook(of: PageSources, _: "Sequence[Figure]") -> Content:
 
 
 def _doubts(of: PageSources, _: "Sequence[Figure]") -> Content | None:
-    """What must stand on the first screen, below the answer: holes in the campaign and audits that failed."""
+    """What must appear on the first screen, below the answer: missing trials and failed audits."""
     trials = of.verdicts["trials"]
     missing = f"{trials['missing']} of {trials['planned']} trials have no valid attempt yet."
     failed = [f"Audit {row['audit']} failed: {row['failure']}" for row in of.verdicts["audit_summary"] if row["failed"]]
@@ -237,7 +237,7 @@ BODY: Sequence[PagePart] = [
 def page_parts(
     parts: Sequence[PagePart], of: PageSources, figures: "Mapping[type, Sequence[Figure]]"
 ) -> Iterator[Markup]:
-    """Those parts that have something to show."""
+    """The parts that have something to show."""
     environment = _environment()
     for part in parts:
         own = figures.get(part.section.part, ()) if part.section else ()

@@ -18,7 +18,7 @@ from h123.study.networks.network import Direction
 
 @dataclass(frozen=True)
 class LinkRow:
-    """What one direction of one network did over a campaign, beside what its profile says."""
+    """What one direction of one network did over a campaign, next to its profile."""
 
     network: str
     direction: str
@@ -29,7 +29,7 @@ class LinkRow:
     loss: str
     lateness: str
     cross: str
-    """What cross traffic got through; empty: there was none."""
+    """The throughput of cross traffic. Empty: there was none."""
 
 
 def link_rows(attempts: Sequence[Attempt]) -> list[LinkRow]:
@@ -46,9 +46,9 @@ def link_rows(attempts: Sequence[Attempt]) -> list[LinkRow]:
 
 
 def lab_shares(attempts: Sequence[Attempt]) -> dict[str, str]:
-    """By network the median and the largest share of all processors' time that the lab took, with what the kernel
-    does in its name: what a TUN device is given goes up the receiver's stack in the same call. Nothing where nobody
-    knows it, and under the virtual clock, where it takes none."""
+    """For each network, the median and the largest share of all processors' time that the lab used, with the kernel's
+    work on its behalf: what a TUN device receives goes up the receiver's stack in the same call. Empty where it is
+    unknown, and under the virtual clock, where it takes no time."""
     shares: dict[str, list[float]] = {}
     for attempt in attempts:
         machine_account = attempt.report.machine
@@ -107,14 +107,14 @@ def _worst(values: Iterable[float]) -> float:
 
 @dataclass(frozen=True)
 class InvalidAttempt:
-    """One that does not count; its reasons are in words, each with a detail."""
+    """An attempt that does not count. Each of its reasons is in words, with a detail."""
 
     trial: str
     reasons: list[tuple[str, str]]
 
 
 def invalid_attempts(events: Iterable[Event]) -> list[InvalidAttempt]:
-    """All of a campaign."""
+    """All invalid attempts of a campaign."""
     return [
         InvalidAttempt(
             f"{event['trial']}~{event['attempt']}", [(reason(r["code"]), r["detail"]) for r in event["reasons"]]
@@ -167,13 +167,13 @@ def provenance(folder: CampaignFolder, attempts: Sequence[Attempt]) -> list[tupl
 
 
 def _privileges(facts: MachineFacts) -> list[tuple[str, str]]:
-    """Nothing where an earlier h123 began the campaign."""
+    """The privileges in words. Empty where an earlier h123 began the campaign."""
     had = facts.get("privileges")
     return [("trials ran", PRIVILEGES[had])] if had else []
 
 
 def _imported_tls(attempts: Sequence[Attempt], factor: str) -> str:
-    """Of each level, what the files tell."""
+    """The TLS versions of each level, as far as the files have them."""
     versions_by_level: dict[str, set[str]] = {attempt.cell[factor]: set() for attempt in attempts}
     for attempt in attempts:
         versions_by_level[attempt.cell[factor]] |= attempt.tls_versions or {"not known"}
@@ -199,7 +199,7 @@ def _congestion(attempts: Sequence[Attempt], folder: CampaignFolder) -> list[str
 
 
 def _controllers(folder: CampaignFolder) -> list[str]:
-    """What the QUIC stacks can have, first what each has by itself."""
+    """The controllers of the QUIC stacks, each stack's default first."""
     offered = {name: (about.get("congestion") or {}).get("h3") for name, about in folder.subjects.items()}
     phrases = [f"{name} {' or '.join(names)}" for name, names in offered.items() if isinstance(names, list)]
     return [f"over QUIC: {', '.join(phrases)}"] if phrases else []

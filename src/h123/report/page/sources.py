@@ -1,4 +1,4 @@
-"""What a campaign's page and figures are made from."""
+"""The sources of a campaign's page and figures."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,35 +17,35 @@ InCell = TypeVar("InCell", bound=Mapping[str, object])
 
 @dataclass(frozen=True)
 class PageSources:
-    """What was found of a campaign, and the facts of its folder."""
+    """The verdicts on a campaign, and the facts of its folder."""
 
     facts: PageFacts
     whole: Verdicts
-    """With the factors that are the same in all comparisons."""
+    """The verdicts with the factors that are the same in all comparisons."""
     verdicts: Verdicts
-    """Without them."""
+    """The verdicts without those factors."""
     same: Cell
     printed: PrintedTable | None = field(default=None)
     """A published work's values, where there are any."""
 
     @cached_property
     def comparisons(self) -> list[JudgedComparison]:
-        """Without those of the twin."""
+        """The comparisons without those of the twin."""
         return [c for c in self.verdicts["comparisons"] if not c["twin"]]
 
     @cached_property
     def values(self) -> list[ValueRow]:
-        """Those of all trials, in the order of the comparisons."""
+        """The values of all trials, in the order of the comparisons."""
         return in_order(self.verdicts["values"], self.verdicts)
 
     @property
     def factor(self) -> str:
-        """The one that is compared."""
+        """The compared factor."""
         return self.verdicts["factor"]
 
 
 def in_order(rows: Iterable[InCell], verdicts: Verdicts) -> list[InCell]:
-    """Rows of trials or treatments, those of the study's first cell first: the order that the comparisons have."""
+    """Rows of trials or treatments in the order of the comparisons: those of the study's first cell first."""
     cells = [c["cell"] for c in verdicts["comparisons"]]
 
     def place(row: InCell) -> int:

@@ -1,4 +1,4 @@
-"""What all pages share: their style and script, how their templates are read, and their contents."""
+"""What all pages share: style and script, loading of templates, and the table of contents."""
 
 import re
 from importlib.resources import files
@@ -30,18 +30,18 @@ def templates(room: str) -> jinja2.Environment:
 
 
 def _visible(value: object) -> object:
-    """Whatever the template puts in; what is markup already is ours."""
+    """Make visible whatever a template inserts, apart from markup, which is h123's own."""
     return visible(value) if type(value) is str else value
 
 
 def _commands(text: str) -> Markup:
-    """What stands in backticks is set as code."""
+    """Set text in backticks as code."""
     parts = map(str, map(escape, visible(text).split("`")))
     return Markup("".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts)))
 
 
 PLACE = "<!-- contents -->"
-"""Where a template wants the list."""
+"""The place in a template for the list of headings."""
 _HEADING = re.compile(r"<h2>(.*?)</h2>", re.DOTALL)
 
 

@@ -1,1 +1,1 @@
-"""What was found, in sentences, numbers and names: for the terminal and the page alike."""
+"""Describes results in sentences, numbers and names, for both the terminal and the page."""

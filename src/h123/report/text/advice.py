@@ -1,4 +1,4 @@
-"""What would decide what is undecided: how many more blocks, how long they take, and the command that runs them."""
+"""What would decide open questions: how many more blocks, how long they take, and the command that runs them."""
 
 from collections.abc import Sequence
 
@@ -31,7 +31,7 @@ def advice(verdicts: Verdicts) -> list[str]:
 
 
 def remedy(comparison: JudgedComparison) -> str:
-    """What would decide one comparison, as a sentence; empty where nothing is to be decided or known about it."""
+    """What would decide one comparison, as a sentence. Empty where nothing is open or known."""
     projection = comparison.get("projection")
     if not projection:
         return ""

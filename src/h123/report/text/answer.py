@@ -23,12 +23,12 @@ from h123.study import Metric, metric
 _SHOWN = 3
 _ENOUGH_TO_READ = 6
 _OTHER_SIDE = 0.01
-"""By which medians on the other side of 1 than the paired ratio are off."""
+"""Medians on the other side of 1 than the paired ratio are reported if they are off by this share."""
 
 
 @dataclass(frozen=True)
 class Best:
-    """Which level is best at one metric in one cell: `levels`, or nobody knows `between` which (empty: between all)."""
+    """Which level is best at one metric in one cell: `levels`, or unknown `between` several (empty: between all)."""
 
     levels: Sequence[str]
     between: Sequence[str] = ()
@@ -53,20 +53,20 @@ class AnswerRow:
     cell: Mapping[str, str]
     metric: Metric
     values: Mapping[str, float | None]
-    """By level."""
+    """The values by level."""
     best: Best
     ratios: Mapping[tuple[str, str], JudgedComparison]
     """The comparisons of pairs of levels, twins left out."""
 
     @property
     def words(self) -> str:
-        """Who is best."""
+        """The best level in words."""
         if self.ratios and all(comparison["withheld"] for comparison in self.ratios.values()):
             return "not judged"
         return self.best.words
 
     def value(self, name: str) -> str:
-        """`62.3 ms*`: the star is on what is best."""
+        """The value of a level: `62.3 ms*`, where the star marks the best."""
         return self.metric.format(self.values.get(name)) + "*" * (name in self.best.levels)
 
     def ratio(self, pair: tuple[str, str]) -> str:
@@ -79,7 +79,7 @@ class AnswerRow:
         return a / b if a and b and a / b > 0 else None
 
     def parts(self, pair: tuple[str, str]) -> bool:
-        """Whether the medians say something else than the paired ratio."""
+        """Whether the medians disagree with the paired ratio."""
         comparison, medians = self.ratios.get(pair), self.medians(pair)
         if comparison is None or unfit(comparison) or not comparison["ratio"] or not medians:
             return False
@@ -89,8 +89,8 @@ class AnswerRow:
 
 @dataclass(frozen=True)
 class AnswerTable:
-    """The answer by one metric of the question: a row for each cell, a column for each level; below a row those of cold
-    requests in the same cell."""
+    """The answer by one metric of the question: a row for each cell, a column for each level. Rows of cold requests
+    come below the row of their cell."""
 
     metric: Metric
     workload: str
@@ -100,7 +100,7 @@ class AnswerTable:
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """Those that the answer compares."""
+        """The pairs that the answer compares."""
         return list(dict.fromkeys(pair for row in self.main for pair in row.ratios))
 
     @property
@@ -119,7 +119,8 @@ class AnswerTable:
 
     @property
     def tally(self) -> str:
-        """How often each level is best, where the rows are many: `Fastest: HTTP/1.1 in 30 of 44; ...`; else empty."""
+        """How often each level is best, where there are many rows: `Fastest: HTTP/1.1 in 30 of 44; ...`; otherwise
+        empty."""
         rows = self.main
         if len(rows) <= _ENOUGH_TO_READ:
             return ""
@@ -134,14 +135,14 @@ class AnswerTable:
         return [name for name in _ranked(row.values, row.metric) if row.values[name] is not None]
 
     def name(self, row: AnswerRow) -> str:
-        """The cell's name, or the workload where nothing else varies; of cold requests what they are."""
+        """The cell's name, or the workload where nothing else varies. Rows of cold requests say so."""
         if row.metric is self.metric:
             return cell_name(row.cell) or self.workload
         title = row.metric.title.removeprefix(f"{self.metric.title}, ")
         return title[:1].lower() + title[1:]
 
     def parting(self, most: int | None = None) -> str:
-        """Where medians say something else than the paired ratios, and why; `most`: places that are named."""
+        """Where medians disagree with the paired ratios, and why. `most`: the number of places to name."""
         places = [(row, pair) for row in self.rows for pair in row.ratios if row.parts(pair)]
         if not places:
             return ""
@@ -179,12 +180,12 @@ def cold(verdicts: Verdicts) -> list[JudgedComparison]:
 
 
 def findings(compared: Iterable[JudgedComparison]) -> list[JudgedComparison]:
-    """Those that found a difference."""
+    """The comparisons that found a difference."""
     return list(filter(decided, compared))
 
 
 def no_answer(verdicts: Verdicts) -> str:
-    """Why there is none."""
+    """Why there is no answer."""
     comparisons, valid = headline(verdicts["comparisons"]), verdicts["trials"]["valid"]
     if not comparisons:
         return "No answer: none of what the study compares is in this campaign."
@@ -198,24 +199,24 @@ def no_answer(verdicts: Verdicts) -> str:
 
 
 def shown_ratio(comparison: JudgedComparison) -> str:
-    """The estimate; a dash of what is not judged because its data cannot be relied on."""
+    """The estimate; a dash where the comparison is not judged because its data are unreliable."""
     return "–" if unfit(comparison) else ratio(comparison["ratio"], comparison["low"], comparison["high"])
 
 
 def _cold(name: str) -> list[str]:
-    """The metrics of cold requests that belong beside one: its own, and beside latency the first byte's too."""
+    """The metrics of cold requests that belong to a metric: its own, and for latency also the first byte's."""
     of = metric(name)
     return [cold for cold in dict.fromkeys([of.cold, metric("ttfb").cold if of.cold else None]) if cold]
 
 
 def best(levels: Sequence[str], compared: Sequence[JudgedComparison], unanswered: Collection[str] = ()) -> Best:
-    """The best of `levels` by the verdicts of one metric in one cell, whatever family they are of.
+    """The best of `levels` by the verdicts of one metric in one cell, whatever their family.
 
-    That is the level that the verdicts call better than every level that it was compared with; those that are
-    equivalent to it share the mark. All others must have been called worse than some level. Where a comparison that
-    this needs is missing or inconclusive there is no clear winner between those that nothing was better than; of one
-    alone, between it and those that cannot be told from it. A level that is `unanswered`, which failed in every block,
-    is worse than all others, though nothing is said of its times.
+    That is the level that is better than every level that it was compared with. Levels equivalent to it share the
+    mark. All others must be worse than some level. Where a comparison that this needs is missing or inconclusive,
+    there is no clear winner between those that nothing was better than, or, if this is one level, between it and
+    those that are not clearly worse. A level that is `unanswered`, which failed in every block, is worse than all
+    others, though its times are unknown.
     """
     comparisons = [c for c in compared if not c["twin"]]
     worse = {c["b"] if standing(c) == "better" else c["a"] for c in comparisons if decided(c)}

@@ -20,7 +20,7 @@ def verdict_words(row: PublishedRow) -> str:
 
 
 def name(row: PublishedRow) -> str:
-    """What a comparison is about: `Latency, HTTP/3 / HTTP/2, poor`."""
+    """The comparison's name: `Latency, HTTP/3 / HTTP/2, poor`."""
     where = cell_name(row["cell"])
     return f"{metric(row['metric']).title}, {level(row['a'])} / {level(row['b'])}" + (f", {where}" if where else "")
 
@@ -51,5 +51,5 @@ def disagreements(published: AsPublished) -> list[PublishedRow]:
 
 
 def verdict_words_of_sound(row: PublishedRow) -> str:
-    """The sound verdict beside a published one, in the words of the published one's metric."""
+    """The sound verdict next to a published one, in the words of the published one's metric."""
     return metric_word(row["metric"], row["sound"]["verdict"]) if row["sound"] else "–"

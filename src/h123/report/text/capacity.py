@@ -1,4 +1,4 @@
-"""Latency against load in words: the knee, the maximum, and what a closed loop would have said."""
+"""Latency against load in words: the knee, the maximum, and what a closed loop would have reported."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -10,7 +10,7 @@ from h123.study.metrics.quantity import RequestRate
 
 _RATE = next(metric for metric in METRICS.values() if isinstance(metric.of, RequestRate))
 BUSY = 0.9
-"""Of one processor: beyond that the client may be what limits."""
+"""Above this share of one processor the client may be the limit."""
 
 
 def terminal_lines(capacity: Capacity | None) -> list[str]:
@@ -54,7 +54,7 @@ def _between(of: Middle) -> str:
 
 
 def limit(row: CapacityRow) -> str:
-    """Where the client had no time to spare at its maximum, so; else nothing."""
+    """A note where the client had no processor time left at its maximum; otherwise empty."""
     most = max((*row["steps"], *row["closed"]), key=lambda step: step["achieved"] or 0.0)
     if (most["client"] or 0.0) < BUSY:
         return ""
@@ -62,13 +62,13 @@ def limit(row: CapacityRow) -> str:
 
 
 def ratio_line(capacity: Capacity, what: str) -> str:
-    """All ratios of maxima, or of knees."""
+    """All ratios of maxima, or of knees, in a line."""
     rows = ratios(capacity, what)
     return f"Ratios of {'maxima' if what == 'maximum' else 'knees'}: {', '.join(rows)}."
 
 
 def ratios(capacity: Capacity, what: str) -> list[str]:
-    """Each in words, of maxima or of knees."""
+    """Each ratio of maxima, or of knees, in words."""
     phrases = []
     for row in capacity["ratios"]:
         if row["what"] == what:
@@ -80,7 +80,8 @@ def ratios(capacity: Capacity, what: str) -> list[str]:
 
 
 def omissions(rows: Sequence[CapacityRow]) -> Iterator[str]:
-    """For each treatment what its first step beyond the maximum took, and what a closed loop would have said of it."""
+    """For each treatment, the latency at its first step beyond the maximum, and what a closed loop would have
+    reported."""
     for row in rows:
         step = overloaded(row)
         if step is None or step["tail"] is None:

@@ -1,4 +1,4 @@
-"""Claims in words: what is claimed, what was measured of it, the verdict and why. For the terminal and the page."""
+"""Claims in words, for the terminal and the page: the claim, its measurement, the verdict and the reason."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,13 +37,13 @@ _INDENT = "       "
 
 @dataclass(frozen=True)
 class OtherLedgers:
-    """What another campaign makes of the same ledgers."""
+    """The decisions of another campaign on the same ledgers."""
 
     name: str
     ledgers: "Sequence[LedgerDecided]"
 
     def lines(self, title: str, claim: str) -> list[str]:
-        """Of one claim: `matched: refuted; -3.1 % (95 %: ...), from 8 blocks...`."""
+        """Its decision on one claim: `matched: refuted; -3.1 % (95 %: ...), from 8 blocks...`."""
         rows = [
             row for ledger in self.ledgers if ledger["title"] == title for row in ledger["claims"] if row["id"] == claim
         ]
@@ -94,7 +94,7 @@ def _print_claim(claim: "ClaimRow", console: Console) -> None:
 
 
 def result_line(result: "PublishedResult", claim: str) -> str:
-    """Which published result a verdict is of, and under what it holds."""
+    """The published result that a verdict comes from, and the settings under which it holds."""
     campaign = result.campaign
     study = campaign["study"]
     size = next(
@@ -157,7 +157,7 @@ def claim_words(claim: "ClaimRow") -> str:
 
 
 def statement(claim: "ClaimRow") -> str:
-    """What is claimed, of what and where."""
+    """The claim, with its subject and its conditions."""
     a, b = (level(side) if side else "" for side in (claim["a"], claim["b"]))
     sides = f"{a} {claim['direction']}" + (f" than {b}" if b else "") if a else ""
     if a and b and claim["direction"] in ("equivalent", "none"):
@@ -171,7 +171,7 @@ def statement(claim: "ClaimRow") -> str:
 
 
 def measured_lines(claim: "ClaimRow") -> list[str]:
-    """Each figure as a change with its interval, and what they rest on."""
+    """Each figure as a change with its interval, and the data that it rests on."""
     figures = [f"{_place(figure['cell'])}{change(figure)}" for figure in claim["figures"]]
     if not figures:
         return []
@@ -197,7 +197,7 @@ def arithmetic_lines(claim: "ClaimRow") -> list[str]:
 
 
 def remarks(claim: "ClaimRow") -> list[str]:
-    """Why the verdict is what it is, or what would decide, and what it does not cover."""
+    """The reason for the verdict, or what would decide the claim, and what the verdict does not cover."""
     because = "decided by: " if claim["verdict"] == "open" else "because " if claim["figures"] else ""
     if not because and (claim["reason"] or "").startswith("a campaign of "):
         because = "what the figures leave is decided by: "

@@ -1,4 +1,5 @@
-"""What all of a campaign's comparisons have in common: said once, and no part of any name."""
+"""Factors that all of a campaign's comparisons have in common. The report states them once and leaves them out of
+names."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -11,7 +12,7 @@ Data = TypeVar("Data")
 
 
 def common(verdicts: JudgedPart) -> Cell:
-    """The factors that have one level in all comparisons; none where nothing else would name the cells."""
+    """The factors that have one level in all comparisons; empty where nothing else would name the cells."""
     cells = [c["cell"] for c in verdicts["comparisons"]]
     if not cells:
         return {}

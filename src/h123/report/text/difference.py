@@ -24,7 +24,7 @@ from h123.study import Metric, metric
 _UNFIT = ("attempts", "unmeasured", "failures", "audits", "timeless", "answers")
 """Exclusions for which not even what was seen is worth saying."""
 _FACTOR = 2.0
-"""Up to this factor a difference is said in per cent."""
+"""Differences up to this factor are given in per cent."""
 
 
 class WithheldRow(TypedDict):
@@ -34,12 +34,12 @@ class WithheldRow(TypedDict):
 
 
 def unfit(row: WithheldRow) -> bool:
-    """Whether its figures cannot be relied on."""
+    """Whether its figures are unreliable."""
     return row["withheld"] is not None and row["withheld"]["kind"] in _UNFIT
 
 
 def sentence(comparison: VerdictRow, margin: float) -> str:
-    """What came of a comparison, verdict and interval included; `margin` is the equivalence margin (0.05: 5 %)."""
+    """The result of a comparison, with verdict and interval. `margin` is the equivalence margin (0.05: 5 %)."""
     where, phrases, estimate = place(comparison["cell"]), _Phrases(comparison), comparison["ratio"]
     if withheld := comparison["withheld"]:
         so_far = f"so far {phrases.between(*phrases.bounds)}, but " if phrases.bounds and not unfit(comparison) else ""
@@ -66,7 +66,7 @@ def sentence(comparison: VerdictRow, margin: float) -> str:
 
 
 def confidence(comparisons: Sequence[VerdictRow]) -> str:
-    """What the intervals in the sentences about these are worth; empty where there are none to speak of."""
+    """The confidence of the intervals in the sentences about these. Empty where there are none."""
     sure = [c["confidence"] or 0.0 for c in comparisons if c["low"] is not None and not unfit(c)]
     if not sure or min(sure) < MEANINGFUL_CONFIDENCE:
         return ""
@@ -74,7 +74,8 @@ def confidence(comparisons: Sequence[VerdictRow]) -> str:
 
 
 def by(ratios: Sequence[float]) -> str:
-    """How far ratios on one side of 1 are from it: `by 18 to 38 %`, `2.1 to 3.6 times`; empty if they are on both."""
+    """How far ratios on one side of 1 are from it: `by 18 to 38 %`, `2.1 to 3.6 times`. Empty if they are on both
+    sides."""
     away = sorted(max(ratio, 1 / ratio) for ratio in ratios)
     if not away or min(ratios) < 1 < max(ratios):
         return ""
@@ -192,7 +193,7 @@ def _range(low: str, high: str) -> str:
 
 
 def _percentage(share: float) -> str:
-    """`24`, `5.3`, `0.04`; never 100 for what is less."""
+    """Format a percentage: `24`, `5.3`, `0.04`; never 100 for less than that."""
     value = 100 * share
     if 99.5 <= value < 100:
         return f"{min(value, 99.99):.2f}"

@@ -9,15 +9,14 @@ from h123.report.text.words import decided, level, listed, standing, verdict_wor
 from h123.study import metric
 
 ENOUGH_TO_READ = 6
-"""More answers than this are summed up."""
+"""More answers than this are summarised."""
 _NAMED = 3
 
 
 def headline_sentences(answers: Sequence[JudgedComparison]) -> list[tuple[str, str]]:
     """How the first level does, and a sentence, the most frequent word first: `Latency, HTTP/3 v HTTP/2: faster in 16
-    of 24 (by 18 to 38 %): all with network medium or poor.` Empty where the answers are few enough to be read one by
-    one.
-    """
+    of 24 (by 18 to 38 %): all with network medium or poor.` Empty where the answers are few enough to read one by
+    one."""
     if len(answers) <= ENOUGH_TO_READ:
         return []
     firsts_by_predicate: dict[tuple[str, str, str, str, str], list[str]] = {}
@@ -40,7 +39,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _predicate(word: str, about: Sequence[JudgedComparison]) -> str:
-    """Of those that the word holds for: what is not judged is not undecided."""
+    """The clause for those that the word holds for. A comparison that is not judged is not undecided."""
     agreeing = [a for a in about if verdict_word(a) == word]
     ratios = [a["ratio"] for a in agreeing if a["ratio"] is not None]
     span_text = by(ratios) if decided(agreeing[0]) else ""
@@ -51,7 +50,7 @@ def _predicate(word: str, about: Sequence[JudgedComparison]) -> str:
 
 
 def _where(comparisons: Sequence[JudgedComparison], about: Sequence[JudgedComparison]) -> str:
-    """The factors of which not all levels are among those of `held`; and whether it holds at all that have them."""
+    """The factors that restrict where the word holds, and whether it holds everywhere within these levels."""
     levels_by_factor: dict[str, list[str]] = {}
     for factor in about[0]["cell"]:
         levels = list(dict.fromkeys(a["cell"][factor] for a in comparisons))

@@ -8,11 +8,11 @@ from h123.report.text.words import cell_name, level, percent, ratio
 from h123.study import metric
 
 NOTABLE = 0.03
-"""Of an estimate, by which the geometric mean of the same ratios may be off without a word."""
+"""The share of an estimate by which the geometric mean of the same ratios may differ without a remark."""
 
 
 def terminal_lines(rows: Sequence[LadderRow], answers: Sequence[JudgedComparison]) -> list[str]:
-    """The steps, then a line for each cell by the metrics that answer the question (`asked`); none without a ladder."""
+    """The steps, then a line for each cell by the metrics in `answers`. Empty without a ladder."""
     metrics = {c["metric"] for c in answers}
     answer_rows = [row for row in rows if row["metric"] in metrics]
     if not answer_rows:
@@ -39,12 +39,12 @@ def product(row: LadderRow) -> str:
 
 
 def factor(of: Factor) -> str:
-    """Of one step, or of the whole."""
+    """The factor of one step, or of the whole."""
     return ratio(of["factor"], of["low"], of["high"])
 
 
 def caveat(row: LadderRow) -> str:
-    """What a few blocks make of the means; nothing, where they are about what the comparisons estimate."""
+    """A note where a few blocks move the means away from the comparisons' estimates; otherwise empty."""
     if row["apart"] is None or row["apart"] <= NOTABLE:
         return ""
     return f"; a few blocks are unlike the others, and pull one of these by {percent(row['apart'])}"

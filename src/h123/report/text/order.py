@@ -7,7 +7,7 @@ from h123.analysis.comparisons.rows import JudgedComparison
 from h123.report.text.words import cell_name
 
 MANY_PAIRS = 4
-"""More pairs than this are the rows of a picture, sorted, and its cells are the panels."""
+"""If there are more pairs than this, they are the sorted rows of a figure, and its cells are the panels."""
 
 
 def by_ratio(comparisons: Sequence[JudgedComparison]) -> list[JudgedComparison]:
@@ -19,12 +19,12 @@ def by_ratio(comparisons: Sequence[JudgedComparison]) -> list[JudgedComparison]:
 
 
 def many(comparisons: Iterable[JudgedComparison]) -> bool:
-    """Whether they are of many pairs."""
+    """Whether the comparisons have many pairs."""
     return len({(c["a"], c["b"]) for c in comparisons}) > MANY_PAIRS
 
 
 def distinct(names: Iterable[str]) -> list[str]:
-    """Each once, in the order of their first appearance."""
+    """The distinct names, in the order of their first appearance."""
     return list(dict.fromkeys(names))
 
 

@@ -1,4 +1,5 @@
-"""What came of the comparisons, a sentence each; those of one place that are not judged for one reason share theirs."""
+"""The results of comparisons, with a sentence each. Comparisons of one place that are not judged for one reason share a
+sentence."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,17 +14,17 @@ from h123.report.text.words import level, listed, opened, place, standing, unbro
 
 @dataclass(frozen=True)
 class OutcomeSentence:
-    """Of one comparison, or of several that have the same."""
+    """A sentence about one comparison, or about several with the same result."""
 
     standing: str
-    """Of its first level."""
+    """How the first level does."""
     text: str
     note: str
-    """What else is known of it; empty where the sentence says all."""
+    """Further remarks. Empty where the sentence says everything."""
 
 
 def outcomes(comparisons: Sequence[JudgedComparison], margin: float) -> Iterator[OutcomeSentence]:
-    """In the order of the comparisons; `margin` is the equivalence margin (0.05: 5 %)."""
+    """The sentences in the order of the comparisons. `margin` is the equivalence margin (0.05: 5 %)."""
     pairs = {(c["a"], c["b"]) for c in comparisons}
     for _, members in groupby(enumerate(comparisons), key=lambda numbered: _shared(*numbered)):
         alike = [comparison for _, comparison in members]
@@ -33,14 +34,14 @@ def outcomes(comparisons: Sequence[JudgedComparison], margin: float) -> Iterator
 
 
 def _shared(number: int, comparison: JudgedComparison) -> object:
-    """Equal for those that one sentence tells."""
+    """A key that is equal for comparisons that share a sentence."""
     if not unfit(comparison):
         return number
     return tuple(comparison["cell"].items()), _why(comparison)
 
 
 def _why(comparison: JudgedComparison) -> str:
-    """It is not judged."""
+    """Why it is not judged."""
     return comparison["withheld"]["why"] if comparison["withheld"] else ""
 
 
@@ -53,6 +54,6 @@ def _unjudged(alike: Sequence[JudgedComparison]) -> str:
 
 
 def gate_lines(verdicts: GatePart) -> Sequence[str]:
-    """What became of a campaign's conditions, the verdict first; none where nothing is required."""
+    """The outcome of a campaign's conditions, the verdict first. Empty where there are none."""
     gate = verdicts.get("gate")
     return gate["lines"] if gate else []

@@ -1,4 +1,4 @@
-"""A published work's printed values beside a campaign's own, or beside those of two campaigns: what the page shows."""
+"""The page's table of a published work's printed values next to those of one campaign or two."""
 
 import math
 import re
@@ -19,7 +19,7 @@ from h123.store import CampaignFolder
 from h123.study import metric
 
 Row = dict[str, Any]
-"""Of a table, as the page shows it."""
+"""A row of a table, as the page shows it."""
 IMPOSSIBLE = 1.02
 """Times what the link carries, above which a printed value cannot be: rounding is less."""
 _MEANINGFUL_CONFIDENCE = 0.8
@@ -57,7 +57,7 @@ class PrintedTable:
 
 
 def printed_side(study: Mapping[str, Any], campaign: str, verdicts: Mapping[str, Any]) -> PrintedSide | None:
-    """A campaign's side; None where its study has no printed values to stand beside. `study`: as resolved."""
+    """A campaign's side. None where no printed values belong to its study. `study`: as resolved."""
     printed = (verdicts["as_published"] or {}).get("printed")
     if not printed:
         return None
@@ -66,7 +66,8 @@ def printed_side(study: Mapping[str, Any], campaign: str, verdicts: Mapping[str,
 
 
 def open_other_side(here: CampaignFolder, path: Path) -> PrintedSide:
-    """The campaign in `path`, to stand beside `here`. Raises UserError where it cannot; reads only."""
+    """The side of the campaign in `path`, to show next to `here`. It only reads. Raises UserError where they cannot be
+    compared."""
     if real(path) == real(here.path):
         raise UserError(f"{path} is the campaign itself", remedy="name the folder of another campaign after --beside")
     other = CampaignFolder.open(path)
@@ -76,7 +77,7 @@ def open_other_side(here: CampaignFolder, path: Path) -> PrintedSide:
 
 
 def nothing_printed(folder: CampaignFolder) -> UserError:
-    """What is wrong with a campaign that has no printed values beside it."""
+    """The error about a campaign without printed values."""
     return UserError(
         f"{folder.path} is of study {folder.study['name']!r}, for which no file in published/ has values",
         remedy="--beside takes two campaigns of studies that one file in published/ names, analysed `as_published`",
@@ -143,7 +144,7 @@ def _title(row: Row) -> str:
 
 
 def _remarks(values: Sequence[Row], sides: Sequence[PrintedSide]) -> list[str]:
-    """What the table says as a whole, and what to know of its campaigns."""
+    """Remarks about the whole table, and about its campaigns."""
     links = [row["link"] for row in values if row["link"]]
     alone = sum(link["alone"]["used"] > IMPOSSIBLE for link in links)
     share = sum(bool(link["share"]) and link["share"]["used"] > IMPOSSIBLE for link in links)
@@ -238,5 +239,5 @@ def _correlation(value: float) -> str:
 
 
 def _printed_words(figures: Sequence[str]) -> str:
-    """As printed, with a space before the unit."""
+    """The figures as printed, with a space before the unit."""
     return " – ".join(re.sub(r"(?<=\d)(?=[A-Za-z%])", " ", text) for text in figures)

@@ -1,4 +1,4 @@
-"""What is said of each section of verdicts.json, and where it stands: a section's words are registered here."""
+"""Registers the sentences of each section of verdicts.json, and where they appear."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -63,16 +63,16 @@ Lines = Callable[[Verdicts], Sequence[str]]
 
 @dataclass(frozen=True)
 class SectionWords:
-    """What is said of a section; each function takes the section's own part, and whatever else of verdicts.json it
-    names."""
+    """The sentences of a section. Each function takes the section's own part, and the other parts of verdicts.json that
+    it names."""
 
     section: Section[Any]
     first: Lines | None = None
-    """What a reader must know before any answer: of servers that did different work, of subjects that failed."""
+    """What a reader must know before any answer: servers that did different work, subjects that failed."""
     below: Callable[[Verdicts], Iterable[SectionLine]] | None = None
     """Below the answer."""
     trust: Lines | None = None
-    """What one should know before believing the answer."""
+    """What to know before you believe the answer."""
     last: Lines | None = None
     """After all of these."""
 
@@ -143,24 +143,24 @@ SAID: Sequence[SectionWords] = [
     SectionWords(published.SECTION, last=_as_published),
     SectionWords(ledgers.SECTION, last=_claims),
 ]
-"""In the order in which they are said."""
+"""The sections in the order of their sentences."""
 
 
 def first_lines(verdicts: Verdicts) -> list[str]:
-    """What a reader must know before any answer."""
+    """The sentences before any answer."""
     return [line for registered in SAID if registered.first for line in registered.first(verdicts)]
 
 
 def below(verdicts: Verdicts) -> list[SectionLine]:
-    """What stands below the answer."""
+    """The sentences below the answer."""
     return [line for registered in SAID if registered.below for line in registered.below(verdicts)]
 
 
 def trust(verdicts: Verdicts) -> list[str]:
-    """What one should know before believing the answer: completeness, A/A, caveats, audits."""
+    """What to know before you believe the answer: completeness, A/A, caveats, audits."""
     return [line for registered in SAID if registered.trust for line in registered.trust(verdicts)]
 
 
 def last(verdicts: Verdicts) -> list[str]:
-    """What stands at the end."""
+    """The sentences at the end."""
     return [line for registered in SAID if registered.last for line in registered.last(verdicts)]

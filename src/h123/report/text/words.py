@@ -60,7 +60,7 @@ def cell_name(cell: Mapping[str, str]) -> str:
 
 
 def place(cell: Mapping[str, str]) -> str:
-    """Where a comparison holds: `on poor under light load`; empty where nothing but the compared factor varies."""
+    """Where a comparison holds: `on poor under light load`. Empty where only the compared factor varies."""
     places, phrases, before = _VOCABULARY["places"], list[str](), ""
     for factor, name in cell.items():
         phrase = places.get(factor, places["default"]).format(factor=factor, level=level(name))
@@ -108,7 +108,7 @@ def verdict_word(comparison: VerdictRow) -> str:
 
 
 def metric_word(name: str, verdict: str) -> str:
-    """What a verdict on a metric is called, margins aside."""
+    """The word for a verdict on a metric, without margins."""
     of = metric(name)
     words = {"better": of.words.better, "worse": of.words.worse, "inconclusive": "cannot tell yet"}
     return words.get(of.standing(verdict), verdict)
@@ -130,7 +130,7 @@ def listed(names: Sequence[str], last: str) -> str:
 
 
 def unbroken(text: str) -> str:
-    """No-break spaces where a number stands with its unit, and within an interval."""
+    """Put no-break spaces between a number and its unit, and within an interval."""
     return text.replace(" %", "\u00a0%").replace("\u00a0% ", "\u00a0%\u00a0").replace(" – ", "\u00a0–\u00a0")
 
 

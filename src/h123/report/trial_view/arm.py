@@ -1,4 +1,4 @@
-"""All that an attempt left of its course, or why it left less."""
+"""An attempt and everything that it recorded, or why it recorded less."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Arm:
 
     @cached_property
     def trial(self) -> TrialFile:
-        """What was to be run."""
+        """The trial's definition."""
         return read_document(self.attempt.folder / "trial.json", TrialFile)
 
     @property
@@ -41,7 +41,7 @@ class Arm:
         return self.trial.links[0]
 
     def way(self, way: int) -> Direction:
-        """What the link does to packets of a way."""
+        """What the link does to packets in one direction."""
         return (self.link.down if way == DOWN else self.link.up) or Direction()
 
     def sender(self, way: int) -> str:
@@ -51,23 +51,23 @@ class Arm:
 
     @cached_property
     def report(self) -> Report | None:
-        """What the lab says of it; None of imported samples, and of a lab that was killed."""
+        """The lab's report. None for imported samples, and for a lab that was killed."""
         file = self.attempt.folder / "report.json"
         return read_document(file, Report) if file.is_file() else None
 
     @cached_property
     def packets(self) -> Packets | None:
-        """Those of the link, if they were recorded."""
+        """The link's packets, if they were recorded."""
         return _if_there(lambda: read_packets(self.attempt.folder))
 
     def of_way(self, way: int) -> Packets:
-        """Those of one way; none where there is no record."""
+        """The packets in one direction. Empty without a record."""
         record = self.packets
         return np.empty(0, PACKET) if record is None else record[record["way"] == way]
 
     @cached_property
     def connections(self) -> Sequence[Connection]:
-        """As the link saw them."""
+        """The connections, as the link saw them."""
         if self.packets is None:
             return []
         return connections(self.packets, self.way(0), self.way(1), shared=self.shared)
@@ -79,22 +79,22 @@ class Arm:
 
     @cached_property
     def stack_logs(self) -> StackLogs:
-        """What the server's QUIC stack left of its own."""
+        """The logs of the server's QUIC stack."""
         return read_stack_logs(self.attempt.folder)
 
     @cached_property
     def logs(self) -> Sequence[StackLog | None]:
-        """Of each connection."""
+        """The log of each connection."""
         return match_logs(self.stack_logs.logs, self.connections)
 
     @property
     def datagrams(self) -> bool:
-        """Whether any came to the link."""
+        """Whether any UDP datagram reached the link."""
         return self.packets is not None and bool((self.packets["protocol"] == UDP).any())
 
     @property
     def quic(self) -> bool:
-        """Whether all its connections were QUIC's."""
+        """Whether all its connections used QUIC."""
         return bool(self.connections) and all(connection.quic for connection in self.connections)
 
     @cached_property
@@ -104,19 +104,19 @@ class Arm:
 
     @cached_property
     def requests(self) -> list[Sample]:
-        """In the order of their start; none where the attempt left no samples."""
+        """The requests in the order of their start. Empty where the attempt left no samples."""
         file = self.attempt.folder / "samples.parquet"
         return read_samples(file, self.attempt.statuses, measured=bool(self.report)) if file.is_file() else []
 
     @cached_property
     def explained(self) -> ExplainedTrial | None:
-        """What the time of its requests was spent on, if packets tell."""
+        """What its requests spent their time on, if packets show it."""
         complete = self.packets is not None and self.requests and self.report
         return _if_there(lambda: explain(self.attempt.folder, self.attempt.statuses)) if complete else None
 
     @cached_property
     def begin_ns(self) -> int:
-        """When the client began."""
+        """When the client began, ns."""
         if self.report and self.report.main_began_ns:
             return self.report.main_began_ns
         firsts = [row["start_ns"] for row in self.requests[:1]]
@@ -124,7 +124,7 @@ class Arm:
 
     @cached_property
     def end_ns(self) -> int:
-        """When nothing more was seen."""
+        """When the last packet or request ended, ns."""
         lasts = [row["end_ns"] for row in self.requests]
         return max([self.begin_ns + 1, *lasts, *self._packet_times[1:]])
 
@@ -148,7 +148,7 @@ class Arm:
 
 
 def arms(choices: Sequence[SelectedAttempt], factor: str) -> list[Arm]:
-    """With names that tell one from the other; one alone is called by its level of the compared factor."""
+    """The attempts with names that distinguish them. A single one has the name of its compared level."""
     if len(choices) == 1:
         return [Arm(choices[0], _arm_name(choices[0], [factor]))]
     first, second = choices

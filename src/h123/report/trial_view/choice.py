@@ -1,4 +1,4 @@
-"""Which attempts a page is to show: those that a person names."""
+"""Selects the attempts that the user names for a page."""
 
 import difflib
 import json
@@ -22,7 +22,7 @@ class SelectedAttempt:
     trial: str
     attempt: int
     counts: bool
-    """Whether it is the one that its trial's results rest on."""
+    """Whether its trial's results rest on it."""
     valid: bool
     reasons: Sequence[Mapping[str, str]]
     """Why it is not valid."""
@@ -32,7 +32,7 @@ class SelectedAttempt:
     twin: bool
     clock: str | None
     statuses: Sequence[int]
-    """That each resource must be answered with."""
+    """The status that each resource must be answered with."""
     folder: Path
 
     @property
@@ -42,9 +42,10 @@ class SelectedAttempt:
 
 
 def choose(folder: CampaignFolder, names: Sequence[str]) -> list[SelectedAttempt]:
-    """Of names such as `b01-t01-medium-h2` the attempt that counts; of `b01-t01-medium-h2~1` the first one.
+    """Find the attempts by name. `b01-t01-medium-h2` names the attempt that counts, `b01-t01-medium-h2~1` the first
+    one.
 
-    Raises UserError where there is none, or its files are not as they were measured.
+    Raises UserError where there is none, or its files have changed.
     """
     if len(names) > _MOST:
         raise UserError(f"{len(names)} trials are too many for one page", remedy="name one, or two to compare")

@@ -1,4 +1,4 @@
-"""What a page says of both ends in words: their processors, how they sent datagrams, what their stack says itself."""
+"""Describes both ends of a trial: their processors, how they sent datagrams, and what their stacks logged."""
 
 from collections.abc import Iterator
 
@@ -8,9 +8,9 @@ from h123.packets.capture import DOWN, UDP, UP
 from h123.report.trial_view.arm import Arm
 
 _WAYS = {"server": DOWN, "client": UP}
-"""What each of them sends."""
+"""The direction in which each of them sends."""
 _ALONE = 1.05
-"""Datagrams a send: up to so many each is sent by itself, but for a few."""
+"""Datagrams a send. Up to this mean, nearly every datagram is sent alone."""
 
 
 def processor(arm: Arm, role: str) -> str:
@@ -24,7 +24,8 @@ def processor(arm: Arm, role: str) -> str:
 
 
 def sends(arm: Arm, role: str) -> str:
-    """How many datagrams an end gave the kernel at a time: of those that are sent together (GSO) it counts one."""
+    """How many datagrams an end gave the kernel at a time. The end counts datagrams that are sent together (GSO) as
+    one."""
     host = _host(arm, role)
     if host is None or arm.packets is None or arm.left_out:
         return "–"
@@ -44,7 +45,7 @@ def dropped(arm: Arm, role: str) -> str:
 
 
 def log(arm: Arm) -> str:
-    """`took 34 packets for lost; held by flow control: 340 ms of a stream's`: what the server's qlog says."""
+    """The facts of the server's qlog: `took 34 packets for lost; held by flow control: 340 ms of a stream's`."""
     logs = [entry for entry in arm.logs if entry is not None]
     if not logs:
         return "–"
@@ -64,7 +65,7 @@ def log(arm: Arm) -> str:
 
 
 def unread(arm: Arm) -> Iterator[str]:
-    """What of its logs cannot be shown, and why."""
+    """The logs that cannot be shown, and why."""
     for why in arm.stack_logs.faults:
         yield f"{why}; what its server says of that connection is not shown."
     if arm.stack_logs.logs and not any(arm.logs):

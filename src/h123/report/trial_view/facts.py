@@ -1,4 +1,4 @@
-"""What a page says of its arms in words: what they are, what they did, and what they left no record of."""
+"""Describes the attempts on a page: what they are, what they did, and what they have no record of."""
 
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -14,7 +14,7 @@ from h123.study import Network
 from h123.study.workload import ABANDONED
 
 Row = tuple[str, list[str]]
-"""What is said, and of each arm."""
+"""The name of a fact, and its value for each arm."""
 _LONG_S = 10
 
 

@@ -1,4 +1,4 @@
-"""What is drawn of one trial or two."""
+"""The figures of one trial or two."""
 
 from collections.abc import Iterator, Sequence
 

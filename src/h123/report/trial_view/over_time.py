@@ -16,7 +16,8 @@ from h123.report.look import COLOURS, NARROW, SERIES, WIDE, Mark
 FATES = {LOST: "lost", QUEUE_FULL: "queue full", BLOCKED: "blocked"}
 HELD = max(FATES) + 1
 KINDS = {**FATES, HELD: "flow control"}
-"""Of ticks: packets that never came out of the link, by their fates, and times in which flow control held a sender."""
+"""The kinds of ticks: packets that never left the link, by their fates, and times in which flow control blocked a
+sender."""
 _LEFT = 70
 """Pixels left of every plot, so that all have their times one below another."""
 _ROW = 16
@@ -31,17 +32,17 @@ class Line:
     """A line of a panel."""
 
     name: str
-    """What its colour and dashes stand for."""
+    """The meaning of its colour and dashes."""
     arm: int | None
-    """Whose colour it has; None: nobody's."""
+    """The arm whose colour it has. None: a neutral colour."""
     seconds: Numbers
     values: Numbers
     dashed: bool = False
-    """Whether it is given, or told by others, and not by packets."""
+    """Whether its values come from a setting or a log rather than from packets."""
     steps: bool = False
     """Whether each value holds until the next."""
     points: bool = False
-    """Whether its values are so few that each is marked."""
+    """Whether it has so few values that each is marked."""
     crosses: tuple[Numbers, Numbers] | None = None
     """Times and values to be marked as losses."""
     dots: tuple[Numbers, Numbers] | None = None
@@ -60,7 +61,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Ticks:
-    """When something happened to an arm that is worth a mark above the lines."""
+    """Events of an arm that are marked above the lines."""
 
     arm: int
     kind: int

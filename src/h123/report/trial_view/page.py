@@ -16,7 +16,7 @@ from h123.store import CampaignFolder
 def write_trial_view(
     folder: CampaignFolder, attempts: Sequence[SelectedAttempt], page: Path, *, force: bool = False
 ) -> None:
-    """Write the page about one attempt, or two; `force`: over one that is there. Raises OSError, UserError."""
+    """Write the page about one attempt, or two. `force`: replace an existing page. Raises OSError, UserError."""
     pair = arms(attempts, folder.study["compare"]["factor"])
     undrawn = REPORT.note("Figures")
     if undrawn:

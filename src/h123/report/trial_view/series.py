@@ -38,20 +38,20 @@ WAYS = {DOWN: "down, to the client", UP: "up, to the server"}
 RATE = "the link's rate"
 WINDOW, SMOOTHED, FULL = "congestion window", "smoothed round trip", "a full queue"
 CONNECTIONS = 8
-"""Of an arm in a sequence plot."""
+"""The most connections of an arm in a sequence plot."""
 _LOOKS, _FEW = 5, 60
-"""Looks that make a line, and those that are few enough to be marked one by one."""
+"""The fewest values that make a line, and the most that are marked one by one."""
 _FAR = 4
 """Times what was reached at most: a rate above is named, for drawn it would flatten the rest."""
 
 
 def bins_of(arms: Sequence[Arm]) -> Bins:
-    """From when the clients began, which is 0 of every arm's time, to the end of the arm that took longest."""
+    """Bins from when the clients began, which is time 0 of every arm, to the end of the longest arm."""
     return Bins.covering(0, max(arm.end_ns - arm.begin_ns for arm in arms), MOST)
 
 
 def loss_marks(arms: Sequence[Arm], bins: Bins, ways: Sequence[int] = (DOWN, UP)) -> list[Ticks]:
-    """Of all arms and fates, a mark for each bin in which there was one."""
+    """The losses of all arms by fate, with a mark for each bin that has any."""
     marks = []
     for number, arm in enumerate(arms):
         for fate in FATES:
@@ -62,7 +62,8 @@ def loss_marks(arms: Sequence[Arm], bins: Bins, ways: Sequence[int] = (DOWN, UP)
 
 
 def stall_marks(arms: Sequence[Arm], bins: Bins, way: int) -> list[Ticks]:
-    """When flow control held the sender of a way, as the server's log has it: a mark for each bin of such a time."""
+    """When flow control blocked the sender in a direction, by the server's log, with a mark for each bin of such a
+    time."""
     marks = []
     for number, arm in enumerate(arms):
         own = arm.sender(way) == "server"
@@ -76,7 +77,7 @@ def stall_marks(arms: Sequence[Arm], bins: Bins, way: int) -> list[Ticks]:
 
 
 def throughput_figure(arms: Sequence[Arm], bins: Bins) -> Figure:
-    """Both ways."""
+    """The throughput in both directions."""
     caption = (
         f"What left the link in each {width(bins)}, whole IP packets, as the link's rate (dashed) counts them. "
         f"{marked(bins)}"
@@ -99,8 +100,8 @@ def _throughput(arms: Sequence[Arm], bins: Bins, way: int) -> Panel:
 
 
 def flight_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
-    """Bytes in flight of the way that carried more, and the congestion window where TCP was asked often enough for it,
-    or a QUIC server wrote it down."""
+    """Bytes in flight in the direction that carried more, and the congestion window where TCP's account has enough
+    values, or a QUIC server logged it."""
     flown = [bytes_in_flight(arm.connections, way, shifted_bins(bins, arm)) for arm in arms]
     windows = _senders(arms, bins, way, sender_window, logged_window)
     blocked = stall_marks(arms, bins, way)
@@ -121,7 +122,7 @@ def flight_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
 
 
 def round_trip_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
-    """As the sender could see it, and what TCP makes of it."""
+    """Round trips as the sender could see them, and TCP's estimate."""
     measured = [round_trips(arm.connections, way) for arm in arms]
     medians = [
         bins.medians(series.times - arm.begin_ns, series.values) for arm, series in zip(arms, measured, strict=True)
@@ -144,7 +145,7 @@ def round_trip_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
 
 
 def queue_figure(arms: Sequence[Arm], bins: Bins) -> Figure | None:
-    """How long packets waited for their turn; None where no link has a rate."""
+    """How long packets waited in the queue. None where no link has a rate."""
     panels = [panel for way in WAYS if (panel := _queue(arms, bins, way))]
     if not panels:
         return None
@@ -226,8 +227,8 @@ def _senders(
     of_account: Callable[[Account, str], Series],
     of_logs: Callable[[Sequence[StackLog], Bins], Series],
 ) -> dict[int, Series]:
-    """What senders tell themselves, in time since the client began: TCP's account, or what a QUIC server logs where it
-    sends; none of an arm with too few looks for a line."""
+    """The senders' own values, in time since the client began: TCP's account, or the log of a QUIC server that sends.
+    An arm with too few values for a line has none."""
     by_arm = {n: of_account(arm.account, arm.sender(way)) for n, arm in enumerate(arms) if arm.account is not None}
     for n, arm in enumerate(arms):
         logs = [log for log in arm.logs if log]
@@ -244,7 +245,7 @@ def sender_line(name: str, arm: int, series: Series, scale: float) -> Line:
 
 
 def _without_account(arms: Sequence[Arm], by_arm: Mapping[int, Series], what: str) -> Iterator[str]:
-    """Why it is not there, of each arm that lacks it."""
+    """Why it is missing, for each arm that lacks it."""
     for number, arm in enumerate(arms):
         if number in by_arm:
             continue
@@ -264,7 +265,7 @@ def _same(series: Series, other: Series) -> bool:
 
 
 def shifted(arm: Arm, way: int) -> Packets:
-    """Its packets of a way, in time since its client began."""
+    """Its packets in a direction, in time since its client began."""
     packets = arm.of_way(way).copy()
     packets["at_ns"] -= arm.begin_ns
     packets["left_ns"][packets["left_ns"] > 0] -= arm.begin_ns
@@ -278,15 +279,15 @@ def line(arm: Arm, number: int, bins: Bins, values: Numbers) -> Line:
 
 
 def rate_unit(most: float) -> tuple[float, str]:
-    """In which so many bits a second read best."""
+    """The unit in which this many bits a second read best."""
     return next((step for step in ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")) if most >= step[0]), (1, "bit/s"))
 
 
 def width(bins: Bins) -> str:
-    """Of a bin, for a person."""
+    """The width of a bin, for people."""
     return f"{bins.width / 1e6:g} ms" if bins.width < 10**9 else format_span(bins.width / 1e9)
 
 
 def marked(bins: Bins) -> str:
-    """What the marks above a figure are."""
+    """The meaning of the marks above a figure."""
     return f"Marks above: packets that the link lost or had no room for, one for each {width(bins)} that had any."

@@ -1,1 +1,1 @@
-"""Why levels differ, in sentences."""
+"""Explains in sentences why levels differ."""

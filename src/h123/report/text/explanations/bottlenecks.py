@@ -1,4 +1,4 @@
-"""What limited each treatment, as a table in Markdown: a column for each level that is compared."""
+"""What limited each treatment, as a table in Markdown with a column for each compared level."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -9,7 +9,7 @@ from h123.report.text.words import level
 from h123.study import Study
 
 _NAMED = 0.25
-"""Of a request's time; a part of less is told only where it is the largest."""
+"""The least share of a request's time that is named, unless it is the largest."""
 _PACKETS = (
     "**Bold**: what the largest part of a mean request's time was spent on, told from the link's packets; beside it "
     "what else took a quarter or more."
@@ -21,7 +21,7 @@ _PROCESSORS = (
 
 
 def limits_lines(rows: Sequence[Bottlenecks], study: Study, only: Mapping[str, Collection[str]]) -> Iterator[str]:
-    """Of the cells that `only` names (levels by factor). Raises UserError where there is none."""
+    """The tables of the cells that `only` names (levels by factor). Raises UserError where there is none."""
     selection = [row for row in rows if all(row.cell[factor] in levels for factor, levels in only.items())]
     if not selection:
         raise UserError(
@@ -35,7 +35,7 @@ def limits_lines(rows: Sequence[Bottlenecks], study: Study, only: Mapping[str, C
 
 
 def _rows(rows: Sequence[Bottlenecks], study: Study) -> list[dict[str, str]]:
-    """In the study's order, a cell a row."""
+    """The rows in the study's order, one for each cell."""
     compared, places = study.compare.factor, {name: list(levels) for name, levels in study.factors.items()}
     others = [factor for factor in places if factor != compared]
     columns = [place for place in places[compared] if any(row.cell[compared] == place for row in rows)]

@@ -1,4 +1,4 @@
-"""Why: what both sides of an answer spent a request's, a visit's or a recovery's time on, and which parts make the
+"""Explains a difference: what both sides spent a request's, a visit's or a recovery's time on, and which parts make the
 difference."""
 
 from collections.abc import Callable, Mapping, Sequence
@@ -41,15 +41,15 @@ _SIZED: Mapping[str, Callable[[float], str]] = {
         ("stream-limit", "connection-limit"), lambda size: f"a window of {size:,.0f} bytes".replace(",", " ")
     ),
 }
-"""Causes whose size is worth saying, and how it is said."""
+"""Causes whose size is reported, and the format of the size."""
 _TRIPS = 1.5
-"""Round trips from which on their number is said."""
+"""From this number on, round trips are counted in the text."""
 _NOTHING_S = 5e-6
 _MINUS = "\u2212"
 
 
 def cause_rows(verdicts: CausesPart) -> list[CausesRow]:
-    """All that is told; nothing of a campaign whose trials left no record of packets."""
+    """All rows; empty for a campaign whose trials left no record of packets."""
     return list(verdicts.get("causes", []))
 
 
@@ -85,7 +85,7 @@ def _detail(part: CauseRow) -> str:
 
 
 def _most(row: CausesRow) -> str:
-    """`23 % of the time of HTTP/3`: the side of which less is told."""
+    """`23 % of the time of HTTP/3`: the side with more unattributed time."""
     shares = {row["a"]: row["sums"]["a_unattributed"], row["b"]: row["sums"]["b_unattributed"]}
     name = max(shares, key=lambda name: shares[name])
     return f"{_percent(shares[name])} of the time of {level(name)}"
@@ -99,7 +99,7 @@ PAIRED = (
 
 
 def sums(row: CausesRow) -> str:
-    """How far the parts sum up to what was measured; nothing of verdicts that do not say."""
+    """How far the parts add up to the measured time. Empty for verdicts that do not say."""
     if "sums" not in row:
         return ""
     shares = row["sums"]
@@ -116,7 +116,7 @@ def sums(row: CausesRow) -> str:
 
 
 def blocking_words(row: CausesRow) -> str:
-    """What head-of-line blocking has of what losses cost; nothing where they cost neither side much."""
+    """The part of head-of-line blocking in the cost of losses. Empty where losses cost neither side much."""
     of = row.get("losses")
     longer = max(row["a_seconds"], row["b_seconds"])
     if not of or max(of["a_seconds"], of["b_seconds"]) < DRAWN * longer:
@@ -156,28 +156,28 @@ def main_parts(row: CausesRow) -> list[CauseRow]:
 
 
 def _alike(row: CausesRow) -> bool:
-    """Whether neither its sides nor what they spent it on differ by what is worth a word."""
+    """Whether neither its sides nor their parts differ noticeably."""
     difference = row["difference"]
     furthest = max(map(abs, (difference["seconds"], difference["low"], difference["high"])))
     return not noticed(row, furthest) and not main_parts(row)
 
 
 def noticed(row: CausesRow, seconds: float) -> bool:
-    """Whether so much of its time is worth a word."""
+    """Whether this share of its time is worth mentioning."""
     return abs(seconds) >= NOTICED * float(max(row["a_seconds"], row["b_seconds"]))
 
 
 @dataclass(frozen=True)
 class Observation:
-    """What a row takes apart, in words."""
+    """Words for what a row divides into parts."""
 
     singular: str
     plural: str
     whole: str
-    """What its parts sum up to."""
+    """The name of the sum of its parts."""
     typical: Literal["mean", "median"]
     which: str
-    """Of each trial."""
+    """Which of a trial's requests or visits it covers."""
 
 
 _REQUEST = Observation(
@@ -226,7 +226,7 @@ def _kind(row: CausesRow) -> str:
 
 
 def which(rows: Sequence[CausesRow]) -> str:
-    """What the rows tell of each trial, in sentences."""
+    """Sentences about which requests or visits of each trial the rows cover."""
     return " ".join(f"Of each trial {of.which}." for of in dict.fromkeys(map(observation, rows)))
 
 
@@ -253,7 +253,7 @@ def between(difference: SecondsBetween) -> str:
 
 
 def no_causes_error(verdicts: Verdicts) -> UserError:
-    """Why there is nothing to show."""
+    """The error that says why there is nothing to show."""
     if cause_rows(verdicts):
         return UserError(
             "of what --filter names nothing is told: its trials left no record of packets, as over a plain veth"
@@ -292,7 +292,7 @@ def title(row: CausesRow) -> str:
 
 
 def parts(row: CausesRow) -> list[PartRow]:
-    """Those that are worth a word, largest difference first, and the whole."""
+    """The parts that are worth mentioning, largest difference first, and the whole."""
     worth = (part for part in row["parts"] if noticed(row, max(part["a_seconds"], part["b_seconds"])))
     whole: PartRow = {
         "words": f"in all, over {row['blocks']} blocks",

@@ -24,7 +24,7 @@ def cpu_cost(split: PartsOfTime, row: PartsRow) -> CostRow:
 
 
 def terminal_lines(split: PartsOfTime, answers: Sequence[JudgedComparison]) -> list[str]:
-    """A line for each comparison that answers the question (`asked`); none without data."""
+    """A line for each comparison in `answers`, which answer the question. Empty without data."""
     keys = {(c["metric"], c["a"], c["b"]) for c in answers}
     rows = [row for row in split["rows"] if (row["metric"], row["a"], row["b"]) in keys]
     lines = [f"  {_subject(row)}: {_parts_words(split, row)}" for row in rows]

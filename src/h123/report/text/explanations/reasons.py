@@ -1,4 +1,4 @@
-"""Why, beside an answer: what makes the differences that it tells."""
+"""The reasons next to an answer: what makes its differences."""
 
 from collections.abc import Iterator, Sequence
 
@@ -42,8 +42,8 @@ def _later(c: JudgedComparison, later: Later) -> str:
 def _reasons(
     rows: Sequence[CausesRow], headlines: Sequence[JudgedComparison], comparisons: Sequence[JudgedComparison]
 ) -> Iterator[CausesRow]:
-    """Of what answers the question; where that does not differ, of what else does, such as first requests. Figures that
-    cannot be relied on have no reasons."""
+    """The reasons for the answer's differences; where the answer finds none, for other differences, such as those of
+    first requests. Unreliable figures have no reasons."""
     metrics = {c["metric"] for c in headlines}
     differences = [(c["cell"], c["a"], c["b"]) for c in headlines if decided(c)]
     for row in rows:

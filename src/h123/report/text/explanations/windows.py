@@ -1,4 +1,4 @@
-"""What is said of initial windows: how much of cold requests' differences they make by themselves."""
+"""Sentences about initial windows: the part of cold requests' differences that they alone cause."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class _Helped:
     fewer: int
     where: str
     alone: float
-    """Seconds that the window saves by itself."""
+    """Seconds that the window alone saves."""
     whole: float
     """Seconds that were saved."""
 

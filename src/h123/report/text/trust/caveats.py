@@ -1,4 +1,4 @@
-"""What the data are not, said beside the answer: no second evidence, of one cause, of requests alone, exact."""
+"""Caveats next to the answer: repeated observations, confounded factors, handshakes in CPU, uncertain tails."""
 
 from collections.abc import Sequence
 
@@ -11,22 +11,22 @@ from h123.study import metric
 
 
 def repeated_lines(verdicts: RepeatsPart) -> list[str]:
-    """None of a campaign that an earlier h123 analysed, here and below."""
+    """Metrics that repeat an observation. Empty for a campaign that an earlier h123 analysed, here and below."""
     return [_repeated(row) for row in verdicts.get("repeats", [])]
 
 
 def confounded_lines(verdicts: ConfoundedPart) -> list[str]:
-    """What changed together."""
+    """Factors whose parameters changed together."""
     return [_confounded(row) for row in verdicts.get("confounded", [])]
 
 
 def handshake_lines(verdicts: HandshakesPart) -> list[str]:
-    """What processor time includes."""
+    """The handshakes that processor time includes."""
     return _handshakes(verdicts.get("handshakes", []))
 
 
 def tail_lines(verdicts: TailsPart) -> list[str]:
-    """How well high quantiles are known."""
+    """How precisely high quantiles are known."""
     tails = verdicts.get("tails", [])
     names = dict.fromkeys(row["metric"] for row in tails)
     return [_tail(name, [row for row in tails if row["metric"] == name]) for name in names]
@@ -48,7 +48,7 @@ def _confounded(row: ConfoundedRow) -> str:
 
 
 def _handshakes(rows: Sequence[HandshakesRow]) -> list[str]:
-    """Where they weigh most unlike; nothing where they weigh alike."""
+    """Where their shares differ most. Empty where they do not."""
     cells: dict[str, list[HandshakesRow]] = {}
     for row in rows:
         cells.setdefault(cell_name(row["cell"]), []).append(row)
@@ -97,7 +97,7 @@ def _tail(name: str, rows: Sequence[TailRow]) -> str:
 
 
 def tail_row(row: TailRow) -> tuple[str, str, str, str]:
-    """Where and which level, its value, its interval, and that in per cent of it."""
+    """The place and level, its value, its interval, and the interval in per cent of the value."""
     wording = metric(row["metric"])
     interval = " – ".join(wording.format(row[end]) for end in ("low", "high"))
     value, ends = row["value"], (row["low"], row["high"])

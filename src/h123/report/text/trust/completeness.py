@@ -1,4 +1,4 @@
-"""How much of a campaign there is, in words, with its seals, A/A pairs, imports, audits and files that are gone."""
+"""How complete a campaign is, in words, with its seals, A/A pairs, imports, audits and discarded files."""
 
 from collections import Counter
 from collections.abc import Collection
@@ -45,7 +45,7 @@ def seal_lines(verdicts: UnsealedPart) -> list[str]:
 
 
 def import_lines(verdicts: OriginPart) -> list[str]:
-    """What it costs that samples were imported."""
+    """What cannot be known because samples were imported."""
     imported = verdicts.get("origin")
     return [*imported["costs"]] if imported else []
 
@@ -58,7 +58,7 @@ def audit_lines(verdicts: AuditsPart) -> list[str]:
 
 
 def _audits_passed(summary: Collection[AuditCount]) -> str:
-    """How many audits passed; those that had nothing to check did not."""
+    """How many audits passed. Audits that had nothing to check do not count."""
     counts = Counter(row["result"] for row in summary)
     if set(counts) == {"nothing to check"}:
         return f"no audit was made: all {len(summary)} had nothing to check"

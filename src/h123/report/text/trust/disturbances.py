@@ -1,4 +1,4 @@
-"""What is said of disturbed trials: how many, how much, what the answers would be without them, and what to do."""
+"""Sentences about disturbed trials: how many, how much, the answers without them, and what to do."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,11 @@ from h123.report.text.words import percent, place, unbroken
 
 _UNCHANGED = "without the disturbed trials: no answer changes"
 _FEW = 6
-"""Answers of which each is said; of more, those that change."""
+"""Up to this many answers are named one by one; of more, only those that change."""
 
 
 def disturbed_lines(verdicts: Verdicts) -> list[str]:
-    """Sentences for the summary; none where the machine disturbed no trial, or nobody recorded it."""
+    """Sentences for the summary. Empty where the machine disturbed no trial, or disturbances were not recorded."""
     disturbances = verdicts.get("disturbances")
     if not disturbances or disturbances["typical"] is None:
         return []

@@ -1,4 +1,4 @@
-"""What is said of attempts that a treatment's server or client failed, and that were repeated."""
+"""Sentences about attempts that a treatment's server or client failed, and that were repeated."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ _OTHERS, _NONE = "Every figure here is of the others.", "So there is no figure o
 
 
 def often_failed_lines(verdicts: Verdicts) -> list[str]:
-    """To be read before any answer: a server that gets stuck now and then has good figures in the other trials."""
+    """Sentences before any answer: a server that sometimes hangs has good figures in its other trials."""
     return [
         f"{_sentence(row, verdicts['factor'])}. {_NONE if never_succeeds(row) else _OTHERS}"
         for row in _rows(verdicts)
@@ -20,7 +20,7 @@ def often_failed_lines(verdicts: Verdicts) -> list[str]:
 
 
 def failed_attempt_lines(verdicts: Verdicts) -> list[str]:
-    """Sentences for the summary, of those that seldom failed."""
+    """Sentences for the summary, about treatments that failed seldom."""
     return [_sentence(row, verdicts["factor"]) for row in _rows(verdicts) if not fails_often(row)]
 
 

@@ -1,4 +1,4 @@
-"""What is said of requests that failed."""
+"""Sentences about requests that failed."""
 
 from h123.analysis.comparisons.failures import FailuresPart, FailuresRow
 from h123.base.units import figures
@@ -14,7 +14,7 @@ _SAID = {
 
 
 def failure_lines(verdicts: FailuresPart) -> list[str]:
-    """Sentences for the summary: those that differ one by one, of the others how many there are."""
+    """Sentences for the summary: each difference, and the number of comparisons without one."""
     rows = verdicts["failures"]
     apart = [row for row in rows if row["verdict"] in ("fails more", "fails less")]
     lines = [sentence(row) for row in apart[:_FEW]]

@@ -1,4 +1,4 @@
-"""What is said of when a campaign ended: of its looks, where there was more than one, and of its width."""
+"""Sentences about when a campaign ended: its looks, where there was more than one, and its width."""
 
 from h123.analysis.sections import Verdicts
 from h123.base.units import format_share

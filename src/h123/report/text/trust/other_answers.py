@@ -1,4 +1,4 @@
-"""What is said, before anything else, of servers that answer the same request differently."""
+"""Sentences before any answer, about servers that answer the same request differently."""
 
 from collections.abc import Sequence
 

@@ -16,7 +16,7 @@ def machine(facts: MachineFacts) -> str:
 
 
 def place_lines(verdicts: PlacesPart) -> list[str]:
-    """What a reader must know where trials ran without root, or in more than one place."""
+    """What a reader must know where trials ran without root, or on more than one machine."""
     had = [PRIVILEGES[name] for name in verdicts.get("privileges", []) if name != "root"]
     unprivileged = [f"trials ran {' and '.join(had)} (docs/without-root.md)"] if had else []
     rows = verdicts.get("places", [])
@@ -27,7 +27,7 @@ def place_lines(verdicts: PlacesPart) -> list[str]:
 
 
 def place_rows(verdicts: PlacesPart) -> list[tuple[str, str]]:
-    """What each place is."""
+    """The facts of each machine."""
     return [
         (f"place {row['name']}", f"{_blocks(row['blocks'])}; {machine(row['machine'])}")
         for row in verdicts.get("places", [])

@@ -1,4 +1,4 @@
-"""What is said of subjects whose verification did not pass when the campaign began."""
+"""Sentences about subjects whose verification had not passed when the campaign began."""
 
 from collections.abc import Sequence
 
@@ -10,12 +10,12 @@ _SAID = {"changed": "changed since it was verified", "none": "never verified"}
 
 
 def failed_lines(verdicts: UnprovedPart) -> list[str]:
-    """To be read before any answer: what was measured although its verification failed."""
+    """Sentences before any answer: subjects that were measured although their verification failed."""
     return [_failed(row) for row in _rows(verdicts) if row["outcome"] == "failed"]
 
 
 def unproved_lines(verdicts: UnprovedPart) -> list[str]:
-    """Sentences for the summary, of those that nobody has verified as they were."""
+    """Sentences for the summary, about subjects whose files were not verified."""
     sentences = []
     for outcome, words in _SAID.items():
         if names := [f"{row['subject']} as a {row['role']}" for row in _rows(verdicts) if row["outcome"] == outcome]:
