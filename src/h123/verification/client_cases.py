@@ -1,4 +1,4 @@
-"""What a client is asked to do so that it can be judged: small workloads, and those that must fail in a known way."""
+"""The cases that verify a client: small workloads, and some that must fail in a known way."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,15 +23,15 @@ from h123.verification import controller
 from h123.verification.client_networks import CROWDED, DEAD, DISTANT, FAR, LEFT, LOSSES, NO_UDP, PLAIN, REMOTE, SLOW
 
 Asked = Callable[..., Parameters]
-"""What a client of one protocol can do, except for what is given."""
+"""Builds the parameters of a client of one protocol, with the given ones changed."""
 Expected = Literal["answers", "wrong bytes", "not found", "refused", "timeout", "anything", "unsupported"]
 METHODS = ("GET", "POST")
 OLDER_TLS: Literal["1.2"] = "1.2"
-"""The only one besides that over which all else is asked."""
+"""The only version of TLS other than that of all other cases."""
 SIZES = BYTE, KILOBYTE, MEGABYTE = (1, 1000, 1_000_000)
 FRESH_BYTES = 4000
 UNHURRIED = 1_500_000
-"""Bytes of an answer for which nobody waits to the end, or not at the first time of asking."""
+"""Bytes of an answer that no user waits for to the end, or not at the first try."""
 CROWD, LARGE = 300, 20_000_000
 """Users at once, and bytes: more than most programs have streams, or windows."""
 STREAMS, WINDOWS = "streams at once", "receive windows"
@@ -56,14 +56,14 @@ THREE_HOSTS = {
         {"name": "images", "type": "image", "size": 20_000, "by": "style", "count": 2, "host": "c"},
     ],
 }
-"""What is asked of a host is due together, so that it is known how many connections to it there are. It could be
-documents too, so that a browser can be seen to refuse it."""
+"""All requests to one host are due together, so that the number of connections to it is known. The page could be
+documents too, so that a browser must refuse it."""
 CONNECTIONS: dict[str, str | int] = {"shared": "shared", "per-user": "per-user", "number": 2}
 """A way of spreading users over connections, and what a workload says for it."""
 PATIENCE_NS = 500_000_000
-"""Of these users: a connection over that link, and an answer's first bytes, take less."""
+"""The patience of these users, ns: a connection over that link, and an answer's first bytes, take less."""
 INSISTENCE = {"after": "1s", "at_most": 2}
-"""Of others over that link, who ask again: small answers are there sooner, large ones are not."""
+"""The retries of other users over that link: small answers arrive sooner, large ones do not."""
 CHANGING = {
     "process": "poisson",
     "steps": [
@@ -73,7 +73,7 @@ CHANGING = {
         {"rate": 0, "lasts": "30ms"},
     ],
 }
-"""All that arrivals can be."""
+"""All forms that arrivals can have."""
 CLOSED_PORT = 9
 """Port of a server that is not there."""
 
@@ -87,20 +87,20 @@ class ClientCase:
     network: Network = PLAIN
     expected: Expected = "answers"
     path: str | None = None
-    """Asked for instead of what the parameters say."""
+    """The path to request instead of that of the parameters."""
     port: int | None = None
-    """Asked instead of the server's."""
+    """The port to connect to instead of the server's."""
     controller: str = ""
-    """What the client's packets must show."""
+    """The controller that the client's packets must show."""
     body: str = ""
-    """The wrong one that the server sends; empty: the right one."""
+    """The wrong body that the server sends. Empty: the right one."""
     receives: bool = False
-    """Whether the server's log shows what the client let it do."""
+    """Whether the server's log shows the client's receive limits."""
     falls_back: bool = False
-    """Whether the requests must be carried by what the client may fall back to."""
+    """Whether the fallback protocol must carry the requests."""
     document: str = ""
-    """The protocol that must carry each visit's document, where the client finds HTTP/3 by itself; all else may go over
-    any that the workload allows."""
+    """The protocol that must carry each visit's document, where the client discovers HTTP/3. Other requests may use any
+    that the workload allows."""
 
     def carriers(self, resource: int | None) -> list[str]:
         """The protocols one of which must carry a request."""
@@ -111,27 +111,28 @@ class ClientCase:
 
     @property
     def attempts(self) -> int:
-        """Before it counts as failed: a busy machine can blur times, but hardly twice so that they look wrong."""
+        """The attempts before it counts as failed. A busy machine can blur times, but seldom twice so that they look
+        wrong."""
         return 2 if self.network in (FAR, DISTANT, REMOTE, CROWDED, LEFT, LOSSES) else 1
 
     @property
     def logged(self) -> bool:
-        """Whether only the server's log shows what is asked."""
+        """Whether only the server's log shows the result."""
         p = self.parameters
         resumes = p.sessions != FULL and p.protocol == QUIC and self.expected == "answers"
         return bool(self.controller) or self.receives or resumes
 
     @property
     def of_server(self) -> Parameters:
-        """What the server must be able to do. A client that has to refuse resumed sessions, an older TLS or to find
-        HTTP/3 asks for none of these, and any server can be started for it; no server can be for a protocol that it
-        does not speak."""
+        """What the server must be able to do. A client that must refuse resumed sessions, an older TLS or discovering
+        HTTP/3 needs none of these, so any server can start; but no server can start for a protocol that it does not
+        speak."""
         p = self.parameters
         easier = {"sessions": FULL, "tls": NEWEST_TLS, "fallback": False}
         return p.model_copy(update=easier) if self.expected == "unsupported" else p
 
     def connections(self) -> int:
-        """How many the workload asks for (docs/contracts/workload.md)."""
+        """The number of connections by the workload (docs/contracts/workload.md)."""
         return self.parameters.workload.connections_opened()
 
     def workload(self, file: AnyWorkloadFile) -> AnyWorkloadFile:
@@ -141,7 +142,7 @@ class ClientCase:
 
 
 def assignments(subject: Subject) -> list[ClientCase]:
-    """All that the subject says it can do, and, where it says that it cannot, that it refuses."""
+    """The cases for everything that the subject declares, and for refusing what it does not declare."""
     client = subject.client
     assert client is not None
     cases = [assigned for protocol in client.protocols for assigned in _of_protocol(subject, client, protocol)]
@@ -220,7 +221,7 @@ def _sizes(client: Client, case: Asked, clocks: Sequence[str]) -> Iterator[Clien
 
 
 def _reception(client: Client, case: Asked) -> Iterator[ClientCase]:
-    """Answers that do not end while others are asked for; and so many bytes that windows must be wide."""
+    """Cases with many answers that do not end while others are requested, and with enough bytes for wide windows."""
     shared = partial(case, method="GET", cold=False, requests=1, connections=CONNECTIONS[client.connections[0]])
     if "shared" in client.connections:
         crowd = min(CROWD, client.at_once.get(QUIC, CROWD))
@@ -243,7 +244,7 @@ def _sessions(client: Client, case: Asked, protocol: str) -> Iterator[ClientCase
 
 
 def _fallbacks(client: Client, case: Asked) -> Iterator[ClientCase]:
-    """To HTTP/2 where UDP does not come through, and not where it does."""
+    """Cases that must fall back to HTTP/2 where UDP does not get through, and must not where it does."""
     small = case(method=client.methods[0], size=KILOBYTE, users=2, requests=3, fallback=True)
     yield ClientCase("HTTP/3 where HTTP/2 is there too", small)
     for policy, network in NO_UDP.items():
@@ -260,12 +261,12 @@ def _findings(client: Client, case: Asked) -> Iterator[ClientCase]:
 
 
 def _visits(client: Client) -> dict[str, Any]:
-    """Of a small page."""
+    """Parameters of visits to a small page."""
     return {"kind": PAGE, "cold": True, **KINDS[PAGE].example(client.methods, client.documents)}
 
 
 def _kinds(client: Client, case: Asked) -> Iterator[ClientCase]:
-    """Beside the usual workloads, those of other kinds, and headers: they change, so that all their bytes are sent."""
+    """Cases with workloads of other kinds, and with headers that change, so that all their bytes are sent."""
     if PAGE in client.kinds:
         visits = partial(case, **_visits(client) | {"cold": client.cold, "users": 2, "requests": 2, "warmup": 1})
         yield ClientCase(PAUSED, visits(pause="300ms"))
@@ -292,15 +293,16 @@ def _open_loop(client: Client, case: Asked, protocol: str) -> ClientCase:
 
 
 def _abandoned_requests(case: Asked, protocol: str) -> ClientCase:
-    """Most are, and the rest go on beside them; over HTTP/1.1 one after another, so that nothing delays the handshake
-    of the connection after one that was closed."""
+    """A case in which most requests are abandoned and the others continue. Over HTTP/1.1 they run one after another, so
+    that nothing delays the handshake of the connection after one that was closed."""
     users, leaving = 1 if protocol == "h1" else 3, {"share": 0.67, "after": f"{PATIENCE_NS}ns"}
     parameters = case(method="GET", size=UNHURRIED, users=users, requests=18 // users, warmup=1, abandon=leaving)
     return ClientCase("requests that are abandoned", parameters, LEFT)
 
 
 def _made_again(case: Asked, protocol: str) -> ClientCase:
-    """Every other one is large, and comes at the last try. Over HTTP/1.1 one after another, likewise."""
+    """A case in which every other answer is large and arrives only at the last try. Over HTTP/1.1 requests run one
+    after another, for the same reason."""
     users = 1 if protocol == "h1" else 3
     mix = [{"method": "GET", "size": size} for size in (KILOBYTE, UNHURRIED)]
     again = case(kind="mix", mix=mix, users=users, requests=9 // users, warmup=1, retry=INSISTENCE)
@@ -365,7 +367,8 @@ def _refusals_over(protocol: str, subject: Subject, client: Client) -> Iterator[
 
 
 def _offered_ways(protocol: str, client: Client) -> set[str]:
-    """Over HTTP/1.1 users have connections of their own even if they share: who can do the one can do the other."""
+    """The connection modes to try. Over HTTP/1.1 users have connections of their own even if they share, so a client
+    that supports one mode supports both."""
     alike = {"shared", "per-user"}
     offered = set[str](client.connections)
     return offered | alike if protocol == "h1" and offered & alike else offered

@@ -17,13 +17,13 @@ FAR = _both_ways("far", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_
 DISTANT = _both_ways("distant", Direction(delay_ns=100 * _MS))
 """Answers come so late that an open loop has more requests under way than it has users."""
 REMOTE = _both_ways("remote", Direction(delay_ns=100 * _MS))
-"""So much of a body can be under way that windows show."""
+"""A delay with so many bytes of a body under way that windows show."""
 CROWDED = _both_ways("crowded", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_000)))
 """Many large answers together take so long that none ends while there is still a request to be sent, however slowly a
 window, or a busy machine, lets a client send them."""
 LEFT = _both_ways("left", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_000), queue=Queue(bytes=100_000)))
-"""1.5 MB takes 1.2 s, so that users who leave sooner leave before it is there; and what nobody wants any more does not
-hold up the next connection for long."""
+"""1.5 MB takes 1.2 s, so that users who leave sooner leave before it has arrived; and abandoned answers do not delay
+the next connection for long."""
 LOSSES = Network(
     name="losses up", title="a few lost packets upwards", up=controller.NETWORK.down, down=controller.NETWORK.up
 )

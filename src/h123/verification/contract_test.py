@@ -26,9 +26,9 @@ from h123.verification.result import Result, Verdict
 from h123.verification.server import verify_server
 
 Task = tuple[Subject, VerifiedRole]
-"""What is to be verified."""
+"""A subject to verify, and its role."""
 Part = Literal["checks", "constants", "moves"]
-"""Of what is found out of a subject."""
+"""A part of a verification."""
 _NOT_KEPT = "  not kept: there is no current record of it; `h123 verify {}` makes one"
 _VERIFY: dict[VerifiedRole, Callable[[Subject, Pool], Iterator[Result]]] = {
     "server": verify_server,
@@ -37,14 +37,14 @@ _VERIFY: dict[VerifiedRole, Callable[[Subject, Pool], Iterator[Result]]] = {
 
 
 def roles_of(subject: Subject, asked: VerifiedRole | None = None) -> list[VerifiedRole]:
-    """The roles in which a subject can be verified; only the one asked for, if it is named."""
+    """The roles in which a subject can be verified; only the requested one, if it is named."""
     has: dict[VerifiedRole, bool] = {"server": subject.server is not None, "client": subject.client is not None}
     return [role for role, there in has.items() if there and asked in (None, role)]
 
 
 def lacking(task: Task) -> set[Part]:
-    """What the cache does not know, or not well, of a subject in a role, as its files are now: checks that failed, or
-    that the machine kept from being asked; constants and moves that can be measured here and have not been."""
+    """The parts that the cache lacks for a subject's present files in a role: checks that failed, or that the machine
+    kept from running; constants and moves that can be measured here and have not been."""
     subject, role = task
     record = read_record(subject)
     if record is None:
@@ -61,7 +61,7 @@ def lacking(task: Task) -> set[Part]:
 
 
 def _meets_moves(task: Task) -> bool:
-    """Only servers over HTTP/3 meet clients that move."""
+    """Whether the subject meets clients that move, as only servers over HTTP/3 do."""
     subject, role = task
     return role == "server" and subject.server is not None and QUIC in subject.server.protocols
 
@@ -69,12 +69,13 @@ def _meets_moves(task: Task) -> bool:
 def verify_each(
     tasks: Sequence[Task], fingerprints: Mapping[str, str], pool: Pool, steps: Steps
 ) -> dict[str, list[Result]]:
-    """What came of it by subject, which the cache remembers from now on. All are installed, the embedded ones too.
+    """Verify the tasks, store the results in the cache, and return them by subject. All subjects must be installed, the
+    embedded ones too.
 
     `fingerprints` has the fingerprints of the files that the installations were made of.
 
-    Whatever goes wrong with one subject is its failure, and the others are asked. Raises UserError where this machine
-    can execute no trial.
+    Whatever goes wrong with one subject is its failure, and the others still run. Raises UserError where this
+    machine can execute no trial.
     """
     results_of: dict[str, list[Result]] = defaultdict(list)
     for number, (subject, role) in enumerate(tasks, 1):
@@ -106,7 +107,8 @@ def measure_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
 
 
 def profile_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> dict[str, list[SituationResult]]:
-    """What holds each back in the standard situations, by subject, and into its record like constants."""
+    """Profile each in the standard situations, store the profiles in their records like constants, and return them by
+    subject."""
     results_of = dict[str, list[SituationResult]]()
 
     def profile_one(subject: Subject, role: VerifiedRole) -> bool:
@@ -119,7 +121,7 @@ def profile_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> dict[str, l
 
 
 def move_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
-    """What servers over HTTP/3 make of clients that move, into their records like constants."""
+    """Measure how servers over HTTP/3 react to clients that move, and store that in their records like constants."""
     for subject, _ in filter(_meets_moves, tasks):
         steps.begin(f"clients of {subject.name} that move")
         with alone(trials_folder(subject), steps.begin, "verifying"):
@@ -174,7 +176,7 @@ def _broken(role: VerifiedRole, why: str) -> Result:
 
 
 def _followed(results: Iterator[Result], steps: Steps) -> Iterator[Result]:
-    """The results as they come; what is wrong is said at once."""
+    """The results as they come. Each failure is reported at once."""
     for result in results:
         steps.move(f"{result.protocol} {result.check}")
         if result.verdict == "failed":

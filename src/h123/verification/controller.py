@@ -1,18 +1,18 @@
-"""Which congestion controller a sender has, told from its behaviour: from when the bytes of a body came.
+"""Recognises a sender's congestion controller by its behaviour: by when the bytes of a body arrived.
 
-The link loses nothing but a few packets, at known places. What a window based controller makes of that is its own: Reno
-halves its window (RFC 5681), CUBIC keeps 0.7 of it (RFC 9438). BBR takes the rate that it has measured, losses or not,
-and fills the link, of which the other two get a small part under such losses (that of the square root law: Mathis,
-Semke, Mahdavi, Ott, CCR 27(3), 1997).
+The link loses nothing but a few packets, at known places. The reaction of a window-based controller is
+characteristic: Reno halves its window (RFC 5681), CUBIC keeps 0.7 of it (RFC 9438). BBR uses the rate that it has
+measured, losses or not, and fills the link, of which the other two get a small part under such losses (that of the
+square root law: Mathis, Semke, Mahdavi, Ott, CCR 27(3), 1997).
 
-Single losses and bursts take turns, because implementations of CUBIC see them differently: quiche takes a loss of few
-packets for spurious and restores the window (RFC 9438, 4.9); aioquic takes 0.7 of what is left in flight when a burst
-is gone. Reno halves after both, so the gentler of the two answers tells it from CUBIC. The first burst ends slow start
-and is not judged. A sender may also be held back by something else than its controller, such as a small buffer; then
+Single losses and bursts alternate, because implementations of CUBIC treat them differently: quiche takes a loss of
+few packets for spurious and restores the window (RFC 9438, 4.9); aioquic takes 0.7 of what is left in flight after a
+burst. Reno halves after both, so the gentler of the two reactions separates it from CUBIC. The first burst ends slow
+start and is not judged. Something other than its controller may also limit a sender, such as a small buffer; then
 losses change nothing, and its window is called fixed.
 
-A window shows in the fullest of some round trips: no round trip takes more than a window, but a sender that waits for a
-processor leaves some emptier.
+A window shows in the fullest of some round trips: no round trip takes more than a window, but a sender that waits
+for a processor leaves some emptier.
 """
 
 import csv
@@ -33,13 +33,14 @@ RATE_BPS = 60_000_000
 LOSSES = [(120, 32), (1000, 1), (2200, 20), (3400, 1), (4600, 20), (5800, 1), (7000, 20)]
 """First packet of each, counted from 0 over the link, and how many are lost with it."""
 BBR_SHARE = 0.45
-"""Of the link's rate in the second half of the download: more is BBR. Of all CUBICs seen google/quiche's takes most,
-0.35 at times; BBRs take 0.55 and more."""
+"""Above this share of the link's rate in the second half of the download, it is BBR. Of all CUBICs measured,
+google/quiche takes most, at times 0.35; BBRs take 0.55 and more."""
 CUBIC_KEEPS = 0.63
-"""Of the window across a loss: more is CUBIC, less Reno. Growth until the window is looked at lifts both a little above
-0.7 and 0.5: Renos seen keep up to 0.61, CUBICs 0.67 and more."""
+"""If more of the window remains across a loss, it is CUBIC, if less, Reno. Growth until the next look lifts both
+slightly above 0.7 and 0.5: measured Renos keep up to 0.61, CUBICs 0.67 and more."""
 FIXED_KEEPS = 0.94
-"""More after both kinds of losses: they do not change the window. google/quiche's CUBIC keeps most, up to 0.89."""
+"""If more remains after both kinds of losses, they do not change the window. google/quiche's CUBIC keeps most, up to
+0.89."""
 _BEFORE, _AFTER = range(-5, 0), range(2, 5)
 """Round trips from the loss on in which the window is looked at. After one its news have reached the server and come
 back; after another one it has recovered."""
@@ -68,18 +69,18 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Behaviour:
-    """What the arrivals tell."""
+    """What the arrivals show."""
 
     share: float
-    """Of the link's rate, in the second half."""
+    """The share of the link's rate, in the second half."""
     after_one: float | None
     """Share of the window that a single loss left; None where there was none to judge."""
     after_many: float | None
-    """Likewise a burst."""
+    """The same after a burst."""
 
     @property
     def controller(self) -> str | None:
-        """cubic, reno, bbr or fixed; None where it cannot be told."""
+        """cubic, reno, bbr or fixed. None where it cannot be recognised."""
         if self.share > BBR_SHARE:
             return "bbr"
         if self.after_one is None or self.after_many is None:
@@ -95,13 +96,13 @@ class Behaviour:
 
 
 def read_arrivals(path: Path) -> list[Arrival]:
-    """What the probe wrote."""
+    """Read what the probe wrote."""
     with path.open(encoding="utf-8", newline="") as file:
         return [Arrival(int(row["at_ns"]), int(row["bytes"])) for row in csv.DictReader(file)]
 
 
 def behaviour(arrivals: Sequence[Arrival]) -> Behaviour:
-    """Of a sender whose body came so, over NETWORK."""
+    """The behaviour of a sender whose body arrived like this, over NETWORK."""
     kept: dict[bool, list[float]] = {True: [], False: []}
     for (_, count), at in list(zip(LOSSES, _losses_seen(arrivals), strict=False))[1:]:
         before, after = (_round_trips(arrivals, at, trips) for trips in (_BEFORE, _AFTER))
@@ -120,7 +121,7 @@ def _share(arrivals: Sequence[Arrival]) -> float:
 
 
 def _losses_seen(arrivals: Sequence[Arrival]) -> list[int]:
-    """When the last datagram before each loss came."""
+    """When the last datagram before each loss arrived."""
     lost_before = [0, *accumulate(count for _, count in LOSSES)]
     indices = [first - lost - 1 for (first, _), lost in zip(LOSSES, lost_before, strict=False)]
     return [arrivals[index].at_ns for index in indices if index < len(arrivals)]

@@ -1,5 +1,5 @@
-"""What a handshake was, as others than the client saw it: a full one has the server send its certificate, which no
-compression in use makes smaller than itself; one that resumes a session has none."""
+"""Recognises handshakes without the client's word. In a full one the server sends its certificate, which no compression
+in use makes smaller than itself; one that resumes a session has none."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,23 +11,23 @@ from h123.packets.capture import DOWN, TCP, UP, read_packets
 
 SENT = "transport:packet_sent"
 RECEIVED = "transport:packet_received"
-"""In qlog."""
+"""The name of this event in qlog."""
 _FLIGHT_NS = 20_000_000
-"""In which a server has sent its first flight: less than the round trip of the link over which it is asked."""
+"""The time in which a server has sent its first flight, ns: less than the link's round trip."""
 
 
 class Handshake(NamedTuple):
-    """Of one connection."""
+    """The handshake of one connection."""
 
     resumed: bool
     early: bool = False
-    """Whether the server took early data: what it cannot decrypt it does not log."""
+    """Whether the server accepted early data. It does not log what it cannot decrypt."""
     fast_open: bool = False
-    """Whether the client's first packet had something of TLS in it."""
+    """Whether the client's first packet contained TLS data."""
 
 
 def tcp_handshakes(folder: Path, certificate_bytes: int) -> list[Handshake]:
-    """Of a trial over TCP, by the record of its link."""
+    """The handshakes of a trial over TCP, from the record of its link."""
     packets = read_packets(folder)
     packets = packets[packets["protocol"] == TCP]
     up, down = packets[packets["way"] == UP], packets[(packets["way"] == DOWN) & (packets["payload"] > 0)]
@@ -41,7 +41,7 @@ def tcp_handshakes(folder: Path, certificate_bytes: int) -> list[Handshake]:
 
 
 def quic_handshake(log: Iterable[Any], certificate_bytes: int) -> Handshake:
-    """Of a connection's log by the server."""
+    """The handshake of a connection, from the server's log."""
     ends, early = [0], False
     for event in log:
         if event.get("name") not in (SENT, RECEIVED):

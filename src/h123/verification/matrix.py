@@ -1,7 +1,7 @@
-"""The matrix: every client against every server over each protocol, a real trial for each method.
+"""The matrix: every client against every server over each protocol, with a real trial for each method.
 
-What is done is kept in the matrix's folder, so that a run that was stopped goes on, and one after changes repeats
-only what has changed.
+Results are stored in the matrix's folder, so that a stopped run can continue, and a run after changes repeats only
+what has changed.
 """
 
 import shutil
@@ -35,7 +35,7 @@ from h123.verification.trial import Trials
 FORMAT = "matrix/1"
 SIZE = 100_000
 USUAL_SECONDS = 2.0
-"""That a pairing takes before anything is known."""
+"""The assumed duration of a pairing before anything is measured, s."""
 _LOG_LINES = 40
 
 Outcome = Literal["pass", "fail", "unsupported"]
@@ -57,7 +57,7 @@ class Pairing:
 
 @dataclass(frozen=True)
 class MethodResult:
-    """What came of one method."""
+    """The result of one method."""
 
     outcome: Outcome
     reason: str = ""
@@ -96,14 +96,14 @@ class MatrixFolder:
             append_event(self._journal, {"event": "matrix", "h123": FORMAT})
 
     def events(self) -> list[Line]:
-        """What happened, oldest first."""
+        """All events, oldest first."""
         events = read_events(self._journal)
         if events and events[0].get("h123") != FORMAT:
             raise UserError(f"{self._journal} is not of the format {FORMAT}", remedy="name another folder with --out")
         return events
 
     def cells(self) -> dict[Pairing, Cell]:
-        """What is known of the subjects as they are now."""
+        """The results for the subjects' present files."""
         cells = {}
         for event in self.events():
             if event["event"] == "cell":
@@ -124,7 +124,7 @@ class MatrixFolder:
         append_event(self._journal, event)
 
     def alone(self) -> AbstractContextManager[None]:
-        """For who adds to it. Raises UserError if another process does."""
+        """Lock the folder for adding results. Raises UserError if another process has the lock."""
         return sole_user(self.path, f"the matrix in {self.path}")
 
     def begin(self) -> None:
@@ -132,7 +132,7 @@ class MatrixFolder:
         append_event(self._journal, {"event": "run", "version": __version__, "machine": machine_facts()})
 
     def trial(self, pairing: Pairing, method: str) -> Path:
-        """Where a trial belongs."""
+        """The folder of a trial."""
         return real(self.path) / "trials" / f"{pairing.name}-{method.lower()}"
 
     def _fingerprints(self, pairing: Pairing) -> list[str | None]:
@@ -140,7 +140,7 @@ class MatrixFolder:
 
 
 def pairings(servers: Sequence[str], clients: Sequence[str], protocols: Sequence[str]) -> list[Pairing]:
-    """All of them, server by server."""
+    """All pairings, server by server."""
     return [Pairing(server, client, p) for server in servers for client in clients for p in protocols]
 
 
@@ -186,7 +186,7 @@ def _run(waiting: Sequence[Pairing], total: int, folder: MatrixFolder, trials: T
 def known_cells(
     pairings: Sequence[Pairing], subjects: Mapping[str, Subject], folder: MatrixFolder
 ) -> dict[Pairing, Cell | None]:
-    """All that were asked for, with what came of them; None: not tried yet."""
+    """The result of each pairing. None: not tried yet."""
     recorded, cells = folder.cells(), dict[Pairing, Cell | None]()
     for pairing in pairings:
         missing = {method: _missing(pairing, subjects, method) for method in METHODS}
@@ -210,7 +210,7 @@ def _pair(pairing: Pairing, folder: MatrixFolder, trials: Trials) -> Cell:
 
 
 def _missing(pairing: Pairing, subjects: Mapping[str, Subject], method: str) -> str:
-    """What one side does not declare; empty: both do."""
+    """What one side does not declare. Empty: both do."""
     server, client = subjects[pairing.server].server, subjects[pairing.client].client
     assert server is not None
     assert client is not None
@@ -264,7 +264,7 @@ def failures(cells: Mapping[Pairing, Cell | None]) -> Iterator[tuple[Pairing, st
 
 
 def _event(cell: Cell, seconds: float) -> AttemptOutcome:
-    """For the display, which knows campaigns' trials."""
+    """An event for the display, which knows campaigns' trials."""
     reasons: list[Reason] = [
         {"code": method, "detail": result.reason} for method, result in cell.results.items() if result.outcome == "fail"
     ]

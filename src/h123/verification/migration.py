@@ -1,8 +1,8 @@
-"""What becomes of a download over HTTP/3 whose client is seen elsewhere in its midst: from another port, as if a NAT
-had forgotten it, or from another address.
+"""Tests a download over HTTP/3 whose client moves during it: to another port, as if a NAT had forgotten it, or to
+another address.
 
-Told from the link's packets (RFC 9000, section 9): whether the server answers there, when, and when bodies flow again.
-The client is not told and does nothing by itself, so what is seen is the server's doing.
+The link's packets (RFC 9000, section 9) show whether the server answers there, when, and when bodies flow again. The
+client does not notice the move and does nothing, so the server alone causes what is seen.
 """
 
 import shutil
@@ -40,7 +40,7 @@ _WAY = Direction(delay_ns=ROUND_TRIP_NS // 2, rate=Bottleneck(bps=RATE_BPS), que
 
 
 class MoveResult(Strict):
-    """What a server made of one move."""
+    """The reaction of a server to one move."""
 
     role: VerifiedRole = "server"
     protocol: str = QUIC
@@ -49,12 +49,12 @@ class MoveResult(Strict):
     survived: bool = False
     """The download went on, on the same connection, and came whole."""
     answered: float | None = None
-    """Seconds from the first packet that reached the server from the new place to the first one that it sent there;
-    None: it sent none."""
+    """Seconds from the first packet from the new place that reached the server to the first one that the server sent
+    there. None: it sent none."""
     flowed: float | None = None
     """Seconds from the move to when a full packet had come to the client again."""
     untold: str = ""
-    """Why nothing is known."""
+    """Why there is no result."""
 
 
 def moved_words(move: MoveResult) -> str:
@@ -80,9 +80,10 @@ def networks() -> dict[New, Network]:
 
 
 def moves(subject: Subject, pool: Pool, report: Callable[[str], None]) -> list[MoveResult]:
-    """Of a server over HTTP/3, one of each kind; none of others. `report` hears of every trial that has ended.
+    """Test each kind of move with a server over HTTP/3; other subjects have none. `report` receives a line about every
+    trial that has ended.
 
-    The subject and the embedded ones are installed. Raises UserError where this machine can execute no trial.
+    The subject and the embedded ones must be installed. Raises UserError where this machine can execute no trial.
     """
     if subject.server is None or QUIC not in subject.server.protocols:
         return []
@@ -131,8 +132,8 @@ def _move_result(trial: Trial, clock: Clock, new: New, parameters: Parameters) -
 
 
 def after_move(packets: Packets, at_ns: int, protocol: int = UDP) -> tuple[float | None, float | None]:
-    """Of a client whose connections of this protocol moved at a time: `Moved.answered` and `Moved.flowed`. Connections
-    that it made since count too."""
+    """For a client whose connections of this protocol moved at a time: `answered` and `flowed` of a MoveResult.
+    Connections that it made since then count too."""
     packets = packets[packets["protocol"] == protocol]
     up = packets[packets["way"] == UP]
     earlier = np.unique(up["source"][up["at_ns"] < at_ns])

@@ -1,4 +1,4 @@
-"""How far what a subject declares is proved: by a verification here, or by one that the project tells of."""
+"""How far a subject's declarations are proved: by a verification here, or by one that the project published."""
 
 from dataclasses import dataclass
 
@@ -16,11 +16,11 @@ class ProofSummary:
     upstream: bool
     """The project, not this machine."""
     holds: bool
-    """It is of the subject's files as they are."""
+    """Whether it covers the subject's present files."""
 
 
 def best_proof(subject: Subject, upstream: PublicRecord | None) -> ProofSummary | None:
-    """The record to go by: one that holds, of this machine if it has one; else the one that did last."""
+    """The record to rely on: one for the present files, of this machine if it has one, or else the latest one."""
     here, now = last_record(subject), fingerprint(subject)
     summaries = [ProofSummary(here, upstream=False, holds=here.fingerprint == now)] if here else []
     summaries += (
@@ -30,7 +30,7 @@ def best_proof(subject: Subject, upstream: PublicRecord | None) -> ProofSummary 
 
 
 def proof(subject: Subject, role: VerifiedRole) -> Proof:
-    """What is known of the subject in that role."""
+    """The verification of the subject in that role."""
     if isinstance(subject, OwnSubject):
         return {"outcome": "own", "upstream": False, "time": None, "failed": [], "first_flight": None}
     summary = best_proof(subject, public_record(subject))

@@ -27,18 +27,18 @@ FORMAT: Literal["published-verification/1"] = "published-verification/1"
 SUFFIX = ".json.xz"
 _MACHINE = ("cpus_usable", "cpu", "distribution")
 _OF_A_FOLDER = re.compile(r" \(/[^()]*\)$")
-"""Where a failure's logs are, on the machine that saw it."""
+"""The path of a failure's logs on the machine that saw it."""
 _MOST_DETAIL = 300
 
 
 class PublicRecord(Strict):
-    """What is known of a subject that was verified once, and told to all."""
+    """The published record of a verified subject."""
 
     h123: Literal["published-verification/1"] = FORMAT
     seconds: float | None
-    """That its installation took."""
+    """Seconds that its installation took."""
     bytes: int | None
-    """That it takes on the disk."""
+    """Bytes that it takes on the disk."""
     record: Record
 
     def holds_for(self, subject: Subject) -> bool:
@@ -47,13 +47,13 @@ class PublicRecord(Strict):
 
 
 def public_folder() -> Path:
-    """Where the project keeps them."""
+    """The project's folder of public records."""
     return project_root() / "docs" / "verified"
 
 
 def has_news(subject: Subject) -> bool:
-    """Whether the cache knows something of the subject as it is now that its public record does not tell. One that was
-    verified elsewhere since, with the same files, tells all."""
+    """Whether the cache has results for the subject's present files that its public record lacks. If another machine
+    has verified the same files since, there is nothing to add."""
     record, public = read_record(subject), public_record(subject)
     if record is None or public is None:
         return record is not None
@@ -66,9 +66,9 @@ def _time(record: Record) -> datetime:
 
 
 def publish(subject: Subject) -> bool:
-    """Writes what the cache knows of the subject as it is now; False if it knows nothing.
+    """Write what the cache has for the subject's present files. False if it has nothing.
 
-    What was measured of the same files elsewhere, and not here, stays as it is told.
+    Measurements of the same files on another machine that this one lacks stay in the record.
     """
     record = read_record(subject)
     if record is None:
@@ -85,7 +85,7 @@ def publish(subject: Subject) -> bool:
 
 
 def _completed(record: Record, public: PublicRecord | None) -> Record:
-    """With what was measured elsewhere of the same files, and not here."""
+    """The record with measurements of the same files that were made elsewhere and not here."""
     if public is None or public.record.fingerprint != record.fingerprint:
         return record
     measured = ("constants", "profile", "moves")
@@ -96,12 +96,12 @@ def _completed(record: Record, public: PublicRecord | None) -> Record:
 
 
 def public_records() -> dict[str, PublicRecord]:
-    """All of them, by the subject's name."""
+    """All public records by the subject's name."""
     return {path.name.removesuffix(SUFFIX): _read(path) for path in sorted(public_folder().glob(f"*{SUFFIX}"))}
 
 
 def public_record(subject: Subject) -> PublicRecord | None:
-    """That of one; None where there is none."""
+    """The public record of one subject. None where there is none."""
     path = _file(subject)
     return _read(path) if path.is_file() else None
 

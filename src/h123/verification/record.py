@@ -1,4 +1,4 @@
-"""What a subject was last seen to do, kept in the cache: verified/<subject>.json (docs/contracts/verifications.md)."""
+"""The last verification of a subject, kept in the cache: verified/<subject>.json (docs/contracts/verifications.md)."""
 
 import shutil
 from collections.abc import Sequence
@@ -30,21 +30,21 @@ class Record(Strict):
     subject: str
     version: str
     fingerprint: str
-    """Of the subject's files: the results hold for these only."""
+    """The fingerprint of the subject's files, the only ones that the results cover."""
     time: str
     """ISO 8601, of the last verification."""
     machine: dict[str, object]
     results: list[Result]
     constants: list[Constants] | None = None
-    """None: they were not measured yet."""
+    """None: not measured yet."""
     profile: list[SituationResult] | None = None
-    """Likewise."""
+    """None: not measured yet."""
     moves: list[MoveResult] | None = None
-    """Likewise; none of what is no server over HTTP/3."""
+    """None: not measured yet. Empty for a subject that is no server over HTTP/3."""
 
     @property
     def passed(self) -> bool:
-        """Nothing that was declared failed."""
+        """Whether no declared ability failed."""
         return all(result.verdict != "failed" for result in self.results)
 
     def of_role(self, role: VerifiedRole) -> list[Result]:
@@ -53,13 +53,13 @@ class Record(Strict):
 
 
 def read_record(subject: Subject) -> Record | None:
-    """What the cache knows of the subject as its files are now; None where it was not verified since they changed."""
+    """The record of the subject's present files. None where it was not verified since they changed."""
     record = last_record(subject)
     return record if record and record.fingerprint == fingerprint(subject) else None
 
 
 def last_record(subject: Subject) -> Record | None:
-    """What the cache knows of the subject, perhaps as it was before its files changed."""
+    """The latest record of the subject, perhaps from before its files changed."""
     try:
         return Record.model_validate_json(read_cached(_file(subject)) or b"")
     except ValidationError:
@@ -67,9 +67,9 @@ def last_record(subject: Subject) -> Record | None:
 
 
 def keep_results(subject: Subject, role: VerifiedRole, results: Sequence[Result]) -> Record:
-    """Puts the results of a role in place of its last ones; those of the subject's other role stay.
+    """Replace the results of a role by these; those of the subject's other role stay.
 
-    Of the folders of failures the newest stays, which is that of these results.
+    Of the folders of failures the newest stays, which belongs to these results.
     """
     existing = read_record(subject)
     others = [result for result in existing.results if result.role != role] if existing else []
@@ -101,7 +101,7 @@ def keep_constants(subject: Subject, role: VerifiedRole, constants: Sequence[Con
 
 
 def keep_profile(subject: Subject, role: VerifiedRole, profile: Sequence[SituationResult]) -> bool:
-    """Likewise its profile."""
+    """Replace its profile in the same way."""
     record = read_record(subject)
     if record is None:
         return False
@@ -111,7 +111,7 @@ def keep_profile(subject: Subject, role: VerifiedRole, profile: Sequence[Situati
 
 
 def keep_moves(subject: Subject, moves: Sequence[MoveResult]) -> bool:
-    """Likewise what it made of clients that moved, of its one role that meets them."""
+    """Replace its reactions to clients that move, in its only role that meets them."""
     record = read_record(subject)
     if record is None:
         return False
@@ -125,7 +125,7 @@ def _write(subject: Subject, record: Record) -> None:
 
 
 def trials_folder(subject: Subject) -> Path:
-    """Where the trials of a subject are, a folder each time that a role was verified."""
+    """The folder of a subject's trials, with a folder for each verification of a role."""
     return _file(subject).with_suffix("")
 
 

@@ -1,4 +1,4 @@
-"""One thing that was asked of a subject, and what came of it."""
+"""The result of one check of a subject."""
 
 from typing import Literal
 
@@ -7,23 +7,23 @@ from h123.documents.campaign_file import VerifiedRole
 
 Verdict = Literal["passed", "failed", "unsupported"]
 DISTURBED = "the machine "
-"""With which the details begin of what was not asked, because a trial was disturbed."""
+"""The beginning of details about checks that did not run, because a trial was disturbed."""
 
 
 class Result(Strict):
-    """One thing that was asked of a subject, and what came of it."""
+    """The result of one check of a subject."""
 
     role: VerifiedRole
     protocol: str
     clock: Literal["wall", "virtual"] = "wall"
     check: str
-    """Such as `GET 1000000`."""
+    """The check's name, such as `GET 1000000`."""
     verdict: Verdict
-    """unsupported: it could not be asked here, and `detail` says why."""
+    """unsupported: the check could not run here, and `detail` says why."""
     detail: str = ""
-    """What was seen; of a failure, what is wrong and where its log is."""
+    """What was seen; for a failure, what is wrong and where its log is."""
 
     @property
     def open(self) -> bool:
-        """Whether another time may tell: the machine kept it from being asked (Trial.disturbed says so)."""
+        """Whether another run may decide it, because the machine kept it from running (Trial.disturbed says so)."""
         return self.verdict == "unsupported" and self.detail.startswith(DISTURBED)

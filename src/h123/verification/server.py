@@ -39,21 +39,21 @@ from h123.verification.trial import Trial, Trials, calm_clock
 from h123.virtual import NAME, installed_kernel
 
 STOP_NS = 2_000_000_000
-"""In which a server must have stopped."""
+"""The time in which a server must stop, ns."""
 MOST_LINES = 1000
-"""Of a log: a fifth of the requests."""
+"""The most lines of a log: a fifth of the requests."""
 REPEATED: frozenset[Purpose] = frozenset(["versions", "large", "huge", "limit", "idleness", "controller"])
-"""What times decide is asked twice before it counts as failed: a busy machine can blur a server's behaviour, but hardly
-so that it is taken for another one twice."""
+"""Cases that depend on times run twice before they count as failed: a busy machine can blur a server's behaviour, but
+seldom so that it looks like another one twice."""
 MOST_ILL_FORMED = 0.01
 """Records of a log, for each event about a packet, that readers may have to pass over."""
 STOPPED = "clean stop"
 
 
 def verify_server(subject: Subject, pool: Pool) -> Iterator[Result]:
-    """What comes of one question after another. The subject is installed, and the embedded ones are.
+    """Yield the results of one case after another. The subject and the embedded ones must be installed.
 
-    Trials in which something is wrong are kept, with their logs, in the subject's folder of failures.
+    Failed trials remain, with their logs, in the subject's folder of failures.
     """
     failures = failures_folder(subject, "server")
     subjects = {**{name: catalogue()[name] for name in (PROBE, ORIGIN)}, subject.name: subject}
@@ -75,7 +75,7 @@ def verify_server(subject: Subject, pool: Pool) -> Iterator[Result]:
 
 
 def _unfit(results: Sequence[Result], took: float) -> str | None:
-    """Why a server that answered so, in so many seconds, is not asked for more than 100 MB."""
+    """Why a server with these results, after so many seconds, is not asked for more than 100 MB."""
     if any(result.verdict == "failed" for result in results):
         return f"{LARGE / 1e6:g} MB failed"
     if took > QUICK_S:
@@ -84,7 +84,7 @@ def _unfit(results: Sequence[Result], took: float) -> str | None:
 
 
 def _unable(case: ServerCase, unfit: str | None) -> Result | None:
-    """Why this cannot be asked here. `unfit`: why not the largest of bodies."""
+    """Why this case cannot run here. `unfit`: why the largest bodies cannot."""
     if case.parameters.clock == "virtual" and installed_kernel() is None:
         return case.result("everything", "unsupported", f"{NAME} is not installed")
     if case.purpose == "huge":
@@ -95,7 +95,7 @@ def _unable(case: ServerCase, unfit: str | None) -> Result | None:
 
 
 def _ask(case: ServerCase, trials: Trials, folder: Path) -> list[Result]:
-    """What comes of a question. The last attempt's folder stays if it failed."""
+    """The results of a case. The last attempt's folder remains if it failed."""
 
     def change(folder: Path) -> None:
         _change_trial(folder, _asking(case, folder, trials.subjects[PROBE]))
@@ -121,13 +121,13 @@ def _ask(case: ServerCase, trials: Trials, folder: Path) -> list[Result]:
 
 
 def _again(case: ServerCase, subject: Subject) -> ServerCase:
-    """The same for who failed it; what a controller does, where no other work can be the reason."""
+    """The case to repeat after a failure; for a controller, one without other work that could be the reason."""
     clock = calm_clock(subject) if case.purpose == "controller" else case.parameters.clock
     return replace(case, parameters=case.parameters.model_copy(update={"clock": clock}))
 
 
 def _asking(case: ServerCase, folder: Path, probe: Subject) -> list[str]:
-    """The command that asks; the probe's client knows no other version of QUIC than its own."""
+    """The command that runs the case. The probe's own client knows no other version of QUIC."""
     if case.purpose == "versions":
         return versions.command(folder, "plan.json", "checks.json")
     return probe_command(probe, plan="plan.json", checks="checks.json")
@@ -176,14 +176,14 @@ class Check(Shape):
 
 
 class Checks(Document):
-    """What the probe writes."""
+    """The document that the probe writes."""
 
     h123: Literal["checks/1"]
     checks: list[Check]
 
 
 def _checks(case: ServerCase, folder: Path) -> Iterator[Result]:
-    """What the probe found."""
+    """The probe's findings."""
     path = folder / "checks.json"
     if not path.is_file():
         return
@@ -205,7 +205,7 @@ def _stop(case: ServerCase, report: Report) -> Result:
 
 
 def _log(case: ServerCase, trial: Trial) -> Result:
-    """Of a server that has answered thousands of requests, and had nothing to complain of."""
+    """The result about the log of a server that has answered thousands of requests without a problem."""
     cut = [warning["detail"] for warning in trial.report.warnings if warning["code"] == "log-cut"]
     if words := [detail for detail in cut if detail.startswith("role server ")]:
         return case.result("log", "failed", f"{words[0]}: only errors are to be logged")
@@ -237,13 +237,13 @@ def _large(case: ServerCase, _: Path) -> Result:
 
 
 def _older_tls(case: ServerCase, folder: Path) -> Result:
-    """It was negotiated with a client that offers a newer one too, and answers came over it."""
+    """An older TLS was negotiated with a client that offers a newer one too, and answers came over it."""
     words = next(check.detail for check in read_document(folder / "checks.json", Checks).checks if check.check == "TLS")
     return case.result(f"TLS {case.parameters.tls}", "passed", words)
 
 
 def _edge(case: ServerCase, folder: Path) -> Result:
-    """What it answers comes from behind it, whose kernel counts what it sends."""
+    """The answers come from behind the server, whose kernel counts what it sends."""
     report = read_document(folder / "report.json", Report)
     sent_bytes = next(host.counters.grown("IpExt.OutOctets") for host in report.hosts if host.name == "backend")
     verdict: Verdict = "passed" if sent_bytes >= PASSED_BYTES else "failed"
@@ -277,7 +277,7 @@ def _limit(case: ServerCase, checks: Sequence[Result]) -> Result:
 
 
 def _idleness(case: ServerCase, checks: Sequence[Result]) -> Result:
-    """So is a time that is declared: a connection that was idle for longer is gone."""
+    """A declared idle time is the limit: a connection that was idle for longer is gone."""
     fault = idleness.limit_fault(checks, case.plan["idle_ns"])
     return case.result("limit of idleness", "failed" if fault else "passed", fault)
 

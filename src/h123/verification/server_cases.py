@@ -1,4 +1,4 @@
-"""What a server is asked so that it can be judged: trials with the probe as the client."""
+"""The cases that verify a server: trials with the probe as the client."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -20,29 +20,30 @@ SIZES = [0, 1, 1000, 100_000, 1_000_000, 10_000_000]
 EDGES = [16_385, 65_535, 65_536, 65_537, 131_072, 1_048_576]
 """Sizes at which programs begin another record, block or buffer."""
 OTHER_SIZES = [*EDGES, *random.Random(1).sample(range(2, 1_000_000), 6)]
-"""And some that no program can have been made for: the same ones each time, since the cache keeps such bodies."""
+"""Further sizes that no program can have been made for. They are the same each time, since the cache keeps such
+bodies."""
 LARGE = 100_000_000
-"""More than any limit of megabytes lets pass, and not yet minutes for the slowest servers."""
+"""More than any limit in megabytes allows, and not yet minutes for the slowest servers."""
 HUGE = 1_100_000_000
-"""More than 2^30, so that QUIC's offsets get longer (RFC 9000, section 16); asked of those who are quick enough."""
+"""More than 2^30, so that QUIC's offsets become longer (RFC 9000, section 16). Only fast servers get this case."""
 QUICK_S = 6.0
-"""In which a server must have sent the large body, so that it is asked for the huge one."""
+"""A server that has sent the large body within this time also gets the case with the huge one, s."""
 LOGGED_BYTES = 1_000_000
-"""So many that their packets outnumber those of all handshakes."""
+"""So many bytes that their packets outnumber those of all handshakes."""
 _LENGTHY: dict[str, Asked] = {
     "wall": {"in_a_row": 5000, "other_sizes": OTHER_SIZES, "rest_ns": 100_000_000},
     "virtual": {"in_a_row": 2000, "rest_ns": 1_000_000_000},
 }
-"""What is asked where it costs less: processing under the wall clock, silence under the virtual one."""
+"""The cases under the clock where they cost less: processing under the wall clock, silence under the virtual one."""
 _RESUMED = {"wall": 10, "virtual": 1}
-"""How often: each time could come to another process of the server."""
+"""How often sessions are resumed, because each time another process of the server could answer."""
 CHECK_NS = 30_000_000_000
-"""In which a server must have answered all requests of a check."""
+"""The time in which a server must answer all requests of a check, ns."""
 _LARGE_NS = 240_000_000_000
-"""And a large body: 3 Mbit/s, which a server in an interpreter passes on a busy machine; also a huge one, which only
-those are asked for who need a quarter of that."""
+"""The time for a large body, ns: 3 Mbit/s, which a server in an interpreter exceeds on a busy machine. It is also
+enough for a huge body, because only servers that need a quarter of it get that case."""
 PASSED_BYTES = 1_000_000
-"""Asked of a server at the edge: so much must come from the host behind it."""
+"""The bytes requested of a server at the edge. As many must come from the host behind it."""
 TRIAL_TIMEOUT = "300s"
 
 Purpose = Literal["versions", "contract", "large", "huge", "limit", "idleness", "tls", "edge", "qlog", "controller"]
@@ -50,25 +51,25 @@ Purpose = Literal["versions", "contract", "large", "huge", "limit", "idleness", 
 
 @dataclass(frozen=True)
 class ServerCase:
-    """One trial, and what is to be looked at afterwards."""
+    """One trial, and what to check afterwards."""
 
     name: str
     purpose: Purpose
     parameters: Parameters
     plan: Asked
-    """What the probe does; without the server's address."""
+    """The probe's plan, without the server's address."""
     controller: str = ""
     """The one to be seen at work."""
     network: Network = PLAIN
 
     def result(self, check: str, verdict: Verdict, detail: str = "") -> Result:
-        """Of something that came of this trial."""
+        """A result of this trial."""
         p = self.parameters
         return Result(role="server", protocol=p.protocol, clock=p.clock, check=check, verdict=verdict, detail=detail)
 
 
 def questions(subject: Subject) -> list[ServerCase]:
-    """All that the subject says it can do as a server."""
+    """The cases for everything that the subject declares as a server."""
     assert subject.server is not None
     return [case for protocol in subject.server.protocols for case in _of_protocol(subject, subject.server, protocol)]
 
@@ -123,7 +124,7 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Se
 
 
 def _older_tls(declared: Sequence[str], protocol: str) -> list[str]:
-    """Versions besides the one that all else is asked over. QUIC has no other."""
+    """The declared versions of TLS other than that of all other cases. QUIC has no other."""
     return [version for version in declared if version != NEWEST_TLS and protocol != QUIC]
 
 

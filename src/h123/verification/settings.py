@@ -1,4 +1,4 @@
-"""Whether a sender does what a study can set of it: the link's record of each packet tells, of a body sent for it."""
+"""Checks whether a sender obeys the settings of a study, from the link's record of each packet of a body."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ from h123.verification.result import Result, Verdict
 from h123.verification.trial import Trial, Trials, calm_clock
 
 ATTEMPTS = 2
-"""Before it counts as failed: a busy machine can blur a flight, but hardly twice."""
+"""The attempts before it counts as failed. A busy machine can blur a flight, but seldom twice."""
 FEWER, MORE = 3, 1
 """Packets by which a first flight may differ. What else goes out in that round trip takes a part of the window: the
 end of the handshake, settings, a probe for larger packets. And a sender may send one more than fits."""
@@ -27,12 +27,12 @@ AT_ONCE, SHARE = 0.1, 0.7
 for it; the rest waits for acknowledgements that the receiver delays."""
 
 Seen = tuple[bool, str]
-"""Whether it is as asked, and what was seen."""
+"""Whether it is as requested, and what was seen."""
 
 
 @dataclass(frozen=True)
 class SettingProof:
-    """What of a setting is asked for, and how a transfer shows it."""
+    """The value of a setting to request, and how a transfer shows it."""
 
     values: tuple[Value, ...]
     shows: Callable[[Transfer, Value], Seen]
@@ -69,7 +69,8 @@ PROOFS: dict[Name, SettingProof] = {
 
 
 def verify_settings(subject: Subject, role: VerifiedRole, trials: Trials, failures: Path) -> Iterator[Result]:
-    """Of each that the subject takes in that role. The last attempt's folder stays, in `failures`, if it failed."""
+    """Verify each setting that the subject takes in that role. The last attempt's folder stays in `failures` if it
+    failed."""
     for name, roles in settable(subject).items():
         for value in PROOFS[name].values if role in roles else ():
             body = _body(subject, role, name, value)

@@ -1,4 +1,4 @@
-"""One trial of a verification, in a lab of its own; where the machine was too busy for its link, it is done again."""
+"""One trial of a verification, in a lab of its own. It is repeated where the machine was too busy for its link."""
 
 import shutil
 import time
@@ -34,22 +34,22 @@ def calm_clock(subject: Subject) -> Clock:
 
 @dataclass(frozen=True)
 class Trial:
-    """One that has ended. Its files are in its folder."""
+    """A trial that has ended. Its files are in its folder."""
 
     folder: Path
     report: Report
     faults: list[Reason]
-    """Why it is not valid, its samples included; none: it is."""
+    """Why it is not valid, its samples included. Empty: it is valid."""
     window: Window
 
     @property
     def reasons(self) -> list[Reason]:
-        """Why the lab calls it invalid; none: it is valid."""
+        """Why the lab calls it invalid. Empty: it is valid."""
         return self.report.reasons
 
     @property
     def disturbed(self) -> str:
-        """How the machine kept the trial from saying anything about the subject; empty: it did not."""
+        """How the machine kept the trial from saying anything about the subject. Empty: it did not."""
         if is_machines_fault(self.report):
             return f"{DISTURBED}stalled: {'; '.join(reason['detail'] for reason in self.reasons)}"
         latest = max((way.lateness_ns.p99 for link in self.report.links for way in link.ways()), default=0)
@@ -58,7 +58,7 @@ class Trial:
         return f"{DISTURBED}was too busy: one packet in a hundred left the link {latest / 1e6:.1f} ms late or more"
 
     def logs(self, lines: int) -> dict[str, list[str]]:
-        """The end of what each role printed, by its name; without those that were silent."""
+        """The last lines that each role printed, by its name, without silent roles."""
         logs = {}
         for path in sorted((self.folder / "logs").glob("*.log")):
             if end := path.read_text("utf-8", errors="replace").splitlines()[-lines:]:
@@ -70,7 +70,7 @@ class Trials:
     """What all trials of a verification have in common."""
 
     def __init__(self, subjects: Mapping[str, Subject], certificate: Certificate, pool: Pool) -> None:
-        """`subjects`: those that take part, by name; they are installed."""
+        """`subjects`: the installed subjects that take part, by name."""
         self.subjects, self.certificate = subjects, certificate
         self._trials = SingleTrials(pool, {"tls": certificate.folder})
 
@@ -97,8 +97,8 @@ class Trials:
     def carry_out_each(
         self, prepared: Sequence[PreparedTrial], is_wanted: Callable[[PreparedTrial], bool] = lambda _: True
     ) -> Iterator[Trial]:
-        """Prepared trials as they end, as many at once as there are processors if all are under the virtual clock, so
-        that nothing disturbs them. Those that are not `wanted` any more are left."""
+        """Yield prepared trials as they end. If all are under the virtual clock, as many run at once as there are
+        processors, because nothing disturbs them. Trials for which `is_wanted` has become false do not run."""
         undisturbed = all(trial.parameters.clock == "virtual" for trial in prepared)
         for trial, attempt in self._trials.run(prepared, self._trials.machine.cpus if undisturbed else 1, is_wanted):
             yield _ended_trial(trial.folder, attempt, _ANY_TIME)

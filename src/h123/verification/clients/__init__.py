@@ -1,1 +1,1 @@
-"""A client carries out small workloads, and its samples and facts are checked against what it was asked."""
+"""Verifies clients: a client carries out small workloads, and its samples and facts are checked against these."""

@@ -1,4 +1,4 @@
-"""Verification of a client: it carries out assignments against the embedded server, each in a lab of its own."""
+"""Verifies a client: it carries out assignments against the embedded server, each in a lab of its own."""
 
 import json
 import shutil
@@ -33,21 +33,22 @@ _MOST_FAULTS = 3
 
 @dataclass(frozen=True)
 class ClientTrial:
-    """What came of an assignment."""
+    """The trial of an assignment."""
 
     trial: Trial
     reasons: list[Reason]
-    """Why the trial is not valid, its samples included; none: it is."""
+    """Why the trial is not valid, its samples included. Empty: it is valid."""
     rows: list[Sample]
     facts: Any
     certificate_bytes: int
-    """Of the server's."""
+    """Bytes of the server's certificate."""
 
 
 def verify_client(subject: Subject, pool: Pool) -> Iterator[Result]:
-    """What comes of one assignment after another. The subject, its server and the embedded ones are installed.
+    """Yield the results of one assignment after another. The subject, its server and the embedded ones must be
+    installed.
 
-    Trials in which something is wrong are kept, with their logs, in the subject's folder of failures.
+    Failed trials remain, with their logs, in the subject's folder of failures.
     """
     failures = failures_folder(subject, "client")
     make_bodies(SIZES)
@@ -78,7 +79,7 @@ def verify_client(subject: Subject, pool: Pool) -> Iterator[Result]:
 
 
 def _ask(case: ClientCase, subject: Subject, trials: Trials, folder: Path) -> tuple[Result, Any]:
-    """What comes of an assignment, and the client's facts. The last attempt's folder stays if the subject failed."""
+    """The result of an assignment, and the client's facts. The last attempt's folder remains if the subject failed."""
     for attempt in range(case.attempts):
         if attempt and case.controller:  # what it does where no other work can be the reason
             calm = case.parameters.model_copy(update={"clock": calm_clock(subject)})
@@ -126,7 +127,7 @@ def _result(case: ClientCase, verdict: Verdict, detail: str = "") -> Result:
 
 
 def _tls(case: ClientCase, facts: Any) -> Result:
-    """What the client says of its connections."""
+    """The result about the TLS facts that the client wrote."""
     parts = ("version", "cipher", "key_exchange")
     tls_names = dict.fromkeys(", ".join(str(tls[part]) for part in parts if tls.get(part)) for tls in facts["tls"])
     verdict: Verdict = "passed" if tls_names else "unsupported"
@@ -182,7 +183,8 @@ def judge(case: ClientCase, subject: Subject, client_trial: ClientTrial) -> list
 
 
 def _received(case: ClientCase, trial: Trial) -> Reception | None:
-    """What the client let the server do, on the connection with most requests; None: that is not asked, or not told."""
+    """The client's receive limits on the connection with most requests. None: the case does not ask for them, or no log
+    shows them."""
     logs = (trial.folder / QLOG_FOLDER).iterdir() if case.receives else ()
     return max(
         filter(None, (reception(list(events(log))) for log in logs)), key=lambda limits: limits.streams, default=None
@@ -190,7 +192,7 @@ def _received(case: ClientCase, trial: Trial) -> Reception | None:
 
 
 def _bytes_up(trial: Trial) -> int | None:
-    """That the client sent over the link, where it counts them."""
+    """The bytes that the client sent over the link, where it counts them."""
     way = (trial.report.links[0].directions or {}).get("up") if trial.report.links else None
     return way.bytes_in if way else None
 

@@ -1,8 +1,8 @@
-"""How a client has carried out an assignment: what its samples and facts say, held against what was asked and against
-what others saw.
+"""Checks how a client has carried out an assignment: compares its samples and facts with the assignment and with what
+others observed.
 
-Every function returns faults in words; none: all is well. A field that a client leaves empty is unknown, not wrong,
-except where its manifest says that it knows.
+Every function returns faults in words, or none if all is well. A field that a client leaves empty is unknown, not
+wrong, unless its manifest says that it knows the value.
 """
 
 from collections import Counter, defaultdict
@@ -20,18 +20,18 @@ from h123.verification.controller import behaviour
 from h123.verification.trial import SEED
 
 ALPN = {"h1": ("http/1.1", ""), "h2": ("h2",), "h3": ("h3",)}
-"""As TLS names the protocols; HTTP/1.1 needs no name."""
+"""The protocols' names in TLS; HTTP/1.1 needs no name."""
 _CODED = 0.6
-"""Of a text's bytes, that HPACK and QPACK leave at least of one that is new to them (RFC 7541, appendix B: 5 bits)."""
+"""The least share of a new text's bytes that HPACK and QPACK leave (RFC 7541, appendix B: 5 bits)."""
 LATE_NS = 1_500_000_000
-"""That a client may notice a timeout late."""
+"""A client may notice a timeout this much late, ns."""
 LAST_NS = 100_000_000
-"""Before the end of all requests: of one that is given up later, the end of the connection may tell the server."""
+"""A request that is given up this shortly before the end of all may be cancelled by closing the connection, ns."""
 LATE_TRY_NS = 300_000_000
-"""That a client may make a request late when it makes it again."""
+"""A client may repeat a request this much late, ns."""
 TRY_SHARE = (0.1, 0.8)
-"""Of a large answer, what comes at least and at most of a try that is given up: of one that has the link to itself
-nearly all that it carries until then, and what is on its way comes all the same."""
+"""The least and the largest share of a large answer that arrives of a try that is given up. A try alone on the link
+receives nearly all that the link carries until then, and what is under way arrives anyway."""
 
 
 def faults_of(case: ClientCase, client: Client, rows: Sequence[Sample], facts: Any, witness: Witness) -> list[str]:
@@ -77,12 +77,12 @@ def _counts(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
 
 
 def _among(row: Sample) -> str:
-    """The phase that a user's requests are of, those that are to be abandoned among its warm ones."""
+    """The phase of a user's requests. Requests to be abandoned count among the warm ones."""
     return "warm" if row["phase"] == LEAVING else row["phase"]
 
 
 def _in_turn(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
-    """Each user asks for what it is its turn to ask for; cold requests are all for the first."""
+    """Each user makes the requests in their order. Cold requests are all for the first."""
     work = case.parameters.workload
     of_user = defaultdict(list)
     # What one resource of a page asks for is due at one moment.
@@ -230,7 +230,7 @@ def _facts(case: ClientCase, rows: Sequence[Sample], facts: Any) -> Iterator[str
 
 
 def _delay(rows: Sequence[Sample], facts: Any) -> Iterator[str]:
-    """What a client says that it took itself is a part of what its requests took."""
+    """The delays that a client reports of itself are parts of its requests' times."""
     delays = facts.get("delay") if isinstance(facts, dict) else None
     took = [row["end_ns"] - row["start_ns"] for row in rows if row["phase"] == "warm"]
     if delays is None or not took:
@@ -260,7 +260,7 @@ def _process(client: Client, rows: Sequence[Sample], facts: Any, witness: Witnes
 
 
 def _opened(case: ClientCase, client: Client, rows: Sequence[Sample], witness: Witness) -> Iterator[str]:
-    """As many connections as were asked for, whatever the client writes of them; or more, where it declares that."""
+    """The server saw as many connections as requested, whatever the client writes; or more, where it declares that."""
     p, most = case.parameters, case.connections()
     least = most if p.cold else min(most, p.users)
     if p.workload.open_loop:  # those that are free are taken first
@@ -281,7 +281,8 @@ def _opened(case: ClientCase, client: Client, rows: Sequence[Sample], witness: W
 
 
 def _sessions(case: ClientCase, facts: Any, witness: Witness) -> Iterator[str]:
-    """Each connection but the one that earns the session is as asked: as the client tells, and as others saw."""
+    """Each connection but the one that earns the session is as requested, by the client's word and by what others
+    observed."""
     p = case.parameters
     if p.sessions == FULL:
         return
@@ -302,8 +303,8 @@ def _sessions(case: ClientCase, facts: Any, witness: Witness) -> Iterator[str]:
 
 
 def _abandoned(case: ClientCase, rows: Sequence[Sample], witness: Witness) -> Iterator[str]:
-    """The server knows that nobody wants the answer: over HTTP/1.1 the connection is closed, over the others the stream
-    alone, and what is left of the body is not sent."""
+    """The server knows that the answer is unwanted: over HTTP/1.1 the connection is closed, over the others only the
+    stream, and the rest of the body is not sent."""
     abandoned = [row for row in rows if row["error"] == ABANDONED]
     if not abandoned:
         return
@@ -357,7 +358,7 @@ def _retry_fault(retry: Retry, row: Sample) -> str | None:
 
 
 def _carried(case: ClientCase, rows: Sequence[Sample], witness: Witness) -> Iterator[str]:
-    """By the link: more than the last tries of large answers, and less than all of every try."""
+    """The link carried more than the last tries of large answers, and less than all of every try."""
     if witness.bytes_down is None:
         yield "nothing shows what came of the tries that were given up"
         return

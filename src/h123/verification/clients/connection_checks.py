@@ -1,4 +1,5 @@
-"""Which connections a client says that its requests used: as many as asked, counted from 0, users dealt round robin."""
+"""Checks which connections a client says that its requests used: the requested number, counted from 0, with users dealt
+round robin."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,8 @@
-"""What a client lets a server do on a connection of QUIC, as the server logs it: how many requests it has open at once,
-and how far ahead of what has arrived the server may send.
+"""A client's receive limits on a QUIC connection, from the server's log: how many requests it has open at once, and how
+far the server may send ahead of what has arrived.
 
-What a window is shows where a packet widens it: it reaches so far beyond the bytes that this packet, or one before it,
-acknowledges.
+A packet that widens a window shows its size: the window reaches that far beyond the bytes that this packet, or one
+before it, acknowledges.
 """
 
 from collections import defaultdict
@@ -19,9 +19,10 @@ _PARAMETERS = "transport:parameters_set"
 _STEP = 4
 """Between the numbers of a client's requests."""
 _ENDS = ("stop_sending", "reset_stream")
-"""Of a request that its client gives up."""
+"""Frames of a request that its client gives up."""
 NEAR = 0.1
-"""Of a window: acknowledgements wait for a packet or a while, so a little more may have arrived than they tell."""
+"""The tolerance of a window. Acknowledgements wait for a packet or a while, so slightly more may have arrived than they
+say."""
 
 
 @dataclass(frozen=True)
@@ -38,17 +39,17 @@ class Window:
 
 @dataclass(frozen=True)
 class Reception:
-    """Of a client's connection."""
+    """The receive limits of a client's connection."""
 
     streams: int
     """The most requests that were open at once."""
     stream: Window
-    """Of one of them."""
+    """The window of one stream."""
     connection: Window
 
 
 def reception(log: Sequence[Mapping[str, Any]]) -> Reception | None:
-    """Of a connection's log by its server; None where it tells no parameters."""
+    """The limits in the server's log of a connection. None where it has no parameters."""
     parameters = next(
         (e["data"] for e in log if e.get("name") == _PARAMETERS and e["data"]["initiator"] == "remote"), None
     )
@@ -64,14 +65,14 @@ def reception(log: Sequence[Mapping[str, Any]]) -> Reception | None:
 
 
 def reception_words(case: ClientCase, received: Reception) -> str:
-    """`100 of 300 requests`, or `131 kB at first, 1.31 MB at most a stream, ...`; whichever was asked."""
+    """`100 of 300 requests`, or `131 kB at first, 1.31 MB at most a stream, ...`, depending on the case."""
     if case.name == STREAMS:
         return f"{received.streams} of {case.parameters.users} requests"
     return f"{received.stream} a stream; {received.connection} a connection"
 
 
 def reception_faults(case: ClientCase, limits: Reach, received: Reception | None) -> Iterator[str]:
-    """What is declared and was not seen."""
+    """Declared limits that the log does not show."""
     streams, window = limits.streams.get("h3"), limits.windows.get("h3")
     if received is None:
         yield "the server's log tells nothing of the connection"
@@ -83,13 +84,13 @@ def reception_faults(case: ClientCase, limits: Reach, received: Reception | None
 
 
 def count_cancelled(log: Iterable[Mapping[str, Any]]) -> int:
-    """Requests of which the client said that it no longer wants them."""
+    """The number of requests that the client cancelled."""
     received = (event for event in log if event.get("name") == RECEIVED)
     return len({frame["stream_id"] for event in received for kind in _ENDS for frame in _frames(event, kind)})
 
 
 def count_requests(log: Iterable[Mapping[str, Any]]) -> int:
-    """Requests that came, or of which the client said that it no longer wants them before anything had come."""
+    """The number of requests that arrived, or that the client cancelled before anything had arrived."""
     received = [event for event in log if event.get("name") == RECEIVED]
     return len(
         {stream for event in received for kind in ("stream", *_ENDS) for stream in _request_streams(event, kind)}
@@ -97,7 +98,7 @@ def count_requests(log: Iterable[Mapping[str, Any]]) -> int:
 
 
 def _at_once(log: Iterable[Mapping[str, Any]]) -> int:
-    """Requests that had come, less those that were answered or given up."""
+    """Requests that had arrived, less those that were answered or given up."""
     streams, now, most = set[int](), set[int](), 0
     for event in log:
         if event.get("name") == RECEIVED:
@@ -132,7 +133,7 @@ class _Arrived:
         self.bytes = defaultdict[int | None, int](int)
         self._carried: dict[int, list[tuple[int, int]]] = {}
         self._contiguous = 0
-        """All packets with lower numbers are."""
+        """All packets with lower numbers are acknowledged."""
 
     def record_sent(self, event: Mapping[str, Any]) -> None:
         carried = [(frame["stream_id"], frame["length"]) for frame in _streams(event)]
@@ -148,7 +149,7 @@ class _Arrived:
 
 
 def _data(event: Mapping[str, Any]) -> bool:
-    """Whether the packet is of those that carry requests; others have numbers of their own."""
+    """Whether the packet is of the kind that carries requests. Other kinds have their own numbers."""
     return bool(event["data"]["header"]["packet_type"] == "1RTT")
 
 

@@ -1,7 +1,7 @@
-"""Whether the times that a client wrote can be true: their order, and what the trial's link allows.
+"""Checks whether the times that a client wrote can be true: their order, and what the trial's link allows.
 
-Every function returns faults in words; none: all is well. Single requests may be late, since a virtual machine compiles
-as it runs and processors have other work; times that were not measured are out of place in all of them.
+Every function returns faults in words, or none if all is well. Single requests may be late, since a virtual machine
+compiles as it runs and processors have other work. Times that were not measured are out of place in all of them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,22 +20,22 @@ from h123.verification.trial import SEED, Window
 Time = Literal["start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns"]
 TIMES: tuple[Time, ...] = get_args(Time)
 SPAN_LIMITS = (0.4, 1.8)
-"""What a Poisson process's first 40 arrivals may take, of their mean time: beyond three standard deviations, and less
-than 4 users need that wait for their answers (2.3)."""
+"""The range of a Poisson process's first 40 arrivals, relative to their mean time: beyond three standard deviations,
+and less than 4 users need that wait for their answers (2.3)."""
 LEAST_VARIATION = 0.4
-"""Of the gaps between arrivals; that of a Poisson process is about 1, that of a steady beat 0."""
+"""The least variation of the gaps between arrivals; that of a Poisson process is about 1, that of a steady beat 0."""
 MOST_TRIPS = 2.5
-"""In which a request of an open loop has ended; where 4 users wait for their answers, the last ones take 6."""
+"""Round trips in which a request of an open loop ends; where 4 users wait for their answers, the last ones take 6."""
 MOST_LATE = 0.1
 """Share of an open loop's requests that may take longer."""
 SLOWEST = 3
 """Times what the link needs: the quickest request of all takes less."""
 _MEASURED = 0.99
-"""Clocks are not perfect: what physics asks for may be short of it by so much."""
+"""The share of a physical minimum that a measured time must reach, because clocks are not perfect."""
 
 
 def times(rows: Sequence[Sample], window: Window) -> Iterator[str]:
-    """Of any trial."""
+    """Check the times of any trial."""
     yield from dict.fromkeys(fault for row in rows if (fault := _order(row)))
     moments = [at for row in rows for name in TIMES if (at := row[name]) is not None]
     if moments and not window[0] <= min(moments) <= max(moments) <= window[1]:
@@ -58,7 +58,7 @@ def _order(row: Sample) -> str | None:
 
 
 def times_over_the_link(case: ClientCase, client: Client, rows: Sequence[Sample]) -> Iterator[str]:
-    """Of trials over links whose delay and rate show what was not measured."""
+    """Check the times of trials over links whose delay and rate reveal times that were not measured."""
     if case.network is FAR:
         handshake = _handshake_ns(case, false_start=client.false_start)
         yield from dict.fromkeys(
@@ -114,7 +114,7 @@ def _not_connected(case: ClientCase, row: Sample, handshake: int) -> str | None:
 
 
 def _false_start(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
-    """What is declared saves a round trip of TLS 1.2."""
+    """A declared False Start saves a round trip of TLS 1.2."""
     waiting, opened = _handshake_ns(case, false_start=False), [row for row in rows if row["connected_ns"] is not None]
     if not opened or waiting == _handshake_ns(case, false_start=True):
         return
@@ -130,7 +130,7 @@ def _too_slow(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
 
 
 def _whole_ns(case: ClientCase) -> float:
-    """From a request on a ready connection to its answer's last byte."""
+    """The time from a request on a ready connection to its answer's last byte, ns."""
     network = case.network
     assert network.down is not None
     assert network.down.rate is not None
@@ -138,7 +138,7 @@ def _whole_ns(case: ClientCase) -> float:
 
 
 def _poisson(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
-    """An open loop's gaps are those of a Poisson process."""
+    """The gaps of an open loop are those of a Poisson process."""
     rate = case.parameters.rate
     assert rate is not None
     starts = sorted(row["start_ns"] for row in rows)

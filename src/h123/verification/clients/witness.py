@@ -1,4 +1,4 @@
-"""What a trial shows of its client without the client's word: the hosts count TCP connections, the link records their
+"""Observations of a client that do not depend on its word: the hosts count TCP connections, the link records their
 packets, the server logs QUIC."""
 
 from collections.abc import Sequence
@@ -16,25 +16,25 @@ from h123.verification.trial import Trial, Window
 
 @dataclass(frozen=True)
 class Witness:
-    """What others than the client know."""
+    """What others than the client observed."""
 
     window: Window
     connections: int | None = None
-    """That the client opened; None: nobody has counted them."""
+    """The connections that the client opened. None: not counted."""
     arrivals: Sequence[Arrival] = field(default=())
-    """Its packets as the server got them; none where that was not logged."""
+    """Its packets as the server received them. Empty where that was not logged."""
     handshakes: Sequence[Handshake] | None = None
-    """Of each connection; None: nobody has seen them."""
+    """The handshake of each connection. None: not observed."""
     bytes_down: int | None = None
-    """That the link carried to the client; None: it does not count them."""
+    """The bytes that the link carried to the client. None: not counted."""
     given_up: int | None = None
-    """Requests of which the client said that it no longer wants them; None: nobody has seen it."""
+    """The requests that the client cancelled. None: not observed."""
     requests: int | None = None
-    """Requests that the client has made, those that it gave up too; None: nobody has seen them."""
+    """The requests that the client made, cancelled ones included. None: not observed."""
 
 
 def witness(trial: Trial, p: Parameters, certificate_bytes: int) -> Witness:
-    """Of a trial that has ended, whose server has a certificate of this size."""
+    """The observations of a trial that has ended, whose server has a certificate of this size."""
     resumes, down = p.sessions != FULL, _bytes_down(trial.report)
     if p.protocol != "h3":
         handshakes = tcp_handshakes(trial.folder, certificate_bytes) if resumes else None
@@ -63,7 +63,8 @@ def _bytes_down(report: Report) -> int | None:
 
 
 def _tcp_connections(report: Report) -> int:
-    """Either host may have some of its own: a browser with who steers it, a proxy with its origin."""
+    """The smaller count of both hosts, because each may have connections of its own: a browser to its controller, a
+    proxy to its origin."""
     counted = {"client": "Tcp.ActiveOpens", "server": "Tcp.PassiveOpens"}
     counters = {host.name: host.counters for host in report.hosts}
     return min(counters[host].grown(name) for host, name in counted.items())

@@ -1,6 +1,7 @@
-"""The constants of a stack, measured from packets on links made for it, under the virtual clock.
+"""Measures the constants of a stack from packets on links made for this, under the virtual clock.
 
-Each is a function of a table of packets: nothing of a protocol is decoded, and the subject's word is not asked.
+Each constant is a function of a table of packets. Nothing of a protocol is decoded, and the subject's word plays no
+part.
 """
 
 from h123.verification.constants.agreement import DeclaredComparison, compared

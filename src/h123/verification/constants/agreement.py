@@ -1,4 +1,4 @@
-"""Whether packets show what a stack's own source says of its constants."""
+"""Compares what packets show with what a stack's own source says about its constants."""
 
 from dataclasses import dataclass
 
@@ -8,14 +8,15 @@ from h123.verification.constants import words
 from h123.verification.constants.findings import Constants
 
 GROWN = (-0.03, 0.08)
-"""Of the window: a loss's share is seen when the window has grown for two round trips again, and packets are whole."""
+"""The tolerance of a window's share: it is seen only after the window has grown for two more round trips, and packets
+are whole."""
 TIMERS_MS = 1.5
 """Timers of whole milliseconds, and the time to send."""
 
 
 @dataclass(frozen=True)
 class DeclaredComparison:
-    """Of one constant."""
+    """The comparison of one constant."""
 
     constant: str
     says: str
@@ -24,11 +25,11 @@ class DeclaredComparison:
     """Empty: packets do not tell it."""
     agrees: bool
     differs: str
-    """Why, as far as that is stated."""
+    """The stated reason for a difference."""
 
 
 def compared(declared: DeclaredConstants, measured: Constants) -> list[DeclaredComparison]:
-    """All constants of which the source says something, in a fixed order."""
+    """Compare all constants that the source states, in a fixed order."""
     decrease = [_decrease(declared, measured)] if declared.decrease else []
     return [_initial_window(declared, measured), *decrease, _retransmission(declared, measured)]
 

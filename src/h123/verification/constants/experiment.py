@@ -27,18 +27,19 @@ from h123.verification.trial import Clock, Trials
 FAR_NS = 100_000_000
 """A round trip so long that flights are apart, and usual enough that no timer runs out in it."""
 NEAR_NS = 2_000_000
-"""One so short that what is left of a retransmission's time is the least that the sender waits."""
+"""A round trip so short that the sender's minimum decides a retransmission's time, ns."""
 BULK_BYTES = 20_000_000
 """Windows double until they are several MB; then some round trips are left after the first 10 MB."""
 LOSING_BYTES = 16_000_000
 """Ten seconds after the loss, at the window that is left, and more."""
 TAIL_BYTES = 6_000
-"""More packets than a handshake has in a round trip; with what else a server says at first, fewer than any initial
+"""More packets than a handshake has in a round trip; together with a server's first data, fewer than any initial
 window."""
 PAUSING_BYTES = 1_000_000
 PAUSED = {"requests": 4, "rate": 0.05}
 PAUSES_SEED = 4_324_167
-"""Of the open loop (docs/contracts/workload.md): its requests are due 2, 5.8 and 57.8 s after the one before."""
+"""The seed of the open loop (docs/contracts/workload.md): its requests are due 2, 5.8 and 57.8 s after the one
+before."""
 LEAST_PAUSE_S = 0.8
 _STALLED = "time-stalled"
 """A program that spins does so in each transfer of the kind, for minutes of processor time: the first is enough."""
@@ -46,7 +47,7 @@ _STALLED = "time-stalled"
 
 @dataclass(frozen=True, eq=False)
 class SenderCase:
-    """Of which subject, as which end, over which protocol and with which controller."""
+    """A subject as a sender: the role, protocol and controller."""
 
     subject: Subject
     role: VerifiedRole
@@ -61,11 +62,11 @@ class SenderCase:
 
     @property
     def gets(self) -> str:
-        """The method with which it gets the body."""
+        """The method with which it receives the body."""
         return "POST" if self.role == "server" else "GET"
 
     def parameters(self, **values: Any) -> Parameters:
-        """Of a transfer with the other end that the subject is verified with."""
+        """The parameters of a transfer with the other end that the subject is verified with."""
         common = {
             "protocol": self.protocol,
             "congestion": self.congestion,
@@ -96,24 +97,24 @@ class BodyTransfer:
     """Packets of the sender, counted from 0 over the link."""
     paused: bool = False
     settings: Mapping[str, Value] = field(default_factory=dict)
-    """What the sender is asked for."""
+    """The settings of the sender."""
 
     @property
     def parameters(self) -> Parameters:
-        """Of its trial."""
+        """The parameters of its trial."""
         paused = PAUSED if self.paused else {}
         return self.sender_case.parameters(method=self.method, size=self.size, **paused, **self.settings)
 
     @property
     def network(self) -> Network:
-        """What it is sent over."""
+        """The network of its trial."""
         plain, loss = Direction(delay_ns=self.round_trip_ns // 2), Loss(packets=list(self.lost))
         losing = plain.model_copy(update={"loss": loss}) if self.lost else plain
         up, down = (plain, losing) if self.method == "GET" else (losing, plain)
         return Network(name="constants", title="constants", up=up, down=down)
 
     def of(self, packets: Packets) -> Transfer:
-        """What came of it."""
+        """The transfer as its packets show it."""
         return (download if self.method == "GET" else upload)(packets, self.round_trip_ns)
 
 
@@ -131,12 +132,13 @@ def losing(sender: SenderCase) -> list[BodyTransfer]:
 
 
 def short(sender: SenderCase, round_trip_ns: int) -> BodyTransfer:
-    """One that fits into a flight."""
+    """A transfer that fits into a flight."""
     return BodyTransfer(f"short-{round_trip_ns}", sender, sender.sends, TAIL_BYTES, round_trip_ns)
 
 
 def without_its_tail(body: BodyTransfer, last: int) -> BodyTransfer:
-    """The same without its last packet and what is sent instead. Its name stays, so that it repeats up to the loss."""
+    """The same transfer without its last packet and what is sent instead. It has the same name, so that it is identical
+    up to the loss."""
     return replace(body, lost=tuple(range(last, last + recovery.TAIL_LOSSES)))
 
 
@@ -146,13 +148,14 @@ def pausing(sender: SenderCase) -> BodyTransfer:
 
 
 class Laboratory:
-    """Where transfers are made, as many at once as there are processors."""
+    """Runs transfers, as many at once as there are processors."""
 
     def __init__(self, trials: Trials, place: Path) -> None:
         self._trials, self._place = trials, place
 
     def transfers(self, bodies: Iterable[BodyTransfer]) -> Iterator[tuple[BodyTransfer, Transfer | NotMeasurable]]:
-        """What came of each, or why nothing did, as they end. Where time stalls in one, others of its kind are left."""
+        """Yield the result of each transfer as it ends, or why it has none. Where time stalls in one, others of its
+        kind do not run."""
         prepared_by_folder = dict[Path, tuple[BodyTransfer, PreparedTrial]]()
         for body in bodies:
             try:
@@ -193,7 +196,7 @@ class Laboratory:
 
 
 def record_packets(folder: Path) -> None:
-    """The link shall keep a record of all; an open loop's pauses shall be those that are known."""
+    """Let the link record all packets, and use the known seed for the pauses of an open loop."""
     path = folder / "trial.json"
     trial = read_document(path, TrialFile)
     for link in trial.links:

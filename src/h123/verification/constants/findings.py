@@ -7,7 +7,7 @@ from h123.documents.campaign_file import VerifiedRole
 
 
 class NotMeasurable(Exception):
-    """Why packets do not tell a constant; a sentence."""
+    """Packets do not show a constant. The message is a sentence."""
 
 
 class HandshakeSize(Strict):
@@ -15,20 +15,20 @@ class HandshakeSize(Strict):
 
     round_trips: float
     bytes_up: int
-    """Of IP packets, headers included; without those that carry the request."""
+    """Bytes of IP packets, headers included, without those that carry the request."""
     bytes_down: int
 
 
 class Flight(Strict):
-    """What was sent before an acknowledgement of any of it could have come back."""
+    """The packets that were sent before an acknowledgement of any of them could have come back."""
 
     packets: int
     full: int
-    """Of the size that most of them have."""
+    """Packets of the most frequent size."""
     bytes: int
-    """Of payload: of what follows TCP's or UDP's header."""
+    """Bytes of payload, after the header of TCP or UDP."""
     spread: float
-    """Share of a round trip over which it was sent: 0, all at once."""
+    """The share of a round trip over which it was sent. 0: all at once."""
 
 
 class SlowStart(Strict):
@@ -36,24 +36,24 @@ class SlowStart(Strict):
 
     rounds: list[int]
     growth: float
-    """Of one round trip over the last, while it grows."""
+    """The growth from one round trip to the next, while it grows."""
     spread: float
     """Share of a round trip over which the fullest growing one was sent."""
     ends: int | None
-    """Bytes of the first round trip that the next one hardly exceeds; None: it grew to the end."""
+    """Bytes of the first round trip that the next one barely exceeds. None: it grew to the end."""
     why: str
-    """What it ends by, as it seems."""
+    """The apparent reason for its end."""
 
 
 class InFlight(Strict):
     """Most payload bytes in a round trip when nothing is lost."""
 
     early: int
-    """In the first 10 MB."""
+    """Bytes in the first 10 MB."""
     late: int
     """After them."""
     held: bool
-    """Whether it stays the same in the end: then a window of the receiver or a buffer of the sender limits it."""
+    """Whether it stays constant in the end. Then a receiver's window or a sender's buffer limits it."""
 
 
 class Datagrams(Strict):
@@ -69,14 +69,14 @@ class Datagrams(Strict):
 
 
 class LossResponse(Strict):
-    """What one loss in steady state does to the window; of several transfers, the medians."""
+    """The effect of one loss in steady state on the window, as medians over several transfers."""
 
     keeps: float
     """Share of it in the round trip after the recovery."""
     each: list[float] = Field(default=[])
-    """The same in each transfer, ascending; empty in records of versions that asked one transfer."""
+    """The same in each transfer, ascending. Empty in records of versions that made one transfer."""
     regrown: dict[int, float]
-    """Share of it so many seconds after the loss."""
+    """The share of it that is reached this many seconds after the loss."""
 
 
 class Tail(Strict):
@@ -84,9 +84,9 @@ class Tail(Strict):
 
     round_trip_ms: float
     first_ms: float
-    """From the last packet before it, which starts the timer, to the first retransmission."""
+    """From the last packet before it, which starts the timer, to the first retransmission, ms."""
     second_ms: float | None
-    """Likewise the next one."""
+    """From the first retransmission to the second, ms."""
 
 
 class Silence(Strict):
@@ -100,7 +100,7 @@ class Silence(Strict):
 
 
 class Constants(Strict):
-    """Of one role and protocol; what is None is not told, and `untold` says why."""
+    """The constants of one role and protocol. A constant that is None was not measured, and `untold` says why."""
 
     role: VerifiedRole
     protocol: str
@@ -112,14 +112,14 @@ class Constants(Strict):
     decrease: LossResponse | None = None
     datagrams: Datagrams | None = None
     in_flight: InFlight | None = None
-    """As the sender of bodies."""
+    """The value as the sender of bodies."""
     received: InFlight | None = None
-    """As the receiver of bodies: what the other end has in flight towards it."""
+    """The value as the receiver of bodies: what the other end has in flight towards it."""
     acknowledgements: float | None = None
     """Packets that it sends for each one of data that it gets."""
     tail_near: Tail | None = None
-    """Over a round trip so short that hardly more than the sender's least time is left."""
+    """The value over a round trip so short that little more than the sender's minimum is left."""
     tail_far: Tail | None = None
     silences: list[Silence] | None = None
     untold: dict[str, str] = Field(default={})
-    """By the name of what is missing."""
+    """Reasons by the names of the missing constants."""

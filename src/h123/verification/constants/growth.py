@@ -1,6 +1,6 @@
-"""What a transfer without losses shows: handshake, first flight, slow start, sizes, and what limits it in the end.
+"""Measures a transfer without losses: handshake, first flight, slow start, sizes, and what limits it in the end.
 
-Every function raises Untold where its packets do not tell.
+Every function raises NotMeasurable where the packets do not show the value.
 """
 
 from collections.abc import Sequence
@@ -17,14 +17,14 @@ GROWS = 1.25
 """A round trip's bytes over the last one's: below it slow start is over, which doubles windows or, where only every
 other packet is acknowledged and counted as one, makes them half as large again. HyStart++ (RFC 9406) adds an eighth."""
 STEADY = 0.03
-"""By which round trips differ that one limit holds: a packet or two of a hundred."""
+"""Round trips under one limit differ at most by this share: a packet or two of a hundred."""
 EARLY_BYTES = 10_000_000
 _MOST_ROUNDS = 16
 
 
 def handshake(of: Transfer) -> HandshakeSize:
-    """What came before the request, which the body's first flight answers half a round trip after it was sent; an
-    upload's flight is the request."""
+    """The packets before the request. The body's first flight answers the request half a round trip after it was sent;
+    for an upload the flight is the request."""
     began = int(of.packets["at_ns"][0])
     sent_ns = of.began_ns() - (0 if of.way == UP else of.round_trip_ns // 2)
     # The client's last words of the handshake go with the request, and a busy machine sends either a little later.
@@ -51,7 +51,7 @@ def first_flight(of: Transfer) -> Flight:
 
 
 def slow_start(of: Transfer) -> SlowStart:
-    """From the first flight until a round trip hardly exceeds its last one."""
+    """Slow start, from the first flight until a round trip barely exceeds the one before."""
     windows = of.windows
     growing = _growing(windows)
     end_index = len(growing) if len(growing) < len(windows) - 1 else None
@@ -65,7 +65,7 @@ def slow_start(of: Transfer) -> SlowStart:
 
 
 def _growing(windows: Sequence[int]) -> list[float]:
-    """Each round trip's bytes over the last one's, as long as slow start lasts."""
+    """The ratio of each round trip's bytes to those of the one before, as long as slow start lasts."""
     ratios = [later / earlier for earlier, later in pairwise(windows)]
     if growing := list(takewhile(lambda ratio: ratio >= GROWS, ratios)):
         return growing
@@ -82,7 +82,7 @@ def at_once(of: Transfer, part: float) -> float:
 
 
 def _why(of: Transfer, end_index: int) -> str:
-    """What holds a window that has stopped doubling, told from the receiver's, from the window then and later."""
+    """What limits a window that has stopped doubling, from the receiver's window and from the window then and later."""
     if any(of.fills_the_receiver(packet) for packet in of.body[end_index : end_index + 2]):
         return "TCP's receive window"
     before, *later = of.windows[end_index : end_index + 4]
@@ -100,7 +100,7 @@ def _is_steady(windows: Sequence[int]) -> bool:
 
 
 def in_flight(of: Transfer) -> InFlight:
-    """What the sender has under way when nothing but limits hold it."""
+    """The bytes under way when only limits restrict the sender."""
     windows = of.windows
     begins = np.concatenate([[0], np.cumsum(windows)[:-1]]) if windows else np.array([])
     early = [window for window, begin in zip(windows, begins, strict=True) if begin < EARLY_BYTES]

@@ -1,4 +1,4 @@
-"""Which constants a subject has, and the transfers that tell them."""
+"""Measures the constants of a subject, with the transfers that show them."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,11 +34,12 @@ from h123.verification.trial import Trials
 from h123.virtual import NAME, installed_kernel
 
 _Reads = Mapping[str, Callable[[Transfer], Any]]
-"""What is read from a transfer, by the name of the constant."""
+"""The function that reads each constant from a transfer."""
 CLOCK: Final = "virtual"
 KERNEL_PROTOCOL = "h2"
 KERNEL = ("cubic", "reno", "bbr")
-"""What the kernel's TCP is asked for with the embedded server over that protocol, which leaves all to it."""
+"""The controllers of the kernel's TCP, measured with the embedded server over the protocol that leaves everything to
+it."""
 _SENDING: _Reads = {
     "first_flight": growth.first_flight,
     "slow_start": growth.slow_start,
@@ -53,7 +54,7 @@ _TAILS = {"tail_near": NEAR_NS, "tail_far": FAR_NS}
 
 
 def measurable(subject: Subject) -> str:
-    """Why the constants of a subject cannot be measured here; empty: they can."""
+    """Say why the constants of a subject cannot be measured here. Empty: they can."""
     if CLOCK not in subject.features.clocks:
         return "the subject does not run under the virtual clock"
     if installed_kernel() is None:
@@ -62,9 +63,9 @@ def measurable(subject: Subject) -> str:
 
 
 def measure(subject: Subject, role: VerifiedRole, pool: Pool, moved: Callable[[str], None]) -> list[Constants]:
-    """Of each protocol of that role; `moved` hears of every transfer that has ended.
+    """Measure each protocol of that role. `moved` receives a line about every transfer that has ended.
 
-    The subject and the embedded ones are installed; measurable() has no objection.
+    The subject and the embedded ones must be installed, and measurable() must be empty.
     """
     make_bodies([BULK_BYTES, LOSING_BYTES, TAIL_BYTES, PAUSING_BYTES])
     with scratch() as place:
@@ -101,7 +102,7 @@ def _sender_cases(subject: Subject, role: VerifiedRole) -> Iterator[SenderCase]:
 
 
 def _whole(sender: SenderCase) -> Iterator[tuple[BodyTransfer, _Reads]]:
-    """Transfers that end well, and what is read from each."""
+    """The transfers that end well, and what to read from each."""
     for method, reads in ((sender.sends, _SENDING), (sender.gets, _GETTING)):
         also: _Reads = {"handshake": growth.handshake} if method == "GET" else {}
         yield bulk(sender, method), {**also, **reads}
@@ -111,13 +112,13 @@ def _whole(sender: SenderCase) -> Iterator[tuple[BodyTransfer, _Reads]]:
 
 
 class _Findings:
-    """What was told of one role, protocol and controller, and why the rest was not."""
+    """The constants of one role, protocol and controller, and why others are missing."""
 
     def __init__(self) -> None:
         self._values = defaultdict[str, list[Any]](list)
 
     def read(self, came: Transfer | NotMeasurable, reads: _Reads) -> Any:
-        """Reads from a transfer what each name stands for; returns the last, or why it is not told."""
+        """Read from a transfer what each name stands for. Return the last value, or why there is none."""
         for name, read in reads.items():
             try:
                 if isinstance(came, NotMeasurable):
@@ -128,7 +129,7 @@ class _Findings:
         return self._values[name][-1]
 
     def constants(self, sender: SenderCase) -> Constants:
-        """All of it."""
+        """All constants found."""
         values, reasons = dict[str, Any](), dict[str, str]()
         for name, measured in self._values.items():
             try:
@@ -140,7 +141,7 @@ class _Findings:
 
 
 def _last(measured: Sequence[Any]) -> Any:
-    """What stands for a constant that one transfer tells."""
+    """The value of a constant that one transfer shows."""
     if isinstance(measured[-1], NotMeasurable):
         raise measured[-1]
     return measured[-1]
@@ -151,7 +152,7 @@ _OF_SEVERAL: Mapping[str, Callable[[Sequence[Any]], Any]] = {"decrease": recover
 
 
 def _controller(sender: SenderCase) -> str:
-    """That of the subject as a sender, or the kernel's."""
+    """The controller of the subject as a sender, or the kernel's."""
     return (
         default_controller(sender.subject, sender.protocol)
         if sender.congestion == DEFAULT_CONGESTION

@@ -1,6 +1,7 @@
-"""What lost packets and pauses show of a sender: how far it gives way, how it comes back, and when it sends again.
+"""Measures a sender's reaction to lost packets and pauses: how far it reduces its window, how it recovers, and when it
+sends again.
 
-Every function raises Untold where its packets do not tell.
+Every function raises NotMeasurable where the packets do not show the value.
 """
 
 from collections.abc import Sequence
@@ -15,17 +16,18 @@ from h123.verification.constants.findings import LossResponse, NotMeasurable, Si
 from h123.verification.constants.transfer import LEAST, Transfer
 
 ENDS_SLOW_START, STEADY_STATE = 40, (1500, 1650, 1800)
-"""Packets of the sender that are lost, counted from 0 over the link: one in slow start, which it ends, and, in each of
-several transfers, one some round trips later, which is judged. Few enough that it comes before windows are large."""
+"""Lost packets of the sender, counted from 0 over the link: one that ends slow start, and, in each of several
+transfers, one some round trips later, which is measured. They come early enough that windows are still small."""
 LEAST_LOSSES = 2
-"""Of them that must tell: one alone may fall into a sender's pause or on a retransmission."""
+"""The fewest losses that must show a value, because one alone may fall into a sender's pause or on a retransmission."""
 TAIL_LOSSES = 12
 """Packets that are lost from the tail on: what the sender makes of its first retransmissions' loss is seen in these."""
 REGROWN_S = (1, 2, 5, 10)
 _BEFORE, _AFTER = (-3, -2, -1), 2
 """Round trips from the loss on in which the window is looked at: before its news; after the recovery."""
 _VARIES = 0.15
-"""Of the usual round trip before the loss; the fullest has more: no window to be judged."""
+"""If the fullest round trip before the loss exceeds the usual one by this share, there is no stable window to
+measure."""
 _TOGETHER_NS = 1_000_000
 """Packets so close belong to one retransmission."""
 _SMALL = 60
@@ -33,13 +35,14 @@ _DELAYED_NS = 28_000_000
 """A QUIC datagram of no more bytes, so soon after one was heard, is a bare acknowledgement: at most 25 ms late (RFC
 9000, 18.2) and what timers add. Others are probes that carry nothing."""
 _LEAST_ACKNOWLEDGEMENT = 23
-"""Bytes: one of header and of packet number each, five of a frame, and the tag. What is smaller probes."""
+"""Bytes of the smallest acknowledgement: one each of header and packet number, five of a frame, and the tag. A smaller
+packet is a probe."""
 _ANSWERED = 1.25
 """Round trips after the last packet in which QUIC's next ones may answer what the receiver says of those before."""
 
 
 def decrease(of: Transfer) -> LossResponse:
-    """By the second of the two lost packets."""
+    """The effect of the second of the two lost packets."""
     sent = of.sent_packets
     lost = sent["at_ns"][sent["fate"] == LOST]
     if len(lost) != 2:
@@ -58,7 +61,7 @@ def decrease(of: Transfer) -> LossResponse:
 
 
 def typical(responses: Sequence[LossResponse | NotMeasurable]) -> LossResponse:
-    """Of several transfers the medians, since what one loss leaves depends on the packet."""
+    """The medians over several transfers, since the effect of one loss depends on the packet."""
     measured = [response for response in responses if isinstance(response, LossResponse)]
     if len(measured) < LEAST_LOSSES:
         raise next(response for response in responses if isinstance(response, NotMeasurable))
@@ -80,7 +83,7 @@ def _window(of: Transfer, at: int, trip: int) -> int:
 
 
 def tail_index(of: Transfer) -> int:
-    """Which packet of its way, counted from 0, is the last of a body that fits into one flight."""
+    """The index of the last packet in its direction, counted from 0, of a body that fits into one flight."""
     begin, end = of.body[0].first, of.body[0].end
     last = of.sent_packets[begin:end][_tells(of)[begin:end]][-1]
     way = of.packets[of.packets["way"] == of.way]
@@ -88,7 +91,7 @@ def tail_index(of: Transfer) -> int:
 
 
 def tail(of: Transfer) -> Tail:
-    """Of a transfer whose last packet was lost, and the next ones too."""
+    """The retransmissions of a transfer whose last packet was lost, and the next ones too."""
     sent = of.sent_packets[_tells(of)]
     lost = np.flatnonzero(sent["fate"] == LOST)
     if not len(lost):
@@ -109,7 +112,7 @@ def tail(of: Transfer) -> Tail:
 
 
 def _tells(of: Transfer) -> NDArray[np.bool_]:
-    """Which of the sender's packets are more than a bare acknowledgement of QUIC's; TCP's are not among them."""
+    """Which of the sender's packets are more than a bare acknowledgement of QUIC's. TCP's are not among them."""
     received_at = np.concatenate([[0], np.sort(of.received_packets["left_ns"])]).astype(np.int64)
     at = of.sent_packets["at_ns"].astype(np.int64)
     alone = at - received_at[np.searchsorted(received_at, at, side="right") - 1] > _DELAYED_NS
@@ -119,8 +122,8 @@ def _tells(of: Transfer) -> NDArray[np.bool_]:
 
 
 def _repeats(sent: Packets, lost: int) -> NDArray[np.bool_]:
-    """Which packets may repeat what was sent before: of TCP those whose numbers say so, of QUIC all but those that are
-    larger than any until the loss, which probe the path for larger packets."""
+    """Which packets may repeat earlier data: for TCP by sequence numbers; for QUIC all but those larger than any until
+    the loss, which probe the path for larger packets."""
     if sent["protocol"][0] == TCP:
         ends = (sent["seq"].astype(np.int64) + sent["payload"] - int(sent["seq"][0])) % 2**32
         before = np.concatenate([[0], np.maximum.accumulate(ends)[:-1]])

@@ -1,9 +1,9 @@
-"""A transfer as the sender of its body saw it: what it sent, what it heard, and round trips told from packets alone.
+"""A transfer as the sender of its body saw it: what it sent and received, and round trips computed from packets alone.
 
-The link delays packets and does nothing else, so a packet that the link recorded at its arrival was sent then, and one
-that left the link was heard then. A round trip ends with the first packet that the receiver sent after it had got the
-round trip's first one: nothing that was sent before can answer to it. This needs no word of TCP or QUIC, whose
-acknowledgements nobody else can read, and holds however busy the machine is.
+The link delays packets and does nothing else. So a packet that the link recorded at its arrival was sent then, and
+one that left the link was received then. A round trip ends with the first packet that the receiver sent after it had
+received the round trip's first one: nothing sent before can answer it. This needs no knowledge of TCP or QUIC, whose
+acknowledgements are encrypted, and holds however busy the machine is.
 """
 
 import math
@@ -19,9 +19,9 @@ from h123.verification.constants.findings import NotMeasurable
 ACK = 16
 """Flag of TCP's."""
 LEAST = 5
-"""Packets in a round trip that a body fills: no handshake has so many in one."""
+"""The fewest packets in a round trip that a body fills. No handshake has so many in one."""
 UNANSWERED = 1.5
-"""Round trips after which a packet asked for no answer: longer than a receiver may delay one."""
+"""After this many round trips a packet needed no answer. It is longer than a receiver may delay one."""
 
 
 @dataclass(frozen=True)
@@ -37,26 +37,26 @@ class Transfer:
     """One body over one connection."""
 
     packets: Packets
-    """Both ways, in the order of arrival at the link."""
+    """Packets in both directions, in the order of arrival at the link."""
     way: int
-    """Of the body."""
+    """The direction of the body."""
     round_trip_ns: int
 
     @cached_property
     def sent_packets(self) -> Packets:
-        """What carries something, in the order of sending. Without TCP's bare acknowledgements."""
+        """The sender's packets with payload, in the order of sending, without TCP's bare acknowledgements."""
         return _in_order(self.packets[(self.packets["way"] == self.way) & (self.packets["payload"] > 0)])
 
     @cached_property
     def received_packets(self) -> Packets:
-        """What came from the receiver, in the order in which it was sent."""
+        """The receiver's packets, in the order in which it sent them."""
         # Some are still under way when the trial ends.
         came = (self.packets["fate"] == DELIVERED) & (self.packets["left_ns"] > 0)
         return _in_order(self.packets[(self.packets["way"] == 1 - self.way) & came])
 
     @cached_property
     def rounds(self) -> list[Round]:
-        """All round trips of the connection; the last one may be cut off by the body's end."""
+        """All round trips of the connection. The body's end may cut the last one off."""
         return list(self._rounds())
 
     def _rounds(self) -> Iterator[Round]:
@@ -77,7 +77,7 @@ class Transfer:
 
     @cached_property
     def body(self) -> list[Round]:
-        """Those from the first flight of the body on."""
+        """The round trips from the first flight of the body on."""
         for number, one in enumerate(self.rounds):
             if one.end - one.first >= LEAST:
                 return self.rounds[number:]
@@ -93,12 +93,12 @@ class Transfer:
         return int(self.sent_packets["payload"][one.first : one.end].sum())
 
     def spread(self, one: Round) -> float:
-        """Share of a round trip over which it was sent."""
+        """The share of a round trip over which it was sent."""
         span = int(self.sent_packets["at_ns"][one.end - 1]) - int(self.sent_packets["at_ns"][one.first])
         return round(span / self.round_trip_ns, 3)
 
     def fills_the_receiver(self, one: Round) -> bool:
-        """Whether a round trip used up TCP's receive window; what QUIC has of the kind nobody else can see."""
+        """Whether a round trip used up TCP's receive window. QUIC's windows are encrypted."""
         sent, acks = (
             self.sent_packets[one.first : one.end],
             self.received_packets[self.received_packets["flags"] & ACK > 0],
@@ -119,31 +119,32 @@ class Transfer:
 
     @property
     def _window_scale(self) -> int:
-        """Of the receiver: its first segment has its window as it is, the second one scaled, and both are the same."""
+        """The scale of the receiver's window: its first segment has the window unscaled, the second one scaled, and
+        both are the same."""
         first, second = (int(window) for window in self.received_packets["window"][:2])
         return round(math.log2(max(first, 1) / max(second, 1)))
 
     def _place(self, sequence: Packets) -> Packets:
-        """In the sender's stream, counted from its first byte."""
+        """The place in the sender's stream, counted from its first byte."""
         place: Packets = (sequence.astype(np.int64) - int(self.sent_packets["seq"][0])) % 2**32
         return place
 
     def began_ns(self) -> int:
-        """When the first flight of the body began."""
+        """When the first flight of the body began, ns."""
         return int(self.sent_packets["at_ns"][self.body[0].first])
 
 
 def _in_order(packets: Packets) -> Packets:
-    """As they were sent: the link may have read the two hosts' devices in another order."""
+    """The packets as they were sent. The link may have read the two hosts' devices in another order."""
     ordered: Packets = packets[np.argsort(packets["at_ns"], kind="stable")]
     return ordered
 
 
 def download(packets: Packets, round_trip_ns: int) -> Transfer:
-    """Of a body that the server sent."""
+    """The transfer of a body that the server sent."""
     return Transfer(packets, DOWN, round_trip_ns)
 
 
 def upload(packets: Packets, round_trip_ns: int) -> Transfer:
-    """Of a body that the client sent."""
+    """The transfer of a body that the client sent."""
     return Transfer(packets, UP, round_trip_ns)

@@ -95,11 +95,11 @@ WORDS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "tail_far": ("a lost tail, far", tail),
     "silences": ("after silence", silences),
 }
-"""What each constant is called, and its words."""
+"""The name of each constant, and the function that describes its value."""
 
 
 def described(constants: Constants) -> Iterator[tuple[str, str]]:
-    """All of them, those included that are not told."""
+    """Describe all constants, missing ones included."""
     for field, (name, words) in WORDS.items():
         value = getattr(constants, field)
         if value is not None:

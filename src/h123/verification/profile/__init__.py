@@ -1,6 +1,6 @@
-"""What holds a subject back in a few standard situations: what its requests spent their time on, told from packets.
+"""Profiles what limits a subject in a few standard situations: what its requests spent their time on, from packets.
 
-Under the virtual clock, so that neither the machine nor the subject's processing has a part in it.
+The trials run under the virtual clock, so that neither the machine nor the subject's processing plays a part.
 """
 
 from h123.verification.profile.findings import SituationResult

@@ -8,7 +8,7 @@ from h123.documents.campaign_file import VerifiedRole
 
 
 class SituationResult(Strict):
-    """Of one role, protocol and situation; without `seconds` it is not told, and `untold` says why."""
+    """The result of one role, protocol and situation. Without `seconds` there is none, and `untold` says why."""
 
     role: VerifiedRole
     protocol: str
@@ -16,7 +16,7 @@ class SituationResult(Strict):
     """The controller of the sender of bodies: the subject's, or where it only gets them the other end's."""
     situation: str
     seconds: float | None = None
-    """Of the mean request."""
+    """Seconds of the mean request."""
     least: float
     """Seconds that a request takes at least: a round trip, and the body at the link's rate."""
     parts: dict[str, float] = Field(default={})

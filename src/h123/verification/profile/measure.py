@@ -1,4 +1,4 @@
-"""The trials of a profile, and what is told from each."""
+"""Runs the trials of a profile, and reads their results."""
 
 import shutil
 import tempfile
@@ -28,9 +28,9 @@ _ROUND = 6
 
 
 def profile(subject: Subject, role: VerifiedRole, pool: Pool, moved: Callable[[str], None]) -> list[SituationResult]:
-    """Of each protocol of that role and each situation; `moved` hears of every trial that has ended.
+    """Profile each protocol of that role in each situation. `moved` receives a line about every trial that has ended.
 
-    The subject and the embedded ones are installed, and the virtual kernel is. Raises UserError where this machine can
+    The subject, the embedded ones and the virtual kernel must be installed. Raises UserError where this machine can
     execute no trial.
     """
     make_bodies({situation.size for situation in SITUATIONS})
@@ -52,7 +52,7 @@ def _sender_cases(subject: Subject, role: VerifiedRole) -> list[SenderCase]:
 
 
 def _measure_situations(askings: list[SenderCase], trials: Trials, place: Path) -> Iterator[SituationResult]:
-    """As they end, as many at once as there are processors."""
+    """Yield the results as their trials end, as many at once as there are processors."""
     situation_by_folder, prepared = dict[Path, tuple[SenderCase, Situation]](), list[PreparedTrial]()
     for sender in askings:
         for situation in SITUATIONS:
@@ -77,14 +77,14 @@ def _measure_situations(askings: list[SenderCase], trials: Trials, place: Path) 
 
 
 def parameters_of(sender: SenderCase, situation: Situation) -> Parameters:
-    """Of a trial."""
+    """The parameters of a trial."""
     values = {"network": "profile", "users": 1, "method": situation.method(sender), "size": situation.size}
     parameters = sender.parameters(**values, **situation.parameters)
     return parameters.model_copy(update={"qlog": _logs(sender, parameters.server)})
 
 
 def _logs(sender: SenderCase, server: str) -> bool:
-    """Whether the server can write down what flow control holds back: under the virtual clock that takes no time."""
+    """Whether the server can log the time that flow control takes. Under the virtual clock logging takes no time."""
     of = sender.subject if sender.role == "server" else catalogue()[server]
     return sender.protocol in of.features.qlog
 

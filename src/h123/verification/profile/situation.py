@@ -1,4 +1,4 @@
-"""The standard situations: what is asked for over which link."""
+"""The standard situations: a request, and a link."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,8 @@ from h123.study.networks.network import Bottleneck, Direction, Loss, Queue
 from h123.verification.constants.experiment import SenderCase
 
 Way = Literal["sends", "gets", "asks"]
-"""What the subject does with the body: sends it, gets it; `asks`: it is that of a GET, whoever sends it."""
+"""What the subject does with the body: sends it, receives it (`gets`); `asks`: the body is that of a GET, whoever sends
+it."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Situation:
 
     @property
     def phase(self) -> str:
-        """The requests that are told of."""
+        """The phase of the requests that the profile covers."""
         return "cold" if self.parameters.get("cold") else "warm"
 
     @property
@@ -46,11 +47,11 @@ class Situation:
 
     @property
     def least_s(self) -> float:
-        """What a request takes at least: a round trip, and the body at the link's rate."""
+        """The least time of a request, s: a round trip, and the body at the link's rate."""
         return self.round_trip_ms / 1e3 + self.size * 8 / (self.mbit * 1e6)
 
     def method(self, sender: SenderCase) -> str:
-        """Of its requests."""
+        """The method of its requests."""
         return {"sends": sender.sends, "gets": sender.gets, "asks": "GET"}[self.way]
 
     def network(self, method: str) -> Network:
@@ -67,7 +68,7 @@ class Situation:
 _FIRST = {"cold": True, "requests": 1}
 _THREE, _FOUR, _TWELVE = ({"requests": count} for count in (3, 4, 12))
 PACING = "far-sending"
-"""The one that shows whether a sender spreads what it sends."""
+"""The situation that shows whether a sender paces."""
 SITUATIONS = (
     Situation(PACING, "sends far and fast", "sends", 10_000_000, 100, 200, parameters=_THREE),
     Situation("far-getting", "gets from far and fast", "gets", 10_000_000, 100, 200, parameters=_THREE),

@@ -1,4 +1,4 @@
-"""What holds a subject back, in words."""
+"""Describes what limits a subject."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -10,10 +10,10 @@ from h123.verification.profile.findings import SituationResult
 _UNAVOIDABLE: Final = ("rate", "trip")
 """Causes that are the least that a request takes."""
 _WORTH = 0.1
-"""Share of the request's time that a part must have to be told."""
+"""The least share of the request's time for a part to be named."""
 _MOST = 3
 _BURST = 0.1
-"""Share of a round trip: what is sent in less is not paced."""
+"""A flight that is sent in less than this share of a round trip is not paced."""
 _WORDS: Mapping[str, str] = {cause.name: cause.words for cause in CAUSES}
 _LIMITS = {cause.name for cause in CAUSES if cause.group == "limit"}
 
@@ -27,7 +27,7 @@ def holding(result: SituationResult) -> list[str]:
 
 
 def slowness(result: SituationResult) -> str:
-    """`2.8`: how many times the least that a request takes; `-`: not told."""
+    """`2.8`: the ratio to the least time of a request. `-`: unknown."""
     return figures(result.seconds / result.least, 2) if result.seconds is not None else "-"
 
 

@@ -1,4 +1,4 @@
-"""What the probe complains of, for who has written the server: which request it was, and what is wanted."""
+"""Explains the probe's complaints to the author of a server: which request it was, and what is expected."""
 
 import re
 
@@ -18,9 +18,9 @@ _REQUESTS = (
     (r"(\d+) requests on a connection", r"GET /bytes/1, \1 times on one connection"),
     (r"a connection idle for .*", "GET /bytes/1, twice on one connection"),
 )
-"""Of each check that makes some, what it asks for."""
+"""The request of each check that makes some."""
 _NO_LENGTH = re.compile(r"content-length -1 instead of (\d+)")
-"""How Go has it that there is none."""
+"""How Go reports that there is none."""
 
 
 def explained(check: str, detail: str) -> str:

@@ -1,7 +1,7 @@
-"""How many requests of a connection a server has under way at once, of those that the probe makes together.
+"""Checks how many requests of a connection a server processes at once, of those that the probe makes together.
 
-The contract has a least number. A program that has fewer by itself declares it, and what is declared is what is found:
-so many begin together, and with one more they do not.
+The contract has a minimum. A program that has fewer declares its limit, and the check must find this very limit:
+that many begin together, and one more does not.
 """
 
 import re
@@ -11,21 +11,21 @@ from h123.catalogue import Server
 from h123.verification.result import Result
 
 LEAST = 100
-"""That the contract asks of every server."""
+"""The contract's minimum for every server."""
 _BEYOND_NS = 10_000_000_000
-"""In which one request more than a server takes does not begin, with many times to spare."""
+"""If one more request than a server allows has not begun in this time, it will not, with a wide margin, ns."""
 _CHECK = re.compile(r"\d+ (downloads|uploads) at once")
 _BEGUN = re.compile(r"only (\d+) of \d+ had begun\b")
-"""How the probe says it."""
+"""The probe's message."""
 
 
 def at_once(server: Server, protocol: str) -> int:
-    """That must begin together."""
+    """The number of requests that must begin together."""
     return server.limits.streams.get(protocol, LEAST)
 
 
 def beyond(server: Server, protocol: str) -> Mapping[str, object] | None:
-    """What the probe is asked to see that a declared limit is one; None: there is none, or it cannot be seen."""
+    """The probe's task that shows that a declared limit is one. None: there is no limit, or it cannot be seen."""
     declared = server.limits.streams.get(protocol)
     uploads = protocol in server.in_turn  # whose downloads are not held open
     if declared is None or (uploads and "POST" not in server.methods):
@@ -51,7 +51,7 @@ def advised(results: Sequence[Result]) -> Iterator[Result]:
 
 
 def limit_fault(results: Sequence[Result], declared: int) -> str:
-    """What is wrong with a declared limit, by what came of one request more; empty: it is as declared."""
+    """What is wrong with a declared limit, from the result of one more request. Empty: it is as declared."""
     case = [result for result in results if _CHECK.fullmatch(result.check)]
     if any(_started_requests(result) == declared for result in case):
         return ""
@@ -64,6 +64,7 @@ def limit_fault(results: Sequence[Result], declared: int) -> str:
 
 
 def _started_requests(result: Result) -> int | None:
-    """How many had begun when the probe gave up; None: all, or the result is about something else."""
+    """The number of requests that had begun when the probe gave up. None: all, or the result is about something
+    else."""
     match = _BEGUN.search(result.detail) if result.verdict == "failed" and _CHECK.fullmatch(result.check) else None
     return int(match[1]) if match else None

@@ -1,7 +1,7 @@
-"""How long a connection may be idle before a server ends it.
+"""Checks how long a connection may be idle before a server ends it.
 
-The contract has a least time. A program that has less by itself declares it, and what is declared is what is found:
-over HTTP/3 it is announced; over TCP a connection is there for most of that time, and gone after twice as much.
+The contract has a minimum. A program that has less declares its time, and the check must find this very time: over
+HTTP/3 the server announces it; over TCP a connection lives for most of that time, and is gone after twice as much.
 """
 
 import re
@@ -12,31 +12,32 @@ from h123.catalogue import LEAST_IDLE_NS, QUIC, Server
 from h123.verification.result import Result
 
 _ASKED_NS = 58_000_000_000
-"""A little less than the least time, and at most so much of what is declared."""
+"""Slightly less than the minimum, ns."""
 _ASKED_SHARE = 0.9
 _BEYOND = 2
 """Times that are declared, after which a connection is gone, however seldom a server looks."""
 _CHECK = "a connection idle for "
 _ANNOUNCED = re.compile(r"idle for ((?:[\d.]+(?:ms|[hms]))+)")
-"""How the probe tells a span, as Go writes it."""
+"""The probe's words for a span, as Go writes it."""
 _PART = re.compile(r"([\d.]+)(ms|[hms])")
 _UNITS_NS = {"h": 3600 * 10**9, "m": 60 * 10**9, "s": 10**9, "ms": 10**6}
 
 
 def idle_time_ns(server: Server, protocol: str) -> int:
-    """In which the connection must stay. Over HTTP/3 the probe keeps it open, as clients do."""
+    """How long the connection must stay open, ns. Over HTTP/3 the probe keeps it alive, as clients do."""
     declared = server.limits.idle.get(protocol)
     return _ASKED_NS if declared is None or protocol == QUIC else round(declared * _ASKED_SHARE)
 
 
 def beyond(server: Server, protocol: str) -> Mapping[str, object] | None:
-    """What the probe is asked to see that a declared limit is one; None: there is none, or it is announced."""
+    """The probe's task that shows that a declared limit is one. None: there is no limit, or it is announced."""
     declared = server.limits.idle.get(protocol)
     return None if declared is None or protocol == QUIC else {"idle_ns": declared * _BEYOND}
 
 
 def judge_idleness(server: Server, results: Sequence[Result]) -> Iterator[Result]:
-    """The results, in which what a server announces is judged by what is declared; where nothing is, with the line."""
+    """The results. An announced time is compared with the declared one; where none is declared, the result has the line
+    for the manifest."""
     for result in results:
         announced = _announced(result)
         declared = server.limits.idle.get(result.protocol)
@@ -57,7 +58,7 @@ def judge_idleness(server: Server, results: Sequence[Result]) -> Iterator[Result
 
 
 def limit_fault(results: Sequence[Result], waited: int) -> str:
-    """What is wrong with a declared limit, by what came of a request after longer; empty: it is as declared."""
+    """What is wrong with a declared limit, from the result of a later request. Empty: it is as declared."""
     case = [result for result in results if result.check.startswith(_CHECK)]
     if not case:
         return "; ".join(f"{r.check}: {r.detail}" for r in results if r.verdict == "failed") or "nothing came of it"

@@ -1,6 +1,7 @@
-"""Asks a server over QUIC for a version that there is not: it is to name those that it has (RFC 9000, section 6).
+"""Requests a QUIC version that does not exist from a server, which must then name its own versions (RFC 9000, section
+6).
 
-Run by itself in the client's place of a trial, with files as the probe's: `python versions.py plan.json checks.json`.
+It runs in the client's place of a trial, with the probe's files: `python versions.py plan.json checks.json`.
 """
 
 import json
@@ -11,7 +12,7 @@ from pathlib import Path
 
 CHECK = "versions"
 _NONE, _NEGOTIATION, _ONE = 0x1A2A3A4A, 0, 1
-"""Versions: one that is reserved so that nobody has it, that of the answer, and QUIC's."""
+"""Versions: a reserved one that no server has, that of the answer, and QUIC's."""
 _ASKED_OF, _ASKED_BY = b"to whom.", b"by whom."
 """Connection IDs, which come back the other way round."""
 _LEAST = 1200
@@ -20,7 +21,7 @@ _TIMES, _WAIT_S = 3, 2.0
 
 
 def command(folder: Path, plan: str, checks: str) -> list[str]:
-    """That asks in a trial of this folder, where it lies: in a lab, this one may be hidden."""
+    """The command for a trial of this folder. It names a copy in the folder, because a lab may hide this file."""
     script = Path(shutil.copy(__file__, folder)).name
     return [str(Path(sys.executable).resolve()), "-I", script, plan, checks]
 
@@ -31,7 +32,7 @@ def question() -> bytes:
 
 
 def judge_answer(answer: bytes) -> tuple[bool, str]:
-    """Whether it is as it must be, and what it says."""
+    """Whether the answer is right, and what it says."""
     ids = b"".join(bytes([len(connection_id)]) + connection_id for connection_id in (_ASKED_BY, _ASKED_OF))
     begin, rest = answer[: 5 + len(ids)], answer[5 + len(ids) :]
     if not begin or not begin[0] & 0x80 or begin[1:] != _NEGOTIATION.to_bytes(4, "big") + ids:
@@ -46,7 +47,7 @@ def judge_answer(answer: bytes) -> tuple[bool, str]:
 
 
 def ask(address: str, port: int) -> tuple[bool, str]:
-    """What comes of it. A datagram may be lost."""
+    """Send the request and judge the answer. A datagram may be lost."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         udp.connect((address, port))
         udp.settimeout(_WAIT_S)

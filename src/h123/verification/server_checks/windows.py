@@ -1,4 +1,4 @@
-"""What a server lets a client send before it has read any of it, as it says itself when a connection begins."""
+"""The receive windows that a server announces when a connection begins."""
 
 import re
 from collections.abc import Sequence
@@ -7,11 +7,11 @@ from h123.base.units import format_bytes
 from h123.verification.result import Result
 
 _WINDOWS = re.compile(r"receive windows of (\d+) bytes a stream and (\d+) a connection")
-"""How the probe tells them."""
+"""The probe's words for them."""
 
 
 def receive_windows(results: Sequence[Result]) -> dict[str, str]:
-    """By protocol: `6.29 MB a stream, 15.7 MB a connection`; those alone that have such windows."""
+    """By protocol: `6.29 MB a stream, 15.7 MB a connection`, for protocols that have such windows."""
     windows = {}
     for result in results:
         match = _WINDOWS.search(result.detail) if result.role == "server" and result.check == "limits" else None
