@@ -100,7 +100,7 @@ class Cluster:
         command = ["ip", "netns", "exec", name, *isolated, "sh", "-ec", script, "sh"]
         if name != self.head:
             command += ["taskset", "-c", str(processor)]
-        with (self._folder.parent / f"{name}.log").open("wb") as log:
+        with (self._hidden / f"{name}.log").open("wb") as log:
             self._processes[name] = subprocess.Popen(
                 [*command, *ray], env=self.environment, stdout=log, stderr=log, cwd="/", start_new_session=True
             )
