@@ -99,7 +99,7 @@ class Arm:
 
     @cached_property
     def account(self) -> Account | None:
-        """TCP's own, if the lab asked for it."""
+        """TCP's own account, if the lab recorded it."""
         return _if_there(lambda: read_tcp_account(self.attempt.folder))
 
     @cached_property
