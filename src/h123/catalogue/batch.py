@@ -11,7 +11,7 @@ from h123.catalogue.subject import Subject
 
 
 def install_each(subjects: Sequence[Subject], steps: Steps) -> dict[str, UserError]:
-    """Installs those that are missing, whichever of them fail; returns the failures by name."""
+    """Install the missing subjects, whichever of them fail. Return the failures by name."""
     failures: dict[str, UserError] = {}
     start = time.monotonic()
     for number, subject in enumerate(subjects, 1):

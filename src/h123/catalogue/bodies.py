@@ -1,4 +1,4 @@
-"""What servers serve, as files, for those that do not make it up themselves."""
+"""Makes the files that servers serve, for servers that do not generate bodies themselves."""
 
 import hashlib
 import os
@@ -18,7 +18,7 @@ _CHANGED_NS = 1_735_689_600 * 10**9
 
 
 def block() -> bytes:
-    """What every body is made of, repeated and cut (docs/contracts/subject.md)."""
+    """The block that every body repeats and cuts (docs/contracts/subject.md)."""
     counters = range(BLOCK_BYTES // _DIGEST_BYTES)
     return b"".join(hashlib.sha256(b"h123" + counter.to_bytes(4, "big")).digest() for counter in counters)
 
@@ -29,7 +29,7 @@ def block_file() -> Path:
 
 
 def files_folder() -> Path:
-    """The folder that holds `bytes/<n>` for every size n that `make_bodies` has been asked for."""
+    """The folder that holds `bytes/<n>` for every size n that `make_bodies` has made."""
     return cache_folder().resolve() / "bodies"
 
 

@@ -9,7 +9,7 @@ from h123.catalogue.openings import QUIC
 from h123.catalogue.subject import Subject
 
 RoleManifest = Server | Client | Backend | Origin | Probe | Scout | Spoiler
-"""What a manifest says of one role."""
+"""The part of a manifest about one role."""
 
 
 def server_command(subject: Subject, **placeholders: object) -> list[str]:
@@ -48,12 +48,12 @@ def spoiler_command(subject: Subject, **placeholders: object) -> list[str]:
 
 
 def server_uses(subject: Subject, placeholder: str) -> bool:
-    """Whether the server's command line names `{placeholder}`."""
+    """Whether the server's command line contains `{placeholder}`."""
     return subject.server is not None and f"{{{placeholder}}}" in " ".join(subject.server.command)
 
 
 def serves_documents(subject: Subject, parameters: Demand) -> bool:
-    """Whether a page's own documents can be had from the server: it has them, or passes on all that is asked for."""
+    """Whether the server can serve a page's own documents: it has them, or passes all requests on."""
     always = server_uses(subject, "upstream") and not server_uses(subject, "files")
     return server_uses(subject, "documents") or always or is_edge(subject, parameters)
 
@@ -76,8 +76,8 @@ def controllers(subject: Subject, protocol: str) -> list[str] | None:
 
 
 def controller(subject: Subject, parameters: Demand) -> str:
-    """What `{congestion}` holds for a subject: the controller asked for; its own one if that is asked for, or if it
-    cannot have the other, as the end that sends only requests and acknowledgements need not."""
+    """The value of `{congestion}` for a subject: the requested controller; its own default if that is requested, or if
+    it does not have the other, which an end that sends only requests and acknowledgements need not."""
     offered = controllers(subject, parameters.protocol)
     if offered is None:
         return kernel_controller(parameters.congestion)
@@ -94,18 +94,18 @@ def settable(subject: Subject) -> dict[Name, list[str]]:
 
 
 def settings(parameters: Demand) -> dict[str, str]:
-    """What the placeholders of all settings hold for a subject; empty for its own."""
+    """The values of all settings' placeholders for a subject; empty for its own default."""
     over_quic = parameters.protocol == QUIC
     return {name: str(parameters.setting(name) or "") if over_quic else "" for name in SETTINGS}
 
 
 def kernel_controller(congestion: str) -> str:
-    """What TCP has in every host of the lab."""
+    """TCP's controller in every host of the lab."""
     return TCP_DEFAULT if congestion == DEFAULT_CONGESTION else congestion
 
 
 def default_controller(subject: Subject, protocol: str) -> str:
-    """The one that the subject has by itself, or the kernel's."""
+    """The subject's default controller, or the kernel's."""
     return (controllers(subject, protocol) or [kernel_controller(DEFAULT_CONGESTION)])[0]
 
 

@@ -1,4 +1,4 @@
-"""What the sources of stacks say of their constants, and where: subjects/constants.toml."""
+"""What the sources of stacks say about their constants, and where: subjects/constants.toml."""
 
 from typing import Annotated, Literal
 
@@ -14,23 +14,23 @@ Line = Annotated[str, StringConstraints(pattern=r"^[\w./-]+:[1-9][0-9]*$")]
 
 
 class _SourceConstant(Strict):
-    """Of one constant."""
+    """The declaration of one constant."""
 
     where: OneOrMore[Line]
     differs: str = ""
-    """Why packets show something else; empty: they show the same."""
+    """Why packets show something else. Empty: they show the same."""
 
 
 class InitialWindow(_SourceConstant):
-    """What may be sent before anything of it is acknowledged."""
+    """What a sender may send before anything of it is acknowledged."""
 
     packets: int = Field(gt=0)
     of_bytes: int | None = Field(default=None, gt=0)
-    """Each, as the source counts them; None: as large as it sends them then."""
+    """Bytes of each packet, as the source counts them. None: as large as the packets that it sends then."""
 
 
 class Decrease(_SourceConstant):
-    """What one loss leaves of the window."""
+    """The share of the window that remains after one loss."""
 
     keeps: float = Field(gt=0, lt=1)
 
@@ -42,13 +42,13 @@ class Retransmission(_SourceConstant):
     """The formula, in words."""
     least_ms: float = Field(gt=0)
     most_ms: float = Field(gt=0)
-    """It depends on how the round trips varied, which the formula takes into account."""
+    """The time depends on how the round trips varied, which the formula takes into account."""
     attempt: Literal[1, 2] = 1
     """Whether the formula is that of the first retransmission or of the next one."""
 
 
 class DeclaredConstants(Strict):
-    """Of one subject as a server over one protocol, with one controller."""
+    """The constants of one subject as a server over one protocol, with one controller."""
 
     subject: str
     protocol: Protocol
@@ -56,25 +56,25 @@ class DeclaredConstants(Strict):
     source: str
     """Whose lines these are: a stack, a library, a kernel."""
     version: str
-    """Of the source that was read."""
+    """The version of the source."""
     read_from: str
-    """Where anybody gets it."""
+    """The public location of the source."""
     otherwise: str = ""
-    """Why the version is not the one that the subject is made of, if it is not."""
+    """Why the version differs from the subject's, if it does."""
     initial_window: InitialWindow
     decrease: Decrease | None = None
-    """None: the controller knows no such factor."""
+    """None: the controller has no such factor."""
     retransmission: Retransmission
 
 
 class DeclaredConstantsFile(Strict):
-    """All of them."""
+    """The whole file."""
 
     stack: list[DeclaredConstants] = Field(default=[])
 
 
 def load_declared_constants() -> list[DeclaredConstants]:
-    """All of them, in the file's order; none without the file. Raises UserError where it is wrong."""
+    """All declared constants, in the file's order; empty without the file. Raises UserError where it is wrong."""
     path = subjects_folder() / "constants.toml"
     if not path.is_file():
         return []

@@ -1,4 +1,4 @@
-"""What a trial asks of its subjects."""
+"""The demands of a trial on its subjects."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol
@@ -7,7 +7,7 @@ from h123.base.transport import Name, Value
 
 Role = Literal["server", "client", "backend", "origin", "probe", "scout", "spoiler"]
 Announcement = Literal["alt-svc", "https-record"]
-"""Where a client finds by itself that a server has HTTP/3."""
+"""Where a client discovers that a server has HTTP/3."""
 ALT_SVC: Announcement = "alt-svc"
 HTTPS_RECORD: Announcement = "https-record"
 DEFAULT_CONGESTION, TCP_DEFAULT = "default", "cubic"
@@ -15,7 +15,7 @@ DEFAULT_CONGESTION, TCP_DEFAULT = "default", "cubic"
 
 
 class WorkloadNeeds(Protocol):
-    """What a workload needs of who takes part; study.workload.WorkloadKind is one."""
+    """The demands of a workload on its subjects; study.workload.WorkloadKind has them."""
 
     @property
     def has_headers(self) -> bool: ...
@@ -44,7 +44,7 @@ class WorkloadNeeds(Protocol):
 
 
 class Demand(Protocol):
-    """What check_supported looks at; study.Parameters is one."""
+    """The parameters that check_supported reads; study.Parameters has them."""
 
     @property
     def protocol(self) -> str: ...

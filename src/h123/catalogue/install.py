@@ -24,19 +24,19 @@ MANIFEST = "subject.toml"
 _BUILD_ENVIRONMENT = {"GOFLAGS": "-trimpath -buildvcs=false", "GOTOOLCHAIN": "local"}
 """The same sources give the same binary, wherever the checkout is."""
 _OWN_FILE = re.compile(r"\{prefix\}/([^{}:*]+)")
-"""In a word of a command line: `{prefix}/lib/*` is about `lib/`."""
+"""A path in a word of a command line: `{prefix}/lib/*` refers to `lib/`."""
 _BYPRODUCTS = {"__pycache__", "target", "node_modules"}
 """Left in a subject's folder by people who work on it; not sources."""
 
 
 @dataclass(frozen=True)
 class Installation:
-    """What is known of an installed subject."""
+    """The facts about an installed subject."""
 
     recipe: str
     """SHA-256 of what it was built from."""
     seconds: float
-    """That the build took."""
+    """Seconds that the build took."""
     bytes: int
     """On the disk."""
 
@@ -57,7 +57,8 @@ def installation(subject: Subject) -> Installation | None:
 
 
 def damage(subject: Subject) -> Path | None:
-    """What the installation has lost of what the subject's commands name; None: nothing, or there is none."""
+    """The files that the subject's commands name and the installation lacks. None: nothing is missing, or it is not
+    installed."""
     missing = _missing_file(subject)
     return missing if missing and _stamp(subject) else None
 
@@ -67,7 +68,7 @@ def _stamp(subject: Subject) -> Installation | None:
 
 
 def _read_stamp(folder: Path, subject: Subject) -> Installation | None:
-    """What an installation says of itself, if the sources are still the same."""
+    """The facts that an installation stores, if its sources are still the same."""
     try:
         stamp = Installation(**json.loads(read_cached(folder / STAMP) or b""))
     except (ValueError, TypeError):
@@ -95,12 +96,12 @@ def _missing_file(subject: Subject) -> Path | None:
 
 
 def installed(subject: Subject) -> bool:
-    """Whether the cache holds the subject as its sources are now."""
+    """Whether the cache holds the subject, made from its present sources."""
     return installation(subject) is not None
 
 
 def installed_once(subject: Subject) -> bool:
-    """Whether the cache holds the subject, be it as its sources were before they changed."""
+    """Whether the cache holds the subject, even if made from earlier sources."""
     return prefix(subject).is_dir()
 
 
@@ -178,7 +179,7 @@ def _files_of(folder: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def _files(subject: Subject) -> dict[Path, str]:
-    """What each of the subject's files has in it."""
+    """The content of each of the subject's files."""
     return {path: hashlib.sha256(path.read_bytes()).hexdigest() for path, _ in _sources(subject)}
 
 
@@ -222,7 +223,7 @@ def _prebuilt(subject: Subject) -> Path:
 
 
 def _is_prebuilt(subject: Subject) -> bool:
-    """Whether the package brings the subject as its sources are now."""
+    """Whether the package contains the subject, made from its present sources."""
     return _read_stamp(_prebuilt(subject), subject) is not None
 
 

@@ -33,7 +33,7 @@ Tls = Literal["1.2", "1.3"]
 NEWEST_TLS: Tls = "1.3"
 """QUIC's only one."""
 LEAST_IDLE_NS = 60 * 10**9
-"""In which the contract lets no server end a connection that is idle, but for those that say so."""
+"""The least idle time after which the contract allows a server to end a connection, unless it declares less, ns."""
 
 
 def _check_word(word: str, allowed: Sequence[str]) -> str:
@@ -57,7 +57,7 @@ def _once_each(items: list[Item]) -> list[Item]:
 
 
 def _controllers(value: Any) -> Any:
-    """Told in one sentence, which pydantic has not for a word or a list of some."""
+    """Check a word or a list, with one message instead of pydantic's one for each form."""
     if value == "kernel":
         return value
     if not isinstance(value, list) or not value:
@@ -88,12 +88,12 @@ def _check_placeholders(allowed: set[str]) -> AfterValidator:
 
 
 class Install(Strict):
-    """How the subject gets into the cache."""
+    """How to install the subject into the cache."""
 
     needs: list[str] = Field(default=[])
     """Commands that must be on PATH."""
     needs_help: str = ""
-    """How to get them."""
+    """How to get the needed programs."""
     build: Annotated[Command, _check_placeholders({"prefix"})]
     """Run in the subject's folder; `{prefix}` is where the result belongs."""
     part_of: Name | None = None
@@ -126,12 +126,12 @@ def _idle(value: object) -> int:
 
 
 class Limits(Strict):
-    """What the program itself allows no more of, whatever it is told."""
+    """Limits of the program that no option raises."""
 
     streams: dict[Multiplexed, Annotated[StrictInt, Field(ge=1)]] = Field(default={})
     """By protocol, how many requests of a connection it serves at once. Absent: 100 or more."""
     idle: dict[Protocol, Annotated[int, BeforeValidator(_idle)]] = Field(default={})
-    """By protocol, after how many nanoseconds it ends a connection that is idle. Absent: not before a minute."""
+    """By protocol, the idle time after which it ends a connection, ns. Absent: not before a minute."""
 
 
 class Server(Strict):
@@ -217,7 +217,7 @@ class Spoiler(Strict):
 
 
 class Reach(Strict):
-    """What a client itself allows no more of, whatever it is told."""
+    """Limits of a client that no option raises."""
 
     streams: dict[Literal["h3"], Annotated[StrictInt, Field(ge=1)]] = Field(default={})
     """How many requests of a connection it has open at once; others wait. Absent: no limit."""
@@ -271,7 +271,7 @@ class Client(Strict):
     false_start: StrictBool = False
     """Over TLS 1.2 its first request does not wait for the server to end the handshake (RFC 7918)."""
     fallback: StrictBool = False
-    """Asked for HTTP/3, it takes HTTP/2 at the same address where UDP does not come through."""
+    """Whether it falls back from HTTP/3 to HTTP/2 at the same address where UDP does not get through."""
     remembers: StrictBool = False
     """Over HTTP/3 or HTTP/2, as it finds: it learns of HTTP/3 from the DNS (HTTPS records) or, having begun over TCP,
     from the server's answers (Alt-Svc), and keeps that, and sessions, for later visits of a page."""
@@ -326,7 +326,7 @@ class Client(Strict):
 
 
 class Features(Strict):
-    """What else can be chosen."""
+    """Optional features."""
 
     congestion: dict[Protocol, Controllers] = Field(default={})
     """By protocol: "kernel", whatever the lab sets, or the controllers that the subject offers, its default first; or
@@ -336,11 +336,11 @@ class Features(Strict):
     pacing: list[Literal["h3"]] = Field(default=[], max_length=1)
     """Where a sender can switch pacing off."""
     max_datagram: list[Literal["h3"]] = Field(default=[], max_length=1)
-    """Where a sender takes the size of its packets, and looks for no other."""
+    """Where a sender takes the size of its packets, and probes for no other."""
     clocks: OneOrMore[Literal["wall", "virtual"]] = Field(default=["wall"])
     """The clocks under which it runs; a program that waits by spinning stops the virtual one."""
     tls: OneOrMore[Tls] = Field(default=["1.3"])
-    """Versions that can be asked of it, 1.2 over h1 and h2 alone."""
+    """The versions of TLS that it can be limited to; 1.2 only over h1 and h2."""
     resumption: Annotated[list[Protocol], AfterValidator(_once_each)] = Field(default=[])
     """Where the server resumes TLS sessions."""
     zero_rtt: list[Literal["h3"]] = Field(default=[], max_length=1)

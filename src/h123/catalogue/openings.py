@@ -1,7 +1,7 @@
-"""How a client may open the connections of cold requests: what `sessions` says in studies and in manifests.
+"""How a client may open the connections of cold requests: the values of `sessions` in studies and in manifests.
 
-Everything that differs from one way to the next stands in its row of `OPENINGS`. Manifests, studies, estimates, lists
-and verification read the rows.
+Each way has a row in `OPENINGS` with everything that is specific to it. Manifests, studies, estimates, lists and
+verification read the rows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,25 +22,25 @@ class SessionOpening:
     """A way to open a connection."""
 
     title: str
-    """What lists call it."""
+    """The name in lists."""
     check: str
-    """What verification calls the test of it."""
+    """The name of its check in verifications."""
     missing: str
     """What a subject without it does, or lacks."""
     protocols: Sequence[str] = (*_TCP, QUIC)
-    """Those that have such a thing."""
+    """The protocols that have it."""
     refusal: str = ""
-    """What a study is told that asks for it over another protocol."""
+    """The message to a study that asks for it over another protocol."""
     tried_over: Sequence[str] = (*_TCP, QUIC)
     """The protocols over which verification tries clients that do not declare it."""
     declared_by: Literal["resumption", "zero_rtt"] = "resumption"
-    """The feature of a server that has it; its kernel does the rest by itself."""
+    """The server's feature that it needs. The kernel does the rest."""
     saved_round_trips: int = 0
-    """Of TCP's handshake."""
+    """Round trips that it saves of TCP's handshake."""
     early: bool = False
     """The first request does not wait for the handshake."""
     tcp: Mapping[str, object] = field(default_factory=dict)
-    """What the lab sets for the hosts' TCP (`tcp` in trial.json)."""
+    """The TCP settings of the hosts (`tcp` in trial.json)."""
 
 
 ALL_FULL = SessionOpening("full handshakes", "", "")

@@ -1,5 +1,5 @@
-"""A server of a person's own, which a study describes itself: it is started as it is, or runs elsewhere and is reached
-there. It stands in no catalogue."""
+"""The user's own server, which a study describes itself: h123 starts it as it is, or it runs elsewhere. It is in no
+catalogue."""
 
 import ipaddress
 import os
@@ -36,7 +36,7 @@ _NETWORK = ("--network", "--net")
 _HOST = r"^[A-Za-z0-9_:]([A-Za-z0-9._:-]*[A-Za-z0-9_:])?$"
 """A name or an address; colons are of IPv6's."""
 _PORT = re.compile(r"tcp:([0-9]{1,9})")
-"""What a server waits for, where that is no text of its output."""
+"""The form of `ready` that names a port instead of a text of the output."""
 
 
 def _words(command: str) -> str:
@@ -59,7 +59,7 @@ def _ip(address: str) -> str:
 
 
 def _is_here(address: str) -> bool:
-    """Whether an address is of this machine: then a socket can have it."""
+    """Whether an address belongs to this machine, so that a socket can bind to it."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as attempt:
         try:
@@ -70,7 +70,7 @@ def _is_here(address: str) -> bool:
 
 
 class OwnServer(Strict):
-    """How it is started, and how clients reach it."""
+    """How to start the server, and how clients reach it."""
 
     command: Annotated[str, AfterValidator(_words)] | None = Field(default=None, exclude_if=lambda words: words is None)
     """A program and its arguments, as in a shell; but there is no shell, so no variables, patterns or redirections."""
@@ -81,18 +81,18 @@ class OwnServer(Strict):
     folder: str = Field(default=".", min_length=1)
     """Its working directory, relative to the study's folder."""
     environment: dict[str, str] = Field(default={})
-    """Variables besides those that h123 itself has."""
+    """Variables in addition to those that h123 itself has."""
     host: Annotated[str, Field(pattern=_HOST, max_length=255)]
-    """That the URLs have: what requests name."""
+    """The host in the URLs, which requests name."""
     sni: Annotated[str, Field(pattern=_HOST, max_length=255)] | None = None
-    """That TLS asks for; None: the host."""
+    """The name that TLS asks for. None: the host."""
     protocols: OneOrMore[Protocol]
     http3_port: Annotated[int, Field(strict=True, ge=1, le=65_535)] | None = Field(
         default=None, exclude_if=lambda port: port is None
     )
     """The UDP port of its HTTP/3; None: the study's port."""
     ready: Annotated[str, AfterValidator(_awaited)] | None = None
-    """It is not ready before its output has this, or this TCP port (`tcp:8080`) is open, besides its own ports."""
+    """In addition to its own ports, wait until its output contains this text, or this TCP port (`tcp:8080`) is open."""
     starts_within: Annotated[int, BeforeValidator(parse_duration), Field(gt=0)] = 30 * 10**9
     """Nanoseconds."""
 
@@ -118,7 +118,7 @@ class OwnServer(Strict):
 
     @property
     def words(self) -> list[str]:
-        """What is started on a host of the lab, whose roles begin in a folder of their own."""
+        """The command on a host of the lab, whose roles begin in a folder of their own."""
         words = shlex.split(self.command or "")
         # `env` takes a program whose path has a = for a variable.
         started = ["sh", "-c", 'exec "$@"', "h123"] if words and "=" in words[0] else []
@@ -126,7 +126,7 @@ class OwnServer(Strict):
 
     @property
     def writes(self) -> list[str]:
-        """Where the files that it writes stay: in its working directory, unless that is your home or holds it."""
+        """Where files that it writes remain: its working directory, unless that is your home or contains it."""
         users = ("~", f"~{os.environ.get('SUDO_USER', '')}")
         # A user who has none stays as it is written.
         homes = [Path(os.path.expanduser(user)) for user in users]  # noqa: PTH111
@@ -135,12 +135,12 @@ class OwnServer(Strict):
 
     @property
     def label(self) -> str:
-        """For people."""
+        """The name for people."""
         return self.command or f"a server at {self.address}"
 
     @property
     def tcp(self) -> bool:
-        """Whether it listens there: whatever a trial asks, all is started."""
+        """Whether it listens on TCP. All of it is started, whatever a trial uses."""
         return any(protocol != QUIC for protocol in self.protocols)
 
     @property
@@ -149,7 +149,7 @@ class OwnServer(Strict):
         return QUIC in self.protocols
 
     def port_of(self, protocol: str | None, port: int) -> int:
-        """Where it speaks a protocol, if `port` is the study's."""
+        """The port on which it speaks a protocol, if `port` is the study's."""
         return (protocol == QUIC and self.http3_port) or port
 
     @property
@@ -160,16 +160,16 @@ class OwnServer(Strict):
 
     @property
     def ready_line(self) -> str | None:
-        """What its output must have."""
+        """The text that its output must contain."""
         return None if self.ready_port else self.ready
 
     def authority(self, port: int) -> str:
-        """What requests call it."""
+        """The authority of requests."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if port == HTTPS else f"{host}:{port}"
 
     def check(self) -> None:
-        """Raises UserError where it cannot be started, or must not be asked."""
+        """Raise UserError where it cannot be started, or may not be loaded."""
         if self.command is None:
             self._check_consent()
             return
@@ -206,16 +206,16 @@ class OwnServer(Strict):
 
 
 class OwnSubject(Subject):
-    """It as a subject, which is what trials are made of."""
+    """The server as a subject, from which trials are made."""
 
     own: OwnServer
 
     def _check_quic_controllers(self) -> None:
-        """Nobody knows which one it has."""
+        """Accept any controller, because the server's own is unknown."""
 
 
 def own_subjects(servers: Mapping[str, OwnServer]) -> dict[str, Subject]:
-    """All of a study's, by name."""
+    """All servers that a study describes, by name."""
     return {name: _subject(name, server) for name, server in servers.items()}
 
 

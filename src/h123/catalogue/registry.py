@@ -1,4 +1,4 @@
-"""The subjects that are there, subjects/*/subject.toml, and those that were tried and are not, subjects/tried.toml."""
+"""The subjects of the catalogue, subjects/*/subject.toml, and rejected ones, subjects/tried.toml."""
 
 import functools
 import os
@@ -39,7 +39,7 @@ class Catalogue(Mapping[str, Subject]):
 
 
 def subjects_folder() -> Path:
-    """Where the subjects are (H123_SUBJECTS overrides). Raises UserError where that is no folder."""
+    """The folder of the subjects (H123_SUBJECTS overrides it). Raises UserError where that is no folder."""
     override = os.environ.get("H123_SUBJECTS")
     folder = Path(override) if override else project_root() / "subjects"
     if not folder.is_dir():
@@ -74,7 +74,8 @@ def _subject_folders() -> dict[str, Path]:
 
 
 def unknown_subject(name: str, more_names: Iterable[str] = ()) -> UserError:
-    """That there is none of this name, and what there is instead; `others` may be named where subjects may."""
+    """The error that no subject has this name, with the existing names. `more_names` are further names that are
+    allowed."""
     folder, own = subjects_folder(), project_root() / "subjects" / name
     if real(folder) != real(own.parent) and (own / "subject.toml").is_file():
         return UserError(
@@ -87,7 +88,8 @@ def unknown_subject(name: str, more_names: Iterable[str] = ()) -> UserError:
 
 
 def catalogue() -> Catalogue:
-    """All subjects, but for those whose manifests are wrong: who has nothing to do with them goes on with a warning."""
+    """All subjects except those with faulty manifests, which cause a warning, so that work on other subjects can
+    continue."""
     subjects, broken = dict[str, Subject](), dict[str, UserError]()
     for name, folder in sorted(_subject_folders().items()):
         try:
@@ -105,12 +107,12 @@ def clients_of_any_server() -> list[str]:
 
 @functools.cache
 def _warn(message: str) -> None:
-    """Once, however often the catalogue is read."""
+    """Print a warning once, however often the catalogue is read."""
     say(message)
 
 
 def read_subject(folder: Path) -> Subject:
-    """The subject in a folder. Raises UserError naming the file and, where it can be told, the line."""
+    """Read the subject in a folder. Raises UserError with the file and, where known, the line."""
     file = TomlFile(folder / "subject.toml")
     if file.data.get("h123") != FORMAT:
         raise UserError(f'{file.path}: the line h123 = "{FORMAT}" is missing, or has a version not supported here')
@@ -148,7 +150,7 @@ def _parent_of(file: TomlFile, folder: Path) -> Subject | None:
 
 
 class RejectedSubject(Strict):
-    """One that is not there."""
+    """A subject that is not in the catalogue."""
 
     name: str
     stack: str
@@ -159,13 +161,13 @@ class RejectedSubject(Strict):
 
 
 class RejectedSubjectsFile(Strict):
-    """All of them."""
+    """The whole file."""
 
     tried: list[RejectedSubject] = Field(default=[])
 
 
 def load_rejected_subjects() -> list[RejectedSubject]:
-    """All of them, in the file's order; none without the file. Raises UserError where it is wrong."""
+    """All rejected subjects, in the file's order; empty without the file. Raises UserError where it is wrong."""
     path = subjects_folder() / "tried.toml"
     if not path.is_file():
         return []

@@ -42,7 +42,7 @@ class Subject(Strict):
     licence: str
     """An SPDX expression."""
     note: str = ""
-    """What else a reader of the catalogue must know."""
+    """Further remarks for readers of the catalogue."""
     install: Install
     """How the subject gets into the cache."""
     server: Server | None = None
@@ -69,12 +69,12 @@ class Subject(Strict):
 
     @property
     def folder(self) -> Path:
-        """Where its sources are."""
+        """The folder of its sources."""
         return self._folder
 
     @property
     def installed_as(self) -> str:
-        """The subject whose installation it has: itself, or the one that it is a part of."""
+        """The name of its installation: its own, or that of the subject that it is a part of."""
         return self.install.part_of or self.name
 
     @property
@@ -99,7 +99,7 @@ class Subject(Strict):
         return self
 
     def _check_features(self) -> None:
-        """Each is one of a protocol that a role has."""
+        """Check that each feature is for a protocol that a role has."""
         served = self.server.protocols if self.server else []
         spoken = [*served, *(self.client.protocols if self.client else [])]
         features = self.features
@@ -115,7 +115,7 @@ class Subject(Strict):
                 raise fault_at(["features", key], f"features.{key}: {idle[0]} is not one of {whose} protocols")
 
     def _check_settings(self) -> None:
-        """Each is declared where a command takes it, and nowhere else."""
+        """Check that each setting is declared where a command takes it, and nowhere else."""
         words = [word for role in (self.server, self.client) if role for word in role.command]
         for name in SETTINGS:
             takes_it = f"{{{name}}}" in " ".join(words)
@@ -126,7 +126,7 @@ class Subject(Strict):
                 raise fault_at(["features", name], f"features.{name}: {what} {{{name}}}")
 
     def _check_tls(self) -> None:
-        """A server that has several versions is told which one it is to speak."""
+        """Check that the command of a server with several versions of TLS can choose one."""
         takes_it = self.server is not None and "{tls}" in " ".join(self.server.command)
         if self.server is not None and takes_it != (len(self.features.tls) > 1):
             what = "no command has the placeholder" if not takes_it else "there is one alone, and the command has"

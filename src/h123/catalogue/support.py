@@ -1,4 +1,4 @@
-"""Whether a subject can do what a trial asks of it. If it cannot, the error says what else would do."""
+"""Checks whether a subject can do what a trial asks of it. If it cannot, the error names alternatives."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -69,7 +69,7 @@ def _check_tls(subject: Subject, role: Role, parameters: Demand) -> None:
 
 
 def _check_settings(subject: Subject, role: Role, parameters: Demand) -> None:
-    """Of those that are asked for by themselves, not for a match, which names what it cannot have."""
+    """Check single settings that a study asks for. A match instead names what a subject cannot match."""
     settings = [setting for setting in SETTINGS.values() if parameters.setting(setting.name) is not None]
     if brought := [setting for setting in settings if setting.brought_by == parameters.congestion]:
         raise UserError(
@@ -142,7 +142,7 @@ def _check_idleness(subject: Subject, server: Server, parameters: Demand) -> Non
 
 
 def _check_second(subject: Subject, server: Server, parameters: Demand) -> None:
-    """What a client may fall back to is a second process of the same server."""
+    """Check the fallback of a client, which is a second process of the same server."""
     other = parameters.workload.fallback
     if other and other not in server.protocols:
         raise _cannot(subject, "server", "a fallback to", other, server.protocols)
@@ -206,7 +206,7 @@ def _check_client(subject: Subject, client: Client, parameters: Demand) -> None:
 
 
 def _check_memory(subject: Subject, client: Client, parameters: Demand) -> None:
-    """What a client takes by itself, of which it is told, or which it has learnt."""
+    """Check what a client must discover, or must have learnt from an earlier visit."""
     work = parameters.workload
     if (work.announcement or work.repeats) and not client.remembers:
         inability = "finds no HTTP/3 by itself" if work.announcement else "makes no repeat visits"
@@ -222,7 +222,8 @@ def _check_memory(subject: Subject, client: Client, parameters: Demand) -> None:
 
 
 def _check_sessions(subject: Subject, role: Role, able: Mapping[Any, Sequence[str]], parameters: Demand) -> None:
-    """One that would make a full handshake where another is asked for measures something else."""
+    """Refuse a subject that would make a full handshake where another is asked for, because that measures something
+    else."""
     sessions, protocol = parameters.sessions, parameters.protocol
     if sessions == FULL or protocol in (over := able.get(sessions, ())):
         return
@@ -234,7 +235,7 @@ def _check_sessions(subject: Subject, role: Role, able: Mapping[Any, Sequence[st
 
 
 def check_metrics(subject: Subject, needed: Mapping[str, Sequence[Ability]]) -> None:
-    """Raises UserError if the subject as the client cannot do what is `needed` for one of these metrics."""
+    """Raise UserError if the subject as the client cannot do what is `needed` for one of these metrics."""
     client = manifest_of(subject, "client")
     for metric, abilities in needed.items():
         if not all(getattr(client, ability) for ability in abilities):
@@ -252,5 +253,5 @@ def _cannot(subject: Subject, role: Role, what: str, value: str, offered: list[s
 
 
 def _sends(role: Role, parameters: Demand) -> bool:
-    """Whether bodies go out from there, so that the congestion control is that role's."""
+    """Whether this role sends bodies, so that its congestion control counts."""
     return role in parameters.workload.senders()

@@ -1,4 +1,4 @@
-"""A TOML file that people write: every complaint about it names the file and, where it can be told, the line."""
+"""A TOML file that people write. Every error names the file and, where known, the line."""
 
 import functools
 import itertools
@@ -20,9 +20,9 @@ Model = TypeVar("Model", bound=BaseModel)
 MOST_BYTES = 100_000
 _HEADER = re.compile(r"(\[{1,2})\s*([^][]+?)\s*\]")
 _AT_LINE = re.compile(r" \(at line (\d+), column \d+\)$")
-"""How tomllib ends most of its messages."""
+"""The end of most of tomllib's messages."""
 _OF_PYDANTIC = "[key]"
-"""What it calls a fault in a key rather than in the value there."""
+"""Pydantic's name for a fault in a key rather than in its value."""
 
 
 class TomlFile:
@@ -82,15 +82,15 @@ class TomlFile:
 
 @functools.lru_cache(maxsize=256)
 def _read(text: str) -> tuple[Mapping[str, Any], tuple[str, str] | None]:
-    """Its data, and the first text in them that may not be there, with the character. Once for each text, as the
-    catalogue is read again and again: nobody may change what comes of it."""
+    """The file's data, and the first text in it with a forbidden character, with that character. The result is cached,
+    because the catalogue is read repeatedly, so callers must not change it."""
     data = tomllib.loads(text)
     faults = ((candidate, character) for candidate in _texts(data) if (character := unprintable(candidate)))
     return data, next(faults, None)
 
 
 def _texts(data: Any) -> Iterator[str]:
-    """All texts in it, the keys too."""
+    """All texts in the data, keys included."""
     if isinstance(data, str):
         yield data
     elif isinstance(data, dict | list):

@@ -1,6 +1,7 @@
-"""What the time of requests was spent on, told from the packets that a trial recorded.
+"""Explains what requests spent their time on, from the packets that a trial recorded.
 
-The parts of a request sum up to its latency. Nothing of a protocol is decoded beyond what anybody on the path can read.
+The parts of a request add up to its latency. Nothing of a protocol is decoded beyond what anybody on the path can
+read.
 """
 
 from h123.causes.cause import CAUSES, FORMER_NAMES, NUMBER, UNATTRIBUTED, Cause

@@ -1,4 +1,4 @@
-"""Which of some things belongs to which of others, so that all together fit best: the linear assignment problem."""
+"""The linear assignment problem: assign one set of things to another at the least total cost."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,9 +8,9 @@ Places = NDArray[np.intp]
 
 
 def assigned(costs: Floats, beyond: float) -> list[int | None]:
-    """For each row of `costs` the column that is its own: all chosen costs together are as small as they can be.
+    """For each row of `costs` its column, chosen so that the total cost is as small as possible.
 
-    None where there is none, because there are more rows than columns, or none that costs less than `beyond`.
+    None where a row gets no column, because there are more rows than columns, or no column costs less than `beyond`.
     """
     rows, columns = costs.shape
     if rows <= columns:
@@ -25,11 +25,11 @@ def assigned(costs: Floats, beyond: float) -> list[int | None]:
 
 
 def _columns(costs: Floats) -> Places:
-    """Of each row its column, where there are no fewer columns than rows.
+    """The column of each row, where there are no fewer columns than rows.
 
     Each row takes the shortest augmenting path to a free column, by costs less the prices of rows and columns, which
-    are never negative. Reference: Crouse, IEEE Transactions on Aerospace and Electronic Systems 52 (2016), which makes
-    Jonker's and Volgenant's algorithm (Computing 38, 1987) fit for rectangular matrices.
+    are never negative. Source: Crouse, IEEE Transactions on Aerospace and Electronic Systems 52 (2016), which adapts
+    Jonker's and Volgenant's algorithm (Computing 38, 1987) to rectangular matrices.
     """
     rows, columns = costs.shape
     row_prices, column_prices = np.zeros(rows), np.zeros(columns)

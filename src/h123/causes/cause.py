@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Nanoseconds = NDArray[np.float64]
-"""Of each cause, in the order of CAUSES."""
+"""Nanoseconds of each cause, in the order of CAUSES."""
 
 
 @dataclass(frozen=True)
@@ -15,9 +15,9 @@ class Cause:
 
     name: str
     group: str
-    """What it counts to where the largest cause is named: several parts of one kind are one answer."""
+    """The group that counts where the largest cause is named, because several parts of one kind are one answer."""
     words: str
-    """What the time went to."""
+    """What the time was spent on, in words."""
     rivals: tuple[str, ...] = ()
     """Groups of causes between which the evidence does not choose; none of a cause that was distinguished."""
 
@@ -76,7 +76,7 @@ NUMBER = {cause: number for number, cause in enumerate(CAUSES)}
 
 
 def time_on(cause: Cause, begin: int, end: int) -> Nanoseconds:
-    """All of a time on one cause."""
+    """Nanoseconds with the whole time on one cause."""
     row = np.zeros(len(CAUSES))
     row[NUMBER[cause]] = end - begin
     return row

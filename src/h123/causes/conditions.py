@@ -9,7 +9,7 @@ _VIRTUAL_NS, _WALL_NS = 50_000, 1_000_000
 
 @dataclass(frozen=True)
 class Conditions:
-    """Of one trial."""
+    """The conditions of one trial that explanations depend on."""
 
     virtual: bool = False
     """Whether processing took no time."""
@@ -25,9 +25,9 @@ class Conditions:
 
     @property
     def soon_ns(self) -> int:
-        """What a program does within so long after something may be because of it."""
+        """If a program acts within this time after an event, the event may be the reason, ns."""
         return _VIRTUAL_NS if self.virtual else _WALL_NS
 
 
 WALL = Conditions()
-"""Of the wall clock, and the kernel's own settings."""
+"""The conditions of the wall clock, and the kernel's own settings."""

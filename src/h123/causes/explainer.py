@@ -64,11 +64,11 @@ _SMALL = 100
 
 
 _WINDOWS = (SLOW_START, WINDOW, CUT, LIMIT, RECEIVER, MENDING, NAGLE)
-"""What may keep a client from sending a request that it has made."""
+"""Causes that may keep a client from sending a request that it has made."""
 
 
 class Explainer:
-    """Of the requests of one connection."""
+    """Explains the requests of one connection."""
 
     def __init__(
         self,
@@ -106,17 +106,17 @@ class Explainer:
         self._server = Sender(down, up, trip, of_server, unheard, answer_spans, fills, conditions)
 
     def explain(self) -> list[Nanoseconds]:
-        """What the time of each went to; the parts sum up to it."""
+        """What the time of each request was spent on; the parts add up to it."""
         shared = share_connection(self._requests)
         return [self._durations(request, among) for request, among in zip(self._requests, shared, strict=True)]
 
     def until(self, number: int, time: int) -> Nanoseconds:
-        """What the time of one of them went to, up to a moment in it."""
+        """What the time of one request was spent on, up to a moment in it."""
         return self._durations(replace(self._requests[number], end=time), share_connection(self._requests)[number])
 
     def since(self, number: int, time: int) -> Nanoseconds:
-        """What the time of one of them went to from a moment on; of a time before it was asked for, what the server's
-        data for others waited for."""
+        """What the time of one request was spent on from a moment on. For a time before the request was made, this is
+        what the server's data for other requests waited for."""
         request, shared = self._requests[number], share_connection(self._requests)[number]
         if request.start >= time:
             return self._server.course.between(time, request.start) + self._durations(request, shared)
@@ -138,7 +138,7 @@ class Explainer:
         )
 
     def sizes(self) -> dict[str, float]:
-        """By cause, what its size is where it can be told: bytes of a window, requests at once."""
+        """The size behind each cause, where it is known: bytes of a window, requests at once."""
         allowed = self._streams.allowed if self._streams else None
         size_of: dict[str, float] = {PLACE.name: min(allowed or self._at_once, self._at_once)}
         for way, sender in ((UP, self._client), (DOWN, self._server)):
@@ -150,7 +150,7 @@ class Explainer:
         return size_of
 
     def head_of_line(self) -> NDArray[np.float64]:
-        """ns of each in which data of others was held back behind what was lost."""
+        """For each request, ns in which data of others was delayed behind lost packets."""
         up = [Body(request.begin, request.end, request.up) for request in self._requests]
         down = [Body(request.begin, request.end, request.down) for request in self._requests]
         return head_of_line_ns(self._client, up) + head_of_line_ns(self._server, down)
@@ -170,7 +170,7 @@ class Explainer:
         return self._own(request, time) if shared else time
 
     def _course(self, request: Request, shared: bool) -> "_RequestPackets | None":
-        """Its packets; None where the record does not have them."""
+        """Its packets. None where the record does not have them."""
         up, down = self._of.up, self._of.down
         if request.stream:
             return _of_stream(request.stream, up, down)
@@ -209,7 +209,7 @@ class Explainer:
         )
 
     def _received(self, marks: "_Marks", last: int) -> Nanoseconds:
-        """From when its answer was sent to its end; `last`: place of the answer's last packet."""
+        """The time from when its answer was sent to its end. `last`: index of the answer's last packet."""
         down = self._of.down
         time = self._server.course.between(*marks.up_to(int(down.wire.ends[last])))
         time += time_on(TRIP, *marks.up_to(int(down.delivered_at[last])))
@@ -222,8 +222,8 @@ class Explainer:
         return down.arrivals if self._of.quic and request.down <= _SMALL else down.delivered
 
     def _last_answer(self, request: Request) -> int | None:
-        """Over QUIC the end of a stream may have a packet of its own, no larger than an acknowledgement: the one with
-        which the client was done."""
+        """The answer's last packet. Over QUIC the end of a stream may have a packet of its own, no larger than an
+        acknowledgement: the one after which the client was done."""
         down = self._of.down
         last = _last(down, self._answers(request), request.end)
         if not self._of.quic or last is None or request.end - int(down.delivered_at[last]) < _LATE_NS:
@@ -232,8 +232,8 @@ class Explainer:
         return small if small is not None and request.end - int(down.delivered_at[small]) < _CLOCKS_NS else last
 
     def _first(self, request: Request) -> int | None:
-        """The packet that carries the request, or its beginning, whether or not it arrived: the last one that was sent
-        by when the client says, which may be a little later; of a body, and where the client does not tell, the first.
+        """The packet that carries the request, or its beginning, whether or not it arrived: the last one sent by the
+        client's own time, which may be slightly late; for a body, and where the client gives no time, the first.
         QUIC's may be as small as an acknowledgement."""
         up, sent_known = self._of.up, request.sent_at is not None
         carries = np.ones(len(up), bool) if self._of.quic and sent_known else up.speaks
@@ -246,9 +246,9 @@ class Explainer:
         return begin + int(places[0]) if len(places) else None
 
     def _first_answer(self, request: Request, arrival: int) -> int:
-        """When the server's first packet was sent that must be of the answer, whatever the client could read of it: a
-        busy one sees it late, and one of TLS' records over TCP, 16 kB, may be more than the first flight has. On a new
-        connection full packets alone must be: session tickets are smaller."""
+        """When the server sent the first packet that must belong to the answer, whatever the client could read of it: a
+        busy client sees it late, and one TLS record over TCP, 16 kB, may be more than the first flight has. On a new
+        connection only full packets qualify, because session tickets are smaller."""
         if request.begin > self._open:
             return _first_payload_after(self._of.down, arrival, _SMALL)
         return NEVER if self._of.quic else _first_payload_after(self._of.down, arrival, FULL)
@@ -259,7 +259,8 @@ class Explainer:
         return time_on(MENDING, begin, mended) + self._thinking(mended, end, shared)
 
     def _repaired_at(self, begin: int, end: int) -> int:
-        """When the server had got what the client had lost before: it could read nothing behind that until then."""
+        """When the server had received what the client had lost before. Until then it could read nothing behind
+        that."""
         up, repairs = self._of.up, self._client.mending
         open_then = (repairs.begins < end) & (repairs.ends > begin)
         if not open_then.any():
@@ -288,8 +289,8 @@ class Explainer:
         return float(since[NUMBER[RATE]] / max(whole[NUMBER[RATE]], 1.0))
 
     def _own(self, request: Request, time: Nanoseconds, share: float = 1.0) -> Nanoseconds:
-        """What the wire took for answers to others on the same connection is queueing for this one; `share`: of its
-        bodies, that this is the time of."""
+        """Count wire time of answers to others on the same connection as queueing of this one. `share`: the share of
+        its bodies that this time covers."""
         own = share * (self._of.up.wire_ns(request.up) + self._of.down.wire_ns(request.down))
         others_ns = max(time[NUMBER[RATE]] - own, 0.0)
         time[NUMBER[RATE]] -= others_ns
@@ -309,21 +310,21 @@ class Explainer:
 
     @cached_property
     def _open(self) -> int:
-        """When the first request was sent: whoever came before it has waited for the connection."""
+        """When the first request was sent. Requests made before that waited for the connection."""
         first = self._first(self._requests[0])
         return int(self._of.up.at[first]) if first is not None else self._of.begin
 
 
 @dataclass(frozen=True)
 class _RequestPackets:
-    """Of a request, in packets."""
+    """The packets of a request."""
 
     first: int
     """Place of its first packet among the client's."""
     last: int
-    """Of the one with which the server had all of it."""
+    """The index of the packet with which the server had all of it."""
     arrival: int
-    """When that arrived, ns."""
+    """When that packet arrived, ns."""
     answer_begin: int
     """When the server began to send the answer, ns."""
     end: int
@@ -341,8 +342,8 @@ def _of_stream(stream: Stream, up: Sending, down: Sending) -> _RequestPackets:
 
 
 def _with_unread(bodies: Spans, down: Sending, first_arrival: int) -> Spans:
-    """The same with the beginnings of answers that a client read later, because a record of TLS over TCP is read when
-    it is whole: from full packets outside all bodies, after the first request was `asked`, to the next body."""
+    """The bodies with the beginnings of answers that a client read later, because it reads a TLS record over TCP only
+    when it is complete: from full packets outside all bodies, after the first request's arrival, to the next body."""
     outside = np.flatnonzero(down.full & ~bodies.hold(down.at) & (down.at >= first_arrival))
     if not len(outside) or down.packets["protocol"][0] != TCP:
         return bodies
@@ -382,7 +383,7 @@ def _last_of_request(up: Sending, first: int, answered: int, size: int) -> int:
 
 
 def _first_payload_after(down: Sending, arrival: int, size: int) -> int:
-    """When the first packet of more than so many bytes was sent after the request's arrival; NEVER: none was."""
+    """When the first packet of more than `size` bytes was sent after the request's arrival. NEVER: none was."""
     begin = int(np.searchsorted(down.at, arrival))
     places = np.flatnonzero(down.packets["payload"][begin:] > size)
     return int(down.at[begin + int(places[0])]) if len(places) else NEVER

@@ -1,8 +1,9 @@
-"""Head-of-line blocking: what had arrived for other requests of a connection, and was held back by a hole.
+"""Head-of-line blocking: data that had arrived for other requests of a connection, and had to wait behind a hole.
 
-TCP hands on no byte behind one that is missing. So while a lost packet is not yet sent again, and something behind it
-has been sent that arrives, the requests that share the connection wait, whosever the lost bytes are. Whose they are is
-encrypted: as everywhere, bytes are divided by the sizes of bodies. QUIC hands on each stream's bytes by themselves.
+TCP delivers no byte behind one that is missing. So while a lost packet is not yet sent again, and something sent
+after it arrives, the requests that share the connection wait, whichever request the lost bytes belong to. That is
+encrypted, so, as elsewhere, bytes are divided by the sizes of bodies. QUIC delivers each stream's bytes
+independently.
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from h123.packets.capture import TCP
 
 @dataclass(frozen=True)
 class Body:
-    """What one request moves in one direction, and when it is under way; ns."""
+    """What one request moves in one direction, and when it is under way, ns."""
 
     start: int
     end: int
@@ -29,8 +30,8 @@ class Body:
 
 
 def head_of_line_ns(sender: Sender, bodies: Sequence[Body]) -> NDArray[np.float64]:
-    """Of each body, ns that its loss of time by losses has in which bytes of others were held back: the share of the
-    others among all that is under way, of the time in which something is."""
+    """For each body, the ns of its time lost by losses in which bytes of others had to wait: the share of the others
+    among all that is under way, in the time in which something is."""
     spans = holes(sender.sending, sender.answers, sender.round_trip_ns)
     starts, ends = (np.array([getattr(body, name) for body in bodies], np.int64) for name in ("start", "end"))
     sizes = np.array([body.bytes for body in bodies], np.float64)
@@ -50,8 +51,8 @@ def head_of_line_ns(sender: Sender, bodies: Sequence[Body]) -> NDArray[np.float6
 
 
 def holes(sending: Sending, answers: Sending, round_trip_ns: int) -> Spans:
-    """Of TCP, by its sender's time: from the sending of a lost packet, or of the first one with later bytes that
-    arrives, until that of what replaces it."""
+    """Holes of TCP, in its sender's time: from the sending of a lost packet, or of the first one with later bytes that
+    arrives, until that of its replacement."""
     places = lost_packets(sending)
     if not len(places) or sending.packets["protocol"][0] != TCP:
         return Spans.union(np.empty(0, np.int64), np.empty(0, np.int64))

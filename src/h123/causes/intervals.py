@@ -1,4 +1,4 @@
-"""What a sender's time went to, from moment to moment: a sequence of moments and the cause that holds from each on."""
+"""What a sender's time was spent on, from moment to moment: a sequence of moments, and the cause from each one on."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Numbers = NDArray[np.int8]
 
 @dataclass(frozen=True)
 class Course:
-    """Causes one after another; before the first moment and after the last one nothing is told."""
+    """Causes one after another. Before the first moment and after the last one there is none."""
 
     edges: Times
     """Ascending; one more than there are causes."""
@@ -25,7 +25,8 @@ class Course:
 
     @classmethod
     def cut(cls, edges: Times, tell: Callable[[Times], Numbers]) -> Self:
-        """Of all times at which a cause may begin or end, and what tells the cause at a moment between two of them."""
+        """Build a course from all times at which a cause may begin or end, and a function that gives the cause between
+        two of them."""
         moments = np.unique(edges)
         return cls(moments, tell(moments[:-1] + (moments[1:] - moments[:-1]) // 2))
 
@@ -48,7 +49,7 @@ class Course:
         return durations
 
     def last(self, cause: Cause, begin: int, end: int) -> int:
-        """When its last time between two times ended; `begin`, if there is none."""
+        """When the cause's last span between two times ended; `begin`, if there is none."""
         first, after = np.searchsorted(self.edges, [begin, end])
         places = np.flatnonzero(self.numbers[max(int(first) - 1, 0) : int(after)] == NUMBER[cause])
         if not len(places):
@@ -72,5 +73,5 @@ class Course:
 
 
 def numbers(cause: Cause, count: int) -> Numbers:
-    """One cause so many times."""
+    """One cause `count` times."""
     return np.full(count, NUMBER[cause], np.int8)

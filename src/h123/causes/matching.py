@@ -1,4 +1,4 @@
-"""Which connection of the client's account is which one on the link."""
+"""Matches the client's connections with those on the link."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -20,8 +20,9 @@ _Group = TypeVar("_Group")
 def match(
     requests: Sequence[Sequence[Request]], connections: Sequence[Connection], moves: Sequence[int] = ()
 ) -> list[Connection | None]:
-    """Of the requests of each connection, in the order of their start, the connection on the link: the one that begins
-    and answers when they do. Where the client was seen elsewhere from some times on, `moves`, with its parts since."""
+    """For the requests of each connection, in the order of their start, the connection on the link that begins and
+    answers when they do. `moves`: the times from which the client has a new address; the connection includes its
+    later parts."""
     assigned = _assigned(requests, [connection for connection in connections if not connection.continues], _mismatch_ns)
     for begin, end in pairwise([*moves, NEVER]):
         parts = [
@@ -39,7 +40,7 @@ def match(
 def _assigned(
     groups: Sequence[_Group], connections: Sequence[Connection], unlike: Callable[[_Group, Connection], float]
 ) -> list[Connection | None]:
-    """Of each the connection that is its own, so that all together are as little `unlike` as can be; ns."""
+    """The connection of each group, such that the total of `unlike` is as small as possible, ns."""
     if not groups or not connections:
         return [None] * len(groups)
     costs = np.array([[unlike(of, connection) for connection in connections] for of in groups])
@@ -70,7 +71,7 @@ def _mismatch_of_rest_ns(of: tuple[Sequence[Request], Connection | None], part: 
 
 
 def _apart(requests: Sequence[Request], connection: Connection) -> float:
-    """By how much a connection's packets came before requests ended."""
+    """By how much a connection's packets came before requests ended, ns."""
     arrivals = np.sort(connection.down.delivered_at[connection.down.arrived & connection.down.speaks])
     ends = np.array([request.end for request in requests])
     place = np.searchsorted(arrivals, ends + _CLOCKS_NS // 20, side="right") - 1

@@ -1,4 +1,4 @@
-"""How busy the processor was with a role, from the lab's looks at it over time."""
+"""How busy a role kept its processor, from the lab's samples over time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _BUSY = 0.5
 
 @dataclass(frozen=True)
 class Work:
-    """What a role has used of processors, over time."""
+    """The processor time of a role, over time."""
 
     times: Sequence[int]
     """ns, ascending; of looks at it."""
@@ -21,7 +21,7 @@ class Work:
     """ns by each of them, with what its threads waited for a processor."""
 
     def fills(self, begin: int, end: int) -> bool:
-        """Whether it was at work for most of that time, as far as the looks around it tell."""
+        """Whether it worked for most of that time, as far as the samples around it show."""
         if len(self.times) < 2 or end <= begin:
             return False
         low = max(int(np.searchsorted(self.times, begin, side="right")) - 1, 0)
@@ -32,7 +32,7 @@ class Work:
 
 
 def work(report: Report, name: str) -> Work:
-    """Of a role; of one that the report does not tell of, none."""
+    """The work of a role. Empty for a role that the report does not have."""
     cpu = next((role.cpu for role in report.roles if role.name == name and role.cpu), None)
     if cpu is None or not cpu.main_over_time:
         return Work([], [])

@@ -1,4 +1,4 @@
-"""What the time from a client's move until the next whole answer was spent on (docs/migration.md)."""
+"""Explains the time from a client's move until the next complete answer (docs/migration.md)."""
 
 import math
 from collections.abc import Sequence
@@ -13,15 +13,15 @@ from h123.store import Sample
 
 @dataclass(frozen=True)
 class Recovery:
-    """From one move; ns."""
+    """The recovery from one move, ns."""
 
     at: int
     request_at: int
     """When, from the move on, a request was under way."""
     failed: int
-    """When the last one of the user whose request was answered first had failed; 0: none had."""
+    """When the last request failed of the user whose request was answered first. 0: none had."""
     answer: Sample
-    """Of that request."""
+    """The sample of that request."""
 
     def durations(self, connection: Connection, explainer: Explainer, number: int) -> Nanoseconds:
         """On each cause; by what explains the answer, its number there."""
@@ -36,15 +36,15 @@ class Recovery:
         return time + reconnecting
 
     def _noticed(self, begin: int) -> int:
-        """When its client knew that it needed another connection, which then began to be made: when a request had
-        failed; none where this one itself was sent on the old one first."""
+        """When its client noticed that it needed another connection and began to open it: when a request had failed.
+        None where this request itself was first sent on the old connection."""
         sent_ns = self.answer["sent_ns"]
         return begin if not self.failed or (sent_ns is not None and sent_ns < begin) else self.failed
 
 
 def middle_recoveries(moves: Sequence[int], rows: Sequence[Sample]) -> list[Recovery]:
-    """Of a trial's samples, those that failed too, the recovery in the middle, of an even number of moves both that
-    are: their mean is the trial's median. None where nothing was answered any more, which is longer than any other."""
+    """The median recovery in a trial's samples, failed ones included; of an even number both in the middle, whose mean
+    is the trial's median. None where nothing was answered any more, which is longer than any other."""
     answers = sorted((row for row in rows if not row["error"]), key=lambda row: row["end_ns"])
     answers_of_moves = [(at, next((row for row in answers if row["end_ns"] > at), None)) for at in moves]
     ordered = sorted(answers_of_moves, key=lambda pair: pair[1]["end_ns"] - pair[0] if pair[1] else math.inf)

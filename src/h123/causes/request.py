@@ -14,45 +14,45 @@ _SMALL = 100
 
 @dataclass(frozen=True)
 class Request:
-    """What its client says of one; ns."""
+    """The client's record of a request, ns."""
 
     start: int
     ready: int
-    """When its connection was open; its start, where it was so before."""
+    """When its connection was open; its start, where the connection was open before."""
     sent_at: int | None
-    """When it had been sent; None: the client does not tell."""
+    """When it had been sent. None: the client does not record it."""
     first_byte: int | None
     end: int
     up: int
     """Bytes of its body."""
     down: int
-    """Of the answer's."""
+    """Body bytes of the answer."""
     blocked: bool = False
     """Whether UDP was tried in its time, and blocked."""
     place_at: int = 0
     """Until when it waited for a place on its connection; 0: it need not."""
     visit: int = 0
-    """When the visit began that it is part of; 0: it is of none."""
+    """When the visit began that it belongs to. 0: it belongs to none."""
     quic: bool | None = None
-    """Whether QUIC carried it; None: the client does not tell."""
+    """Whether QUIC carried it. None: the client does not record it."""
     last_try: int = 0
-    """When it was made for the last time; 0: it was made once."""
+    """When it was made for the last time. 0: it was made once."""
     stream: Stream | None = None
-    """As its frames show it; None: they cannot be read."""
+    """Its stream as the frames show it. None: they cannot be read."""
 
     @property
     def made_at(self) -> int:
-        """When it was made, or for the last time."""
+        """When it was made, or made for the last time."""
         return max(self.start, self.last_try)
 
     @property
     def begin(self) -> int:
-        """When it had its place."""
+        """When it had its place on the connection."""
         return max(self.made_at, self.place_at)
 
 
 def most_at_once(requests: Sequence[Request]) -> int:
-    """How many were under way at once at the most, from when they were sent; of uploads that is not known."""
+    """The most requests under way at once, from when they were sent. For uploads that is unknown."""
     if any(request.up > _SMALL and not request.stream for request in requests):
         return len(requests)  # their clients say when all of a body was sent
     starts = np.sort([sent_at(request) for request in requests])
@@ -72,7 +72,7 @@ def waiting(requests: Sequence[Request], at_once: int) -> list[Request]:
 
 
 def sent_at(request: Request) -> int:
-    """When it was, or had been at the latest."""
+    """When it was sent, or the latest time at which it can have been."""
     if request.stream:
         return request.stream.request_begin
     return request.end if request.sent_at is None else request.sent_at
@@ -84,7 +84,7 @@ def ended_at(request: Request) -> int:
 
 
 def share_connection(requests: Sequence[Request]) -> list[bool]:
-    """Of each whether another one was under way too."""
+    """For each request whether another one was under way at the same time."""
     order = sorted(range(len(requests)), key=lambda place: requests[place].begin)
     begins = np.array([requests[place].begin for place in order])
     ends = np.array([requests[place].end for place in order])

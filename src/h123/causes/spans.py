@@ -21,7 +21,7 @@ class Spans:
 
     @classmethod
     def union(cls, begins: ArrayLike, ends: ArrayLike) -> Self:
-        """Of spans in any order that may overlap; empty ones are left out."""
+        """The union of spans in any order that may overlap. Empty ones are left out."""
         first, last = np.asarray(begins, np.int64), np.asarray(ends, np.int64)
         positive = last > first
         order = np.argsort(first[positive], kind="stable")
@@ -37,12 +37,12 @@ class Spans:
         return (place >= 0) & (times < self.ends[place]) if len(self.begins) else np.zeros(len(times), bool)
 
     def with_(self, other: Self) -> Self:
-        """All that is in either of them."""
+        """All times that are in either of them."""
         begins, ends = np.concatenate([self.begins, other.begins]), np.concatenate([self.ends, other.ends])
         return type(self).union(begins, ends)
 
     def without(self, other: Self) -> Self:
-        """What is not in the other ones."""
+        """All times that are not in the others."""
         edges = np.unique(np.concatenate([self.edges, other.edges]))
         moments = edges[:-1] + np.diff(edges) // 2
         remaining = self.hold(moments) & ~other.hold(moments)
@@ -55,4 +55,4 @@ class Spans:
 
 
 Limits = Sequence[tuple[Cause, Spans]]
-"""Causes, each with the times in which it held a sender up."""
+"""Causes, each with the times in which it limited a sender."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from h123.causes.cause import NUMBER, UNATTRIBUTED
 
 SUMS_UP = 0.02
-"""Share of a time by which the parts that are told may miss it, and still sum up to it."""
+"""The share of a time by which the parts may miss it and still count as adding up to it."""
 _Any = TypeVar("_Any")
 
 
@@ -19,28 +19,27 @@ class Stretch:
     """One of them."""
 
     seconds: NDArray[np.float64]
-    """Of each cause, in the order of CAUSES."""
+    """Seconds of each cause, in the order of CAUSES."""
     head_of_line: float
-    """Of these, seconds of `finding and mending losses` in which data of others on the connection had arrived and was
-    held back."""
+    """Seconds of `finding and mending losses` in which data of others on the connection had arrived and had to wait."""
     duration: float
     """Seconds, as its client measured it."""
 
     @property
     def sums_up(self) -> bool:
-        """Whether the parts that are told do not miss it by more."""
+        """Whether the parts add up to it, within SUMS_UP."""
         (share,) = missed(self.seconds[np.newaxis], np.array([self.duration]))
         return bool(share <= SUMS_UP)
 
 
 def missed(seconds: NDArray[np.float64], durations: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Share of each time by which the parts that are told, shape (times, causes), miss it."""
+    """The share of each time by which the parts, shape (times, causes), miss it."""
     attributed = seconds.sum(axis=1) - seconds[:, NUMBER[UNATTRIBUTED]]
     shares: NDArray[np.float64] = np.abs(attributed - durations) / durations
     return shares
 
 
 def middle(ordered: Sequence[_Any]) -> Sequence[_Any]:
-    """Of some in the order of their lengths the one in the middle, or both that are: the mean of their lengths is the
+    """The middle one of some in the order of their lengths, or both in the middle: the mean of their lengths is the
     median of all."""
     return ordered[(len(ordered) - 1) // 2 : len(ordered) // 2 + 1]

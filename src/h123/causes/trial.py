@@ -1,5 +1,5 @@
-"""What the time of each request of a trial was spent on, of a page's visits, and of its client's recoveries from moves,
-from what the trial left."""
+"""Explains the time of each request of a trial, of a page's visits, and of its client's recoveries from moves, from the
+trial's files."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -41,24 +41,25 @@ class ExplainedTrial:
     """A trial's requests that succeeded and ended within its record of packets, in the order of their start."""
 
     rows: Sequence[Sample]
-    """What the client says of each."""
+    """The client's row of each request."""
     seconds: NDArray[np.float64]
     """Shape (requests, causes): rows sum up to the requests' latencies."""
     head_of_line: NDArray[np.float64]
-    """Of each request, seconds of `finding and mending losses` in which data of others on its connection had arrived
-    and was held back."""
+    """For each request, seconds of `finding and mending losses` in which data of others on its connection had arrived
+    and had to wait."""
     sizes: Mapping[str, float] = field(default_factory=dict)
     """By cause, the bytes of a window, or the requests at once on a connection: the median over connections."""
     round_trip: float = 0.0
     """Seconds; of the link without its queue."""
     visits: Sequence[Stretch] = ()
-    """Of a page the warm visit in the middle, or both that are: their mean took as long as the trial's median."""
+    """The warm visit in the middle, for a page, or both in the middle: their mean took as long as the trial's
+    median."""
     recoveries: Sequence[Stretch] = ()
-    """Of a client that moved the recovery in the middle, or both."""
+    """The recovery in the middle, for a client that moved, or both."""
 
     @property
     def phases(self) -> list[str]:
-        """Of each request, `cold` or `warm`."""
+        """For each request, `cold` or `warm`."""
         return [row["phase"] for row in self.rows]
 
     @property
@@ -69,14 +70,14 @@ class ExplainedTrial:
 
     @property
     def sums_up(self) -> NDArray[np.bool_]:
-        """Whether those of each request do not miss it by more."""
+        """Whether the parts of each request add up to it, within SUMS_UP."""
         near: NDArray[np.bool_] = self.missed <= SUMS_UP
         return near
 
 
 def explain(folder: Path, statuses: Sequence[int]) -> ExplainedTrial:
-    """Of the trial in a folder, whose resources must be answered with these `statuses`. Raises UserError where it left
-    no record of packets."""
+    """Explain the trial in a folder, whose resources must be answered with these `statuses`. Raises UserError where it
+    left no record of packets."""
     packets, trial = read_packets(folder), read_document(folder / "trial.json", TrialFile)
     link, conditions, frames = trial.links[0], Conditions.of(trial), _frames(folder)
     report = read_document(folder / "report.json", Report)
@@ -135,7 +136,7 @@ def explain(folder: Path, statuses: Sequence[int]) -> ExplainedTrial:
 
 @dataclass(frozen=True)
 class _Explanation:
-    """What a request is explained by."""
+    """What explains a request."""
 
     explainer: Explainer
     number: int
@@ -147,7 +148,7 @@ class _Explanation:
         return self.seconds(self.explainer.until(self.number, time))
 
     def seconds(self, nanoseconds: Nanoseconds) -> NDArray[np.float64]:
-        """Of each cause, with what drops did."""
+        """Seconds of each cause, with the effect of drops."""
         seconds: NDArray[np.float64] = attribute_drops(np.array([nanoseconds]), self.drops, self.connection)[0] / 1e9
         return seconds
 
@@ -155,7 +156,7 @@ class _Explanation:
 def _visits(
     paths: Sequence[Sequence[PathStep]], explained: ExplainedTrial, parts: Mapping[int, _Explanation]
 ) -> list[Stretch]:
-    """None where one has a request that the record of packets does not cover."""
+    """The visits. Empty where one has a request that the record of packets does not cover."""
     places = {id(row): place for place, row in enumerate(explained.rows)}
     if any(id(step.row) not in places for path in paths for step in path):
         return []
@@ -180,7 +181,7 @@ def _visit(
 def _recoveries(
     recoveries: Sequence[Recovery], explained: ExplainedTrial, parts: Mapping[int, _Explanation]
 ) -> list[Stretch]:
-    """None where the record of packets does not cover one."""
+    """The recoveries. Empty where the record of packets does not cover one."""
     places = {id(row): place for place, row in enumerate(explained.rows)}
     if any(id(recovery.answer) not in places for recovery in recoveries):
         return []
@@ -216,7 +217,7 @@ def _frames(folder: Path) -> Frames | None:
 
 
 def _streams(frames: Frames | None, connection: Connection) -> Streams | None:
-    """What frames of the connection show; None where none of them could be read."""
+    """The streams in the connection's frames. None where none of them could be read."""
     if frames is None:
         return None
     up = connection.up.packets
@@ -269,5 +270,5 @@ def _blocked_times(packets: Packets) -> NDArray[np.int64]:
 
 
 def _cut(report: Report) -> bool:
-    """Whether the record has not all packets of the link between client and server."""
+    """Whether the record lacks packets of the link between client and server."""
     return bool(report.links and report.links[0].packets_left_out)

@@ -1,7 +1,7 @@
 """The critical path of a page's visit: what its last byte waited for.
 
-The resource that ends last was due when the one that asks for it had come and had run, that one when its own asker had,
-and so on up to the document. Their times, and the times between them, are the visit's, from its beginning to its end.
+The resource that ends last was due when the one that requests it had arrived and run, that one when its own had, and
+so on up to the document. Their times, and the times between them, add up to the visit.
 """
 
 from collections import defaultdict
@@ -20,14 +20,14 @@ class PathStep:
 
     row: Sample
     until: int
-    """Its end, or when what it asks for was asked for before that, as browsers do; ns."""
+    """Its end, or when it requested the next one before its end, as browsers do, ns."""
     between: Nanoseconds
-    """What the time went to between the step before and this one."""
+    """What the time between the previous step and this one was spent on."""
 
 
 def middle_visits(rows: Sequence[Sample], asking: VisitOrder) -> list[list[PathStep]]:
-    """Of a trial's samples the path of the warm visit in the middle, of an even number of both that are: their mean is
-    the trial's median. None where one of these failed, which is slower than any that did not."""
+    """The path of the warm visit in the middle of a trial's samples; of an even number both in the middle, whose mean
+    is the trial's median. None where one of these failed, which is slower than any that did not."""
     visits = defaultdict[tuple[int, int], list[Sample]](list)
     for row in rows:
         if row["phase"] == "warm" and row["group"] is not None:
@@ -38,7 +38,7 @@ def middle_visits(rows: Sequence[Sample], asking: VisitOrder) -> list[list[PathS
 
 
 def _failed(visit: Sequence[Sample], asking: VisitOrder) -> bool:
-    """Whether not all of it came."""
+    """Whether part of it did not arrive."""
     complete = {row["resource"] for row in visit if not row["error"]}
     return len(visit) != len(asking.askers) or complete != set(range(len(asking.askers)))
 
@@ -48,7 +48,7 @@ def _duration(visit: Sequence[Sample]) -> int:
 
 
 def _path(visit: Sequence[Sample], asking: VisitOrder) -> Iterator[PathStep]:
-    """From the document on."""
+    """The path from the document on."""
     of = {row["resource"] or 0: row for row in visit}
     way = [max(of, key=lambda resource: of[resource]["end_ns"])]
     while (asker := asking.askers[way[-1]]) is not None:

@@ -1,6 +1,7 @@
 """The virtual kernel: user-mode Linux with time travel, built once from Debian's kernel source.
 
-Whole or not at all: the build happens in a folder beside, which takes the installation's place in the end.
+It is installed completely or not at all: the build runs in a separate folder, which replaces the installation at the
+end.
 """
 
 import hashlib
@@ -40,9 +41,9 @@ _NEEDS = {
 """Commands, and the Debian packages that bring them."""
 _PACKAGE = "h123_virtual_kernel"
 _REFUSED = re.compile(r"[\s:]")
-"""In a path: what the kernel's make refuses."""
+"""Characters that the kernel's make refuses in a path."""
 _TEMPORARY = (Path("/var/tmp"), Path("/tmp"))
-"""Where TMPDIR has such a path too. /tmp comes last: it may be in memory, which a build would fill."""
+"""Alternatives to a TMPDIR with such a path. /tmp comes last, because it may be in memory, which a build would fill."""
 _ROOM_BYTES = 2_000_000_000
 _UNUSED = (
     "Documentation/*.rst",
@@ -76,7 +77,7 @@ class Kernel:
     path: Path
     source: KernelSource
     sha256: str
-    """Of the binary."""
+    """The digest of the binary."""
 
 
 def virtual_kernel() -> Path:
@@ -152,7 +153,8 @@ def _fragment() -> Path:
 
 
 def _workshop(folder: Path) -> Path:
-    """Where to build: beside, or, as the kernel's make takes no path with spaces or colons, among temporary files."""
+    """The folder to build in: next to the installation or, because the kernel's make takes no path with spaces or
+    colons, a temporary one."""
     places = [folder, Path(tempfile.gettempdir()).resolve(), *_TEMPORARY]
     for place in places:
         if not _REFUSED.search(str(place)) and os.access(place, os.W_OK):
@@ -259,7 +261,7 @@ class _Job:
         return self._check_version(tree / _BINARY)
 
     def _check_version(self, binary: Path) -> Path:
-        """The binary, once it has said its version."""
+        """Run the binary to check its version, and return it."""
         self._run(["strip", "--strip-debug", str(binary)])
         self._run([str(binary), "--version"])
         return binary

@@ -1,6 +1,5 @@
-"""Debian's kernel source, through the machine's own apt: its mirror, proxies and keys, but a state of its own, so that
-the machine's package sources stay as they are.
-"""
+"""Debian's kernel source, through the machine's own apt: its mirror, proxies and keys, but with a separate state, so
+that the machine's package sources do not change."""
 
 import subprocess
 from dataclasses import dataclass
@@ -9,13 +8,13 @@ from pathlib import Path
 from h123.base.errors import UserError
 
 SUITES = ("sid", "trixie-backports", "bookworm")
-"""Where sources are looked for, in this order; each has its own releases."""
+"""The suites to search for sources, in this order; each has its own releases."""
 TESTED_RELEASE = (7, 2)
 """The release that the kernel's configuration was written for."""
 OLDEST = (6, 1)
 OLDEST_FAST = (6, 16)
-"""From here on the user-mode kernel runs programs under seccomp, which is faster than ptrace, and lets time pass for
-programs that spin."""
+"""From this release on the user-mode kernel runs programs under seccomp, which is faster than ptrace, and lets time
+pass for programs that spin."""
 PACKAGE = "linux-source-"
 _KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
@@ -63,7 +62,7 @@ def mirror() -> str:
 
 
 class Archive:
-    """What a mirror has in one suite; apt keeps all it needs for that in `folder`."""
+    """The content of a mirror in one suite. apt keeps all its state for it in `folder`."""
 
     def __init__(self, folder: Path, address: str, suite: str) -> None:
         for part in ("lists/partial", "archives/partial", "empty"):
@@ -88,7 +87,7 @@ class Archive:
         return [program, *(f"-o{option}" for option in self._options), *arguments]
 
     def sources(self) -> list[KernelSource]:
-        """Its kernel sources, each release in its newest version. The lists must have been fetched (`update`)."""
+        """Its kernel sources, each release in its newest version. Call `update` first, which fetches the lists."""
         names = _apt(*self.command("apt-cache", "pkgnames", PACKAGE)).stdout.split()
         releases = [name for name in names if name.removeprefix(PACKAGE).replace(".", "").isdigit()]
         if not releases:

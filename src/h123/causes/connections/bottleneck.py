@@ -1,4 +1,4 @@
-"""When a link's bottleneck sent each packet: from the packets' times and what the link is made of."""
+"""Computes when a link's bottleneck sent each packet, from the packets' times and the link's profile."""
 
 from dataclasses import dataclass
 
@@ -13,10 +13,10 @@ _NS = 1_000_000_000
 
 @dataclass(frozen=True)
 class Wire:
-    """When each packet of a way was put on the wire, in the order of arrival at the link; ns.
+    """When each packet in a direction was put on the wire, in the order of arrival at the link, ns.
 
-    A packet that the queue had no room for, or that was blocked, took no time of it: both are its arrival. What was
-    lost was lost behind the bottleneck, so it took as long as any other.
+    A packet that the queue had no room for, or that was blocked, took no time on the wire: both times are its
+    arrival. Lost packets were lost behind the bottleneck, so they took as long as any other.
     """
 
     begins: Times
@@ -24,7 +24,7 @@ class Wire:
 
 
 def wire(packets: Packets, way: Direction, *, shared: bool = False) -> Wire:
-    """Of the packets of one way; `shared` with cross traffic, of which there is no record."""
+    """The wire times of the packets in one direction. `shared`: with cross traffic, which has no record."""
     if shared and way.rate is not None:
         return _behind_others(packets, way.rate.mean_bps, way)
     if way.rate is None or way.rate.bps is None or way.changes:
@@ -36,7 +36,7 @@ def wire(packets: Packets, way: Direction, *, shared: bool = False) -> Wire:
 
 
 def _in_turn(arrivals: Times, takes: Times) -> Wire:
-    """One after the other: the end of each is that of the one before, or its arrival, and what it takes."""
+    """The end of each, one after another: the later of the previous end and its arrival, plus what it takes."""
     before = np.concatenate([[0], np.cumsum(takes)[:-1]]) if len(takes) else takes
     begins = np.maximum.accumulate(arrivals - before) + before
     dropped = takes == 0
@@ -45,8 +45,9 @@ def _in_turn(arrivals: Times, takes: Times) -> Wire:
 
 
 def _behind_others(packets: Packets, bps: float, way: Direction) -> Wire:
-    """Each was off the wire when it left the link, less the delay, and had been on it for as long as it takes; before
-    that it waited, for whomever. One that was lost is taken to have followed the one before."""
+    """The times with cross traffic. A packet left the wire when it left the link, less the delay, and had been on it
+    for as long as it takes; before that it waited for any other traffic. A lost packet is assumed to have followed
+    the previous one."""
     arrivals, departures = packets["at_ns"].astype(np.int64), packets["left_ns"].astype(np.int64)
     delivered = (packets["fate"] == DELIVERED) & (departures > 0)
     enqueued = (packets["fate"] != QUEUE_FULL) & (packets["fate"] != BLOCKED)
@@ -61,8 +62,8 @@ def _behind_others(packets: Packets, bps: float, way: Direction) -> Wire:
 
 
 def _by_departure(packets: Packets, way: Direction) -> Wire:
-    """Where the rate is not one number: a packet was on the wire from when the one before had gone until it left, less
-    the delay; jitter counts as time on the wire."""
+    """The times where the rate is not one number. A packet was on the wire from when the previous one had gone until it
+    left, less the delay; jitter counts as time on the wire."""
     arrivals, departures = packets["at_ns"].astype(np.int64), packets["left_ns"].astype(np.int64)
     delivered = (packets["fate"] == DELIVERED) & (departures > 0)
     if way.rate is None:

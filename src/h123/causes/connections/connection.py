@@ -18,7 +18,7 @@ FULL = 1150
 SPEAKS = 60
 """Bytes of QUIC's payload above which a packet is more than an acknowledgement, nearly always."""
 _LONG, _SYN = 0x80, 0x02
-"""In QUIC's first byte, that the header is long, as that of all packets of a handshake; TCP's flag."""
+"""The bit in QUIC's first byte for a long header, which all packets of a handshake have; TCP's flag."""
 NEVER = int(np.iinfo(np.int64).max)
 """A time that does not come."""
 
@@ -32,30 +32,30 @@ class Sending:
 
     @cached_property
     def at(self) -> Times:
-        """When each came to the link."""
+        """When each packet reached the link."""
         return self.packets["at_ns"].astype(np.int64)
 
     @cached_property
     def delivered_at(self) -> Times:
-        """When each was delivered; 0: never."""
+        """When each packet was delivered. 0: never."""
         return self.packets["left_ns"].astype(np.int64)
 
     @cached_property
     def arrived(self) -> NDArray[np.bool_]:
-        """Whether each was delivered before the trial's end."""
+        """Whether each packet was delivered before the trial's end."""
         delivered: NDArray[np.bool_] = (self.packets["fate"] == DELIVERED) & (self.delivered_at > 0)
         return delivered
 
     @cached_property
     def speaks(self) -> NDArray[np.bool_]:
-        """Whether each has something to say beside acknowledging."""
+        """Whether each packet carries more than acknowledgements."""
         least = np.where(self.packets["protocol"] == TCP, 1, SPEAKS)
         has_payload: NDArray[np.bool_] = self.packets["payload"] >= least
         return has_payload
 
     @cached_property
     def delivered(self) -> Times:
-        """Places of those that say something and arrived, in the order of arrival."""
+        """Indices of delivered packets that carry more than acknowledgements, in the order of arrival."""
         return self.arrivals[self.speaks[self.arrivals]]
 
     @cached_property
@@ -66,35 +66,36 @@ class Sending:
 
     @cached_property
     def full(self) -> NDArray[np.bool_]:
-        """Whether each has as much to say as fits."""
+        """Whether each packet is full."""
         full: NDArray[np.bool_] = self.packets["payload"] >= FULL
         return full
 
     @cached_property
     def offsets(self) -> Times:
-        """Of each packet of TCP how many bytes after the first one's its own begin; TCP counts modulo 2^32."""
+        """For each packet of TCP, how many bytes after the first one's its own begin. TCP counts modulo 2^32."""
         steps = np.diff(self.packets["seq"]).astype(np.int32)
         return np.concatenate([[0], np.cumsum(steps, dtype=np.int64)])
 
     @cached_property
     def occupied(self) -> Spans:
-        """When packets of it waited for the wire or were on it."""
+        """When its packets waited for the wire or were on it."""
         return Spans.union(self.at, self.wire.ends)
 
     @cached_property
     def on_wire(self) -> Spans:
-        """When they were on it."""
+        """When its packets were on the wire."""
         return Spans.union(self.wire.begins, self.wire.ends)
 
     def wire_ns(self, size: int) -> float:
-        """How long a body of so many bytes is on the wire, as large as its packets are here."""
+        """How long a body of `size` bytes is on the wire, in packets as large as these, ns."""
         if not self.speaks.any():
             return 0.0
         durations = (self.wire.ends - self.wire.begins)[self.speaks]
         return size * float(durations.sum()) / float(self.packets["payload"][self.speaks].sum(dtype=np.int64))
 
     def receipts(self, times: Times) -> Times:
-        """When the other end first heard what this one sent at or after each of these times; NEVER, if it did not."""
+        """When the other end first received what this one sent at or after each of these times. NEVER, if it did
+        not."""
         arrived = np.flatnonzero(self.arrived)
         place = np.searchsorted(self.at[arrived], times)
         return np.append(self.delivered_at[arrived], NEVER)[place]
@@ -108,7 +109,7 @@ class Sending:
         return Sending(self.packets[which], Wire(self.wire.begins[which], self.wire.ends[which]))
 
     def joined(self, other: "Sending") -> "Sending":
-        """With what it sent to, or from, another place."""
+        """This and what it sent to, or from, another address."""
         packets = np.concatenate([self.packets, other.packets])
         begins, ends = (
             np.concatenate([getattr(side.wire, name) for side in (self, other)]) for name in ("begins", "ends")
@@ -122,44 +123,44 @@ class Sending:
 
 @dataclass(frozen=True)
 class Connection:
-    """Both ways of one."""
+    """Both directions of a connection."""
 
     up: Sending
     down: Sending
     round_trip_ns: int
-    """Of the link, without its queue."""
+    """The round trip of the link without its queue, ns."""
 
     def joined(self, other: "Connection") -> "Connection":
-        """With its part since its client was seen elsewhere."""
+        """This connection and its continuation after its client moved."""
         return Connection(self.up.joined(other.up), self.down.joined(other.down), self.round_trip_ns)
 
     @property
     def quic(self) -> bool:
-        """Whether it is one of UDP."""
+        """Whether it runs over UDP."""
         return bool(self.up.packets["protocol"][0] != TCP)
 
     @property
     def begin(self) -> int:
-        """When its first packet came to the link, ns."""
+        """When its first packet reached the link, ns."""
         return int(self.up.at[0])
 
     @property
     def continues(self) -> bool:
-        """Whether it begins in the midst of another one, of a client that is seen elsewhere from then on: TCP's with no
-        SYN, QUIC's with a short header (RFC 9000, 17.3)."""
+        """Whether it is the continuation of another one, after a move of the client: TCP without a SYN, QUIC with a
+        short header (RFC 9000, 17.3)."""
         first = int(self.up.packets["flags"][0])
         return not first & (_LONG if self.quic else _SYN)
 
     @cached_property
     def retry(self) -> int | None:
-        """When the server's Retry was delivered, ns; None: there was none."""
+        """When the server's Retry was delivered, ns. None: there was none."""
         down = self.down.packets
         is_retry = self.quic & ((down["flags"] & RETRY) == RETRY) & self.down.arrived
         return int(self.down.delivered_at[np.argmax(is_retry)]) if is_retry.any() else None
 
 
 def connections(packets: Packets, up: Direction, down: Direction, *, shared: bool = False) -> list[Connection]:
-    """All that a link's record tells of, in the order in which they began; `shared`: with cross traffic."""
+    """All connections in a link's record, in the order in which they began. `shared`: with cross traffic."""
     ordered = packets[np.argsort(packets["at_ns"], kind="stable")]
     ways = [(ordered[ordered["way"] == way], of) for way, of in ((UP, up), (DOWN, down))]
     trip = (up.delay_ns or 0) + (down.delay_ns or 0)
@@ -176,11 +177,11 @@ def connections(packets: Packets, up: Direction, down: Direction, *, shared: boo
 
 
 _PORTS = ("source", "destination")
-"""Where a packet of each way has the client's port."""
+"""The field with the client's port, by direction."""
 
 
 def _sendings(packets: Packets, on: Wire, port: str) -> Iterator[tuple[tuple[int, int], Sending]]:
-    """By protocol and port of the client."""
+    """The packets by protocol and port of the client."""
     key = packets["protocol"].astype(np.int64) << 16 | packets[port]
     order = np.argsort(key, kind="stable")
     for places in np.split(order, np.flatnonzero(np.diff(key[order])) + 1):

@@ -1,4 +1,5 @@
-"""Which log of a stack is of which connection on the link, and when it began: a log has a clock of its own."""
+"""Matches the logs of a stack with connections on the link, and computes when each log began: it has a clock of its
+own."""
 
 from collections.abc import Sequence
 
@@ -12,16 +13,16 @@ from h123.packets.capture import RETRY
 from h123.packets.stack_log import StackLog
 
 _SHARES = np.linspace(0, 1, 21)
-"""Of its packets, at which a course is compared."""
+"""The shares of its packets at which a log is compared."""
 _NEAR_NS, _NEAR_SHARE = 10_000_000, 0.05
-"""By how much, and by which share of its length, the course of a log may be off. A stack takes its times before the
-packet comes to the link, and puts several of the handshake's into one datagram."""
+"""By how much, and by which share of its length, a log's times may be off. A stack takes its times before the packet
+reaches the link, and puts several packets of the handshake into one datagram."""
 _UNLIKELY = 1e12
 
 
 def match_logs(logs: Sequence[StackLog], connections: Sequence[Connection]) -> list[StackLog | None]:
-    """Of each connection what the server says of it, in the trial's time: the log whose packets were sent when the
-    link saw the server's; None where there is none."""
+    """For each connection the server's log of it, in the trial's time: the log whose packets were sent when the link
+    saw the server's. None where there is none."""
     log_of: list[StackLog | None] = [None] * len(connections)
     quic = [
         place for place, connection in enumerate(connections) if connection.quic and len(_sending_times(connection))
@@ -37,7 +38,8 @@ def match_logs(logs: Sequence[StackLog], connections: Sequence[Connection]) -> l
 
 
 def _sending_times(connection: Connection) -> Times:
-    """When the server's packets came to the link; a Retry comes before there is a connection to write a log of."""
+    """When the server's packets reached the link. A Retry is left out, because it precedes the connection that has a
+    log."""
     times: Times = connection.down.at[(connection.down.packets["flags"] & RETRY) != RETRY]
     return times
 

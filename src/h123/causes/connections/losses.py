@@ -1,5 +1,5 @@
-"""When the packets that a sender lost were found missing and sent again, and what datagrams cost that the link carried
-and a full buffer dropped."""
+"""When a sender's lost packets were noticed and sent again, and the cost of datagrams that the link carried and a full
+buffer dropped."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +22,12 @@ def lost_packets(sending: Sending) -> Times:
 
 
 def mending(sending: Sending, answers: Sending, round_trip_ns: int) -> Spans:
-    """From the sending of each lost packet until that of what replaces it."""
+    """The spans from the sending of each lost packet until that of its replacement."""
     return Spans.union(sending.at[lost_packets(sending)], resent(sending, answers, round_trip_ns))
 
 
 def resent(sending: Sending, answers: Sending, round_trip_ns: int) -> Times:
-    """When what replaces each lost packet was sent; its own time, if nothing does."""
+    """When the replacement of each lost packet was sent; its own time, if there is none."""
     places = lost_packets(sending)
     if not len(places):
         return places
@@ -36,8 +36,8 @@ def resent(sending: Sending, answers: Sending, round_trip_ns: int) -> Times:
 
 
 def _same_again(sending: Sending, places: Times) -> Times:
-    """When TCP sent the same bytes again: the segment after the lost one, in time, that begins where it began; where
-    there is none, it was sent with others, or never."""
+    """When TCP sent the same bytes again: the next segment in time that begins where the lost one began. If there is
+    none, the bytes were sent together with others, or never."""
     at, seq = sending.at, sending.packets["seq"].astype(np.int64)
     spoken = np.flatnonzero(sending.speaks)
     order = spoken[np.lexsort((spoken, seq[spoken]))]
@@ -53,7 +53,7 @@ def _same_again(sending: Sending, places: Times) -> Times:
 
 
 def _covering(sending: Sending, place: int) -> int:
-    """When a later segment had the lost one's first byte; its own time, if none had."""
+    """When a later segment contained the lost one's first byte; its own time, if none did."""
     later = sending.packets[place + 1 :]
     offset = (int(sending.packets["seq"][place]) - later["seq"].astype(np.int64)) % 2**32
     covers = np.flatnonzero((offset < later["payload"]) & (later["payload"] > 0))
@@ -61,8 +61,8 @@ def _covering(sending: Sending, place: int) -> int:
 
 
 def _after_notice(sending: Sending, answers: Sending, places: Times, round_trip_ns: int) -> Times:
-    """When QUIC's sender sent the first packet after it could know of the loss: it had heard from an end that had got
-    three later packets; or, if there were no three, a probe at least a round trip later."""
+    """When QUIC's sender sent the first packet after it could know of the loss: an answer from an end that had received
+    three later packets had arrived; or, without three, a probe at least a round trip later."""
     arrived = np.flatnonzero(sending.arrived)
     third = np.searchsorted(arrived, places) + _REORDERED - 1
     noticeable = third < len(arrived)
@@ -80,14 +80,17 @@ def _next_at(sending: Sending, times: Times) -> Times:
 
 
 def receive_drops(report: Report) -> int:
-    """How many, during the main role's run, of all hosts."""
+    """The drops on all hosts while the main role ran."""
     return sum(host.counters.grown(_NO_ROOM) for host in report.hosts)
 
 
 def attribute_drops(seconds: NDArray[np.float64], drops: int, connection: Connection) -> NDArray[np.float64]:
-    """Of a connection's requests, shape (requests, causes): what so many drops did to windows has no cause on the link,
-    which saw them arrive. Of a window that losses on the link had cut too, it is as large a share as they are of all
-    that was lost. TCP has none: what its sockets have no room for is never sent."""
+    """Attribute the time that a window cost a connection's requests, shape (requests, causes), to drops.
+
+    The link cannot explain such a window, because it saw the dropped packets arrive. Where losses on the link had cut
+    the window too, only the drops' share of all losses counts. TCP has no drops, because it never sends what its
+    receiver has no room for.
+    """
     if not drops or not connection.quic:
         return seconds
     on_link = sum(len(lost_packets(side)) for side in (connection.up, connection.down))

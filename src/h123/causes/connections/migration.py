@@ -1,7 +1,7 @@
-"""What becomes of a connection whose client is seen elsewhere in its midst (RFC 9000, 9), told from packets.
+"""Explains a connection whose client moves (RFC 9000, 9), from packets.
 
-Until the server hears from the new place, what it sends reaches nobody. Then it makes sure that its client is there: it
-sends a challenge, and data when that was answered, or before.
+Until the server receives something from the new address, its packets reach no client. Then it validates the path: it
+sends a challenge, and data when the challenge has been answered, or before.
 """
 
 from collections.abc import Sequence
@@ -26,8 +26,8 @@ def elsewhere(of: Connection, moves: Sequence[int]) -> Limits:
 
 
 def _after(of: Connection, at: int) -> tuple[int, int, int] | None:
-    """When data no longer came, when the server had heard from the new place, and when it sent data there; None where
-    it never heard."""
+    """When data stopped arriving, when the server received something from the new address, and when it sent data there.
+    None where it never received anything."""
     up, down = of.up, of.down
     before = np.unique(up.packets["source"][up.at < at])
     spoke = np.flatnonzero(up.arrived & ~np.isin(up.packets["source"], before))
@@ -41,8 +41,8 @@ def _after(of: Connection, at: int) -> tuple[int, int, int] | None:
 
 
 def _flows(of: Connection, to_new: Times, spoke: Times) -> int:
-    """When data was first sent to the new place: with more than a challenge before the client's answer to it came, or
-    after that. `there`, `spoke`: places of what was sent there, and what came from there."""
+    """When data was first sent to the new address: more than a challenge before the client's answer to it came, or
+    after that. `to_new`, `spoke`: indices of what was sent there, and what came from there."""
     up, down = of.up, of.down
     first_delivery = down.delivered_at[to_new[down.arrived[to_new]]].min(initial=np.iinfo(np.int64).max)
     answers = up.delivered_at[spoke[up.at[spoke] >= first_delivery]]

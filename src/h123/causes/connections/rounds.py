@@ -1,7 +1,7 @@
-"""Round trips of a sender, told from packets alone, and whether its window grew from one to the next.
+"""Round trips of a sender, computed from packets alone, and whether its window grew from one to the next.
 
-A round trip ends with the first packet that the other end sent after it had got the round trip's first one: nothing
-that was sent before can answer to it.
+A round trip ends with the first packet that the other end sent after it had received the round trip's first one:
+nothing sent before can answer it.
 """
 
 from dataclasses import dataclass
@@ -13,18 +13,18 @@ from h123.causes.connections.connection import Sending
 from h123.causes.spans import Times
 
 DOUBLES = 1.25
-"""A window so many times the one before is growing as in slow start, however late or in part it is acknowledged."""
+"""A window this many times the previous one grows as in slow start, however late or partially it is acknowledged."""
 GROWS_NOT = 1.02
-"""One that is at most so many times the one before does not grow."""
+"""A window at most this many times the previous one does not grow."""
 _TELLING = 2
 """Round trips of the first burst of which the second one may have been cut short."""
 _PATIENCE = 1.5
-"""Round trips after which a packet asked for no answer."""
+"""After this many round trips a packet needed no answer."""
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """Of one sender."""
+    """The round trips of one sender."""
 
     firsts: Times
     """Place of each round trip's first packet among the sender's, ascending."""
@@ -36,14 +36,14 @@ class Rounds:
         return np.searchsorted(self.firsts, places, side="right") - 1
 
     begins: NDArray[np.bool_]
-    """Whether all that was sent before each was known to have arrived: then it is the first of a burst."""
+    """Whether all earlier packets were known to have arrived before each. Then it is the first of a burst."""
 
     @property
     def growth(self) -> NDArray[np.float64]:
-        """Of each, how many times the window is the largest of the burst before it, or the next one's the largest up to
-        this one, whichever is more: the last one of a burst is cut short by the body's end, and those of a held sender
-        vary a little. A burst's first one is compared with the largest before it too, and the connection's first
-        flight with the next one alone."""
+        """For each, the larger of two ratios: the window to the largest of the burst before it, and the next window to
+        the largest up to this one. The body's end cuts the last window of a burst short, and the windows of a
+        limited sender vary slightly. The first window of a burst is also compared with the largest before it, and
+        the connection's first flight only with the next one."""
         windows = np.maximum(self.windows, 1).astype(float)
         largest = _largest_so_far(windows, self.begins)
         arrivals, led = np.empty(len(windows)), np.zeros(len(windows))
@@ -55,13 +55,13 @@ class Rounds:
 
 
 def _largest_so_far(windows: NDArray[np.float64], begins: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Of the burst that each belongs to."""
+    """The largest window so far of the burst that each belongs to."""
     bursts = np.split(windows, np.flatnonzero(begins[1:]) + 1)
     return np.concatenate([np.maximum.accumulate(burst) for burst in bursts])
 
 
 def rounds(sending: Sending, answers: Sending, round_trip_ns: int, rested: NDArray[np.bool_]) -> Rounds:
-    """All of a connection. `rested`: whether all was known to have arrived before each packet."""
+    """All round trips of a connection. `rested`: whether all was known to have arrived before each packet."""
     firsts, first, count = [], 0, len(sending)
     answered = np.flatnonzero(answers.arrived)
     sent_at, received_at = answers.at[answered], answers.delivered_at[answered]

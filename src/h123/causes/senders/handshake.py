@@ -1,7 +1,7 @@
-"""What the time before a connection's first request went to.
+"""Explains the time before a connection's first request.
 
-Packets that are under way are round trips; where none is, the end that has last got one is at work, unless a packet was
-lost: then its sender waits.
+Packets that are under way are round trips. When none is, the end that last received one is working, unless a packet
+was lost: then its sender waits.
 """
 
 import numpy as np
@@ -32,8 +32,8 @@ _LONG = 0x80
 
 
 def explain(of: Connection, begin: int, end: int, before: Cause) -> Nanoseconds:
-    """Of the time between a request's start and its first packet; `before`: what the time before the connection's went
-    to."""
+    """Explain the time between a request's start and its first packet. `before`: the cause of the time before the
+    connection began."""
     if end <= begin:
         return time_on(CONNECTING, 0, 0)
     first = min(max(of.begin, begin), end)
@@ -89,7 +89,7 @@ def _joined(spans: list[tuple[Times, Times]], sides: list[Sending]) -> tuple[Tim
 
 
 def _loss_spans(sides: list[Sending]) -> tuple[Times, Times]:
-    """From the sending of each packet that did not arrive until its sender's next."""
+    """The spans from the sending of each packet that did not arrive until its sender's next."""
     begins, ends = [], []
     for side in sides:
         places = np.flatnonzero(~side.arrived[:-1])

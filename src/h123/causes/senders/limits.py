@@ -1,5 +1,5 @@
-"""What kept a sender from sending other than its congestion window, where it can be read: the receiver's window of TCP,
-flow control in the frames of HTTP/2 and QUIC, or what a QUIC stack writes down."""
+"""Limits of a sender other than its congestion window, where they can be read: TCP's receive window, flow control in
+the frames of HTTP/2 and QUIC, or what a QUIC stack logs."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from h123.packets.stack_log import StackLog
 
 
 def limits(connection: Connection, way: int, log: StackLog | None, streams: Streams | None = None) -> Limits:
-    """Of the sender of a way; `log`: what the server's stack says of it; `streams`: what its frames show."""
+    """The limits of the sender in a direction. `log`: the server's log. `streams`: what its frames show."""
     stream_limits = streams.limits(way) if streams else []
     if not connection.quic:
         sides = (connection.up, connection.down)[:: -1 if way == DOWN else 1]
@@ -29,8 +29,9 @@ def limits(connection: Connection, way: int, log: StackLog | None, streams: Stre
 
 
 def _flow_control_spans(connection: Connection, way: int, log: StackLog, stream: bool) -> Spans:
-    """What the server hears of its client left there half a round trip before, and what it grants arrives as much
-    later. A stream that is held is not what a sender waits for whose congestion window is full as well."""
+    """The times in which flow control limited it. What the server receives left the client half a round trip before,
+    and what the server grants arrives as much later. While its congestion window is full as well, a blocked stream
+    is not what a sender waits for."""
     own, trip = way == DOWN, 0 if way == DOWN else connection.round_trip_ns // 2
     stalls = [stall for stall in log.stalls if stall.own == own and stall.stream == stream]
     spans = Spans.union([stall.begin - trip for stall in stalls], [stall.end + trip for stall in stalls])
@@ -38,6 +39,6 @@ def _flow_control_spans(connection: Connection, way: int, log: StackLog, stream:
 
 
 def _full(log: StackLog) -> Spans:
-    """When the congestion window had no room for a packet, as the sender itself says."""
+    """When the congestion window had no room for a packet, by the sender's own log."""
     full = np.flatnonzero(log.window[:-1] - log.in_flight[:-1] < FULL)  # of what is not told, nothing
     return Spans.union(log.at[full], log.at[full + 1])

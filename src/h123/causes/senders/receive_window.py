@@ -1,4 +1,4 @@
-"""When the receiver's window of TCP was full: what it advertised, and how far the sender had come, can be read."""
+"""When TCP's receive window was full: what it advertised, and how far the sender had come, can be read."""
 
 import numpy as np
 
@@ -9,9 +9,9 @@ _SYN, _ACK = 0x02, 0x10
 
 
 def full_window(sending: Sending, answers: Sending) -> Spans:
-    """By the sender's time: from a packet after which no full one had room, until the next one, or the answer that made
-    room for one, and for half the window: a sender waits for that much, lest its packets become small (RFC 9293,
-    3.8.6.2.1). None where the record lacks the handshake, which scales windows."""
+    """The spans of a full window, in the sender's time: from a packet after which no full one had room, until the next
+    one, or the answer that made room for one, and for half the window: a sender waits for that much to avoid small
+    packets (RFC 9293, 3.8.6.2.1). None where the record lacks the handshake, which scales windows."""
     scale, places = _scale(sending, answers), np.flatnonzero(sending.speaks)
     acknowledgements = answers.arrivals[(answers.packets["flags"][answers.arrivals] & _ACK) > 0]
     if scale is None or not len(places) or not len(acknowledgements):
@@ -36,7 +36,7 @@ def full_window(sending: Sending, answers: Sending) -> Spans:
 
 
 def _scale(sending: Sending, answers: Sending) -> int | None:
-    """By how many bits the answers' windows are to be shifted; None: the record does not have both SYNs."""
+    """By how many bits to shift the answers' windows. None: the record does not have both SYNs."""
     scales = []
     for side in (sending, answers):
         syn = np.flatnonzero(side.packets["flags"] & _SYN)

@@ -19,12 +19,12 @@ _ROOM = 0.75
 """Share of the window that may be under way when there is room for more: a sender may be answered for a quarter of
 its window at once, before it sends again."""
 _SILENCE_NS = 200_000_000
-"""Without data for so long a sender may begin again with its first window (RFC 2861)."""
+"""After this long without data a sender may begin again with its first window, ns (RFC 2861)."""
 
 
 @dataclass(frozen=True)
 class Room:
-    """Of one sender."""
+    """The room of one sender's window."""
 
     sending: Sending
     answers: Sending
@@ -33,8 +33,8 @@ class Room:
     """Packets that TCP may send at first."""
 
     def since(self, share: float = _ROOM) -> Times:
-        """For each packet, when after it no more than this share of the window was under way; NEVER where that never
-        came."""
+        """For each packet, when after it no more than this share of the window was under way. NEVER where that did not
+        happen."""
         enough = self._sent_bytes - share * self._window
         place = np.searchsorted(self._releases[1], enough)
         since: Times = np.maximum(np.append(self._releases[0], NEVER)[place], self.sending.at)
@@ -42,25 +42,25 @@ class Room:
 
     @cached_property
     def full(self) -> NDArray[np.bool_]:
-        """Whether each packet filled the largest window that is known to that time."""
+        """Whether each packet filled the largest window that is known up to that time."""
         full: NDArray[np.bool_] = self._under_way >= self._window
         return full
 
     @cached_property
     def _sizes(self) -> Times:
-        """What each packet counts: nothing, if it only acknowledges."""
+        """What each packet counts; 0 if it only acknowledges."""
         tcp = len(self.sending) and self.sending.packets["protocol"][0] == TCP
         sizes = np.ones(len(self.sending), np.int64) if tcp else self.sending.packets["payload"].astype(np.int64)
         return np.where(self.sending.speaks, sizes, 0)
 
     @cached_property
     def _sent_bytes(self) -> Times:
-        """All up to and with each packet."""
+        """All bytes up to and including each packet."""
         return np.cumsum(self._sizes)
 
     @cached_property
     def _knowledge_times(self) -> Times:
-        """When the sender knew what had become of each packet."""
+        """When the sender knew the fate of each packet."""
         knowledge_times = np.where(self.sending.arrived, self.answers.receipts(self.sending.delivered_at), NEVER)
         knowledge_times[lost_packets(self.sending)] = resent(self.sending, self.answers, self.round_trip_ns)
         return knowledge_times

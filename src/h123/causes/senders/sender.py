@@ -1,18 +1,19 @@
 """What a sender waited for, moment by moment.
 
-While a packet of the connection is on the wire the time is the link's rate; while packets wait there behind others' it
-is the queue. In every other moment the link would have taken more, so the question is why the sender did not send:
+While a packet of the connection is on the wire the time belongs to the link's rate; while packets wait there behind
+others' it belongs to the queue. In every other moment the link would have carried more, so the question is why the
+sender did not send:
 
-- Packets that were lost are not yet sent again: mending.
-- Something is known to hold it up (limits.py): the receiver's window of TCP, flow control of HTTP/2 and QUIC.
+- Lost packets are not yet sent again: mending.
+- A known limit holds (limits.py): TCP's receive window, flow control of HTTP/2 and QUIC.
 - It has no body to send: every request on the connection still waits for its answer, or has it.
-- Its congestion window had room (room.py), so that is not what it waited for. If it went on without having heard from
-  the other end, it had nothing to send until then. If it sent a small segment of TCP as soon as the one before was
-  acknowledged, that is Nagle's algorithm. If it went on when it heard, the other end's flow control let it. Where it
-  hears so often that it always has just heard, and nobody can read the flow control, the cause stays open.
-- Otherwise its window is full. If it grows by a quarter a round trip and more, and nothing was lost before: slow start.
-  After a loss: a window that losses have cut. One that does not grow at all without a loss is a limit (flow control,
-  a send buffer); one that grows slowly is a congestion window.
+- Its congestion window had room (room.py), so it did not wait for that. If it continued without an answer from the
+  other end, it had nothing to send until then. If it sent a small TCP segment as soon as the previous one was
+  acknowledged, that is Nagle's algorithm. If it continued when an answer came, the other end's flow control let it.
+  Where answers come so often that one has always just come, and flow control cannot be read, the cause stays open.
+- Otherwise its window is full. If it grows by a quarter a round trip or more, and nothing was lost before: slow start.
+  After a loss: a window that losses have cut. A window that does not grow at all without a loss is a limit (flow
+  control, a send buffer); one that grows slowly is a congestion window.
 """
 
 from dataclasses import dataclass
@@ -46,7 +47,7 @@ from h123.causes.spans import Limits, Spans, Times
 from h123.packets.capture import TCP
 
 _SEGMENT = 0.96
-"""Of its largest payload: a packet of TCP with less is no full segment."""
+"""A TCP packet with less than this share of the sender's largest payload is no full segment."""
 _RESTED_NS = 1_000_000
 """A sender that has nothing under way for so long has ended its burst."""
 _CHANCE = 0.3
@@ -64,17 +65,17 @@ class Sender:
     round_trip_ns: int
     limits: Limits = ()
     unheard: Limits = ()
-    """Times in which what it sends reaches nobody."""
+    """Times in which its packets reach no client."""
     bodies: Spans | None = None
-    """When it had a body to send; None: not known."""
+    """When it had a body to send. None: unknown."""
     fills: bool = False
-    """Whether it fills its packets as far as it has something to send and flow control, which is known, lets it: QUIC's
-    do, whose window counts bytes."""
+    """Whether it fills its packets as long as it has data and flow control, which is known, permits: QUIC senders do,
+    whose window counts bytes."""
     conditions: Conditions = WALL
 
     @cached_property
     def course(self) -> Course:
-        """From its first packet to its last."""
+        """The causes from its first packet to its last."""
         occupied, on_wire, mended = self.sending.occupied, self.sending.on_wire, self.mending
         limit_edges = [spans.edges for _, spans in (*self.limits, *self.unheard)]
         own = [self.sending.at, self._roomy[self._roomy < NEVER], self._full_until[self._full_until < NEVER]]
@@ -105,7 +106,7 @@ class Sender:
         return int(np.diff(course.edges)[course.numbers == NUMBER[cause]].sum()) if len(course.numbers) else 0
 
     def windows(self) -> dict[str, float]:
-        """By cause, the bytes that were sent in a round trip in which it held the sender up: the median."""
+        """For each cause, the median of the bytes sent in a round trip that it limited."""
         sizes = {}
         for cause in (LIMIT, RECEIVER):
             begins = self.course.edges[:-1][self.course.numbers == NUMBER[cause]]
@@ -131,12 +132,12 @@ class Sender:
 
     @cached_property
     def _places(self) -> Times:
-        """Of these among all that it sent."""
+        """Their indices among all that it sent."""
         return np.flatnonzero(self.sending.speaks)
 
     @cached_property
     def room(self) -> Room:
-        """Of its congestion window."""
+        """The room of its congestion window."""
         return Room(self._content, self.answers, self.round_trip_ns, self.conditions.first_window)
 
     @cached_property
@@ -157,7 +158,7 @@ class Sender:
 
     @cached_property
     def _free(self) -> Numbers:
-        """Why, where it had room."""
+        """Why nothing was sent, where the window had room."""
         count, chance = len(self._content), self._chance
         causes = numbers(IDLE, count + 1)
         news = self._prompt[:count]
@@ -194,8 +195,8 @@ class Sender:
 
     @cached_property
     def _unprompted(self) -> NDArray[np.bool_]:
-        """Whether each packet was sent although nothing had just come, and no timer that spaces packets can be why: no
-        window opened then. What is spaced is full."""
+        """Whether each packet was sent although nothing had just come, and no pacing timer can be the reason: no window
+        opened then. Paced packets are full."""
         gaps = np.diff(self._content.at, prepend=self._content.at[:1])
         tcp = len(self._content) and self._content.packets["protocol"][0] == TCP
         spaced = np.where((tcp and not self.conditions.paced) | self._small, 0, self.round_trip_ns // 4)
@@ -204,8 +205,8 @@ class Sender:
 
     @cached_property
     def _unready(self) -> NDArray[np.bool_]:
-        """Whether each packet was sent unprompted, and not because one was lost: with or without losses, there was
-        nothing to send before."""
+        """Whether each packet was sent unprompted, and not because of a loss: with or without losses, there was nothing
+        to send before."""
         again = resent(self._content, self.answers, self.round_trip_ns)
         return np.append(
             (self._unprompted | self._dry) & ~np.isin(self._content.at, again) & self._content.speaks, False
@@ -213,22 +214,22 @@ class Sender:
 
     @cached_property
     def _dry(self) -> NDArray[np.bool_]:
-        """Whether each packet was sent when the sender had had nothing more to send: neither it nor the one before it
-        was full. What had waited for a window would have filled it, even if something of the other end had just come,
+        """Whether each packet was sent after the sender had run out of data: neither it nor the previous one was full.
+        Data that had waited for a window would have filled it, even if something from the other end had just come,
         as it does where a program writes a piece every half a round trip."""
         dry: NDArray[np.bool_] = self._small & self.fills
         return dry
 
     @cached_property
     def _small(self) -> NDArray[np.bool_]:
-        """Whether each packet, and the one before it, had less to say than fits."""
+        """Whether each packet, and the one before it, was not full."""
         part = self._content.speaks & ~self._content.full
         small: NDArray[np.bool_] = part & np.roll(part, 1)
         return small
 
     @cached_property
     def _chance(self) -> NDArray[np.float64]:
-        """Of the gap before each packet, the share in which something had just come from the other end."""
+        """The share of the gap before each packet in which something had just come from the other end."""
         at = self._content.at
         before = np.concatenate([at[:1], at[:-1]])
         count = np.searchsorted(self._arrivals, at, side="right") - np.searchsorted(
@@ -239,13 +240,13 @@ class Sender:
 
     @cached_property
     def _arrivals(self) -> Times:
-        """When packets of the other end did, ascending."""
+        """When packets from the other end arrived, ascending."""
         return np.sort(self.answers.delivered_at[self.answers.arrived])
 
     @cached_property
     def _waits_for_acknowledgement(self) -> NDArray[np.bool_]:
-        """Whether each packet is a small segment of TCP, sent as soon as the one before it, small as well and the only
-        one under way, was known to have arrived (RFC 9293, 3.7.4)."""
+        """Whether each packet is a small TCP segment, sent as soon as the previous one, small as well and the only one
+        under way, was known to have arrived (RFC 9293, 3.7.4)."""
         sending, small, last = self._content, self._small_segments, self._last_small
         waits, knowledge_times = np.zeros(len(sending), bool), self._knowledge_times
         if not len(knowledge_times):
@@ -279,7 +280,7 @@ class Sender:
 
     @cached_property
     def _small_segments(self) -> NDArray[np.bool_]:
-        """Whether each packet had less to say than fits, and arrived. One that lacks a few bytes may have options."""
+        """Whether each packet was not full, and arrived. One that lacks a few bytes may have options."""
         payload = self._content.packets["payload"]
         part = payload < _SEGMENT * payload.max(initial=0)
         small: NDArray[np.bool_] = self._content.speaks & part & self._content.arrived
@@ -287,14 +288,14 @@ class Sender:
 
     @cached_property
     def _last_small(self) -> Times:
-        """Of each packet the place of the last small one before it; -1: there was none."""
+        """For each packet the index of the last small one before it. -1: there was none."""
         places = np.where(self._small_segments, np.arange(len(self._content)), -1)
         before: Times = np.concatenate([[-1], np.maximum.accumulate(places)[:-1]]) if len(places) else places
         return before
 
     @cached_property
     def _knowledge_times(self) -> Times:
-        """When the sender knew of each packet that it had arrived; none of less than two, or of what is not TCP."""
+        """When the sender knew that each packet had arrived. Empty for fewer than two packets, and for QUIC."""
         sending = self._content
         if len(sending) < 2 or sending.packets["protocol"][0] != TCP:
             return np.zeros(0, np.int64)
@@ -302,7 +303,7 @@ class Sender:
 
     @cached_property
     def _rested(self) -> NDArray[np.bool_]:
-        """Whether, before each packet, all that had been sent was known to have arrived for a while."""
+        """Whether, before each packet, all earlier ones had been known to have arrived for a while."""
         at, departures = self.sending.at, np.where(self.sending.arrived, self.sending.delivered_at, 0)
         latest_departures = np.maximum.accumulate(departures)
         knowledge_times = self.answers.receipts(latest_departures)

@@ -20,7 +20,7 @@ from h123.packets.frames import FrameKind, Frames
 _EMPTY = 64
 """Bytes of a window below which its sender may rather wait for more."""
 _DEFAULT = 65_535
-"""Bytes of HTTP/2's windows before anything was said (RFC 9113, 6.9.2)."""
+"""Bytes of HTTP/2's initial windows without settings (RFC 9113, 6.9.2)."""
 _MAX_STREAMS, _INITIAL_WINDOW = 3, 4
 """Parameters of HTTP/2's SETTINGS."""
 _MAX_DATA, _OWN_STREAMS, _OTHERS_STREAMS, _MAX_STREAMS_BIDI = 4, 5, 6, 8
@@ -39,20 +39,20 @@ class Stream:
     request_begin: int
     """When its first frame was sent."""
     request_end: int
-    """When its last packet was."""
+    """When its last packet was sent."""
     request_arrival: int
     """When the server could read all of it."""
     answer_begin: int
     """When the answer's first frame was sent."""
     answer_end: int
-    """When the answer's last packet was."""
+    """When the answer's last packet was sent."""
     answer_arrival: int
     """When the client could read all of the answer."""
 
 
 @dataclass(frozen=True)
 class Streams:
-    """Of one connection."""
+    """The streams of one connection."""
 
     frames: Frames
 
@@ -62,7 +62,7 @@ class Streams:
 
     @cached_property
     def complete(self) -> list[Stream]:
-        """Those whose request and answer the record has from beginning to end, in the order of their answers' ends."""
+        """The streams whose request and answer the record has completely, in the order of their answers' ends."""
         content = self.frames[np.isin(self.frames["kind"], _CONTENT)]
         content = content[content["stream"] % 4 == 0] if self.quic else content[content["stream"] % 2 == 1]
         order = np.argsort(content["stream"], kind="stable")
@@ -77,16 +77,16 @@ class Streams:
         return self._setting(DOWN, kind)
 
     def windows(self, way: int) -> tuple[int, int]:
-        """Bytes of a stream's and the connection's flow control at first, of what is sent this way."""
+        """Initial bytes of a stream's and the connection's flow control, for data in this direction."""
         return self._windows(way).first
 
     def limits(self, way: int) -> Limits:
-        """When flow control let its sender send nothing, though a body was not at its end."""
+        """When flow control allowed its sender no data, though a body was not complete."""
         stream, whole = self._windows(way).blocked_spans
         return [(STREAM_LIMIT, stream), (CONNECTION_LIMIT, whole)]
 
     def bodies(self, way: int) -> Spans:
-        """When one was being sent."""
+        """When a body was being sent."""
         spans = [
             (stream.request_begin, stream.request_end + 1)
             if way == UP
@@ -96,7 +96,7 @@ class Streams:
         return Spans.union([begin for begin, _ in spans], [end for _, end in spans])
 
     def of(self, requests: Sequence[tuple[int, int]]) -> list[Stream | None]:
-        """For requests, when each was sent and ended as its client says, the stream that was read when it ended."""
+        """For requests, given when each was sent and ended by its client, the stream that was read when it ended."""
         if not requests or not self.complete:
             return [None] * len(requests)
         request_times, ends = np.array(requests, np.int64).T
@@ -126,7 +126,7 @@ class Streams:
 
 
 def _stream(frames: Frames) -> Stream | None:
-    """Of its frames that have content, in the order of sending."""
+    """The stream of its frames with content, in the order of sending."""
     up, down = frames[frames["way"] == UP], frames[frames["way"] == DOWN]
     if not up["fin"].any() or not down["fin"].any() or not up["left_ns"].all():
         return None
@@ -145,7 +145,7 @@ def _stream(frames: Frames) -> Stream | None:
 
 @dataclass
 class _Windows:
-    """What one end may send, as it goes through the frames of both."""
+    """What one end may send, while going through the frames of both."""
 
     quic: bool
     stream: int = _DEFAULT
@@ -158,12 +158,12 @@ class _Windows:
     open: set[int] = field(default_factory=set)
     """Streams whose body has begun and not ended."""
     edges: list[tuple[int, int]] = field(default_factory=list)
-    """When what is held up changed, and to what: 0 nothing, 1 streams, 2 the connection."""
+    """When the blocking changed, and to what: 0 nothing, 1 streams, 2 the connection."""
     first: tuple[int, int] = (_DEFAULT, _DEFAULT)
 
     @classmethod
     def of(cls, streams: Streams, way: int) -> "_Windows":
-        """Of the end that sends this way."""
+        """The windows of the end that sends in this direction."""
         quic = streams.quic
         windows = cls(quic, *((0, 0) if quic else ()))
         initial = streams._setting(1 - way, _INITIAL_WINDOW)
