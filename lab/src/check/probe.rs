@@ -166,8 +166,8 @@ impl<'a> Way<'a> {
     }
 }
 
-/// As far as the machine lets a user that is not root.
-fn enlarge(receiver: &UdpSocket) -> nix::Result<()> {
+/// Gives a receiver as large a buffer as the machine lets this user have.
+pub fn enlarge(receiver: &UdpSocket) -> nix::Result<()> {
     match setsockopt(receiver, RcvBufForce, &RECEIVE_BUFFER) {
         Err(Errno::EPERM) => setsockopt(receiver, RcvBuf, &RECEIVE_BUFFER),
         done => done,

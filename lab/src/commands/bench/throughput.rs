@@ -7,12 +7,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use h123_link::{Direction, Loss};
-use nix::sys::socket::{
-    MsgFlags, recv, setsockopt,
-    sockopt::{RcvBufForce, UdpGsoSegment},
-};
+use nix::sys::socket::{MsgFlags, recv, setsockopt, sockopt::UdpGsoSegment};
 
 use super::bed::Bed;
+use crate::check::probe::enlarge;
 use crate::check::train::SMALLEST;
 use crate::host::account::{process_cpu_ns, thread_cpu_ns};
 use crate::host::monotonic::now_ns;
@@ -143,12 +141,13 @@ pub fn gso() -> Result<(String, bool)> {
     let (_, [client, server]) = bed.link_and_ends();
     let address = SocketAddrV4::new(server.1, TCP_PORT);
     let receiver = server.0.within(|| Ok(UdpSocket::bind(address)?))?;
-    setsockopt(&receiver, RcvBufForce, &(64 << 20))?;
+    enlarge(&receiver)?;
     let sender = client
         .0
         .within(|| Ok(UdpSocket::bind(SocketAddrV4::new(client.1, 0))?))?;
     setsockopt(&sender, UdpGsoSegment, &(SEGMENT as i32))?;
     let mut batch = vec![0; SEGMENT * SEGMENTS];
+    let mut lost = vec![true; BATCHES * SEGMENTS];
     for number in 0..BATCHES {
         for (segment, bytes) in batch.chunks_mut(SEGMENT).enumerate() {
             bytes[..8].copy_from_slice(&((number * SEGMENTS + segment) as u64).to_le_bytes());
@@ -157,13 +156,10 @@ pub fn gso() -> Result<(String, bool)> {
             .send_to(&batch, address)
             .context("sending a GSO batch")?;
         std::thread::sleep(Duration::from_micros(500));
+        mark_received(&receiver, &mut lost);
     }
     std::thread::sleep(Duration::from_millis(50));
-    let mut lost = vec![true; BATCHES * SEGMENTS];
-    let mut buffer = [0; 2048];
-    while recv(receiver.as_raw_fd(), &mut buffer, MsgFlags::MSG_DONTWAIT).is_ok() {
-        lost[u64::from_le_bytes(buffer[..8].try_into().expect("eight bytes")) as usize] = false;
-    }
+    mark_received(&receiver, &mut lost);
     let losses = lost.iter().filter(|l| **l).count();
     let runs = lost.chunk_by(|a, b| a == b).filter(|run| run[0]).count();
     let mean = losses as f64 / runs.max(1) as f64;
@@ -172,4 +168,12 @@ pub fn gso() -> Result<(String, bool)> {
         format!("{share:.2} % lost, mean burst {mean:.3}"),
         losses > 0 && mean < 1.1,
     ))
+}
+
+/// Reads what has come, so that a small receive buffer is enough.
+fn mark_received(receiver: &UdpSocket, lost: &mut [bool]) {
+    let mut buffer = [0; 2048];
+    while recv(receiver.as_raw_fd(), &mut buffer, MsgFlags::MSG_DONTWAIT).is_ok() {
+        lost[u64::from_le_bytes(buffer[..8].try_into().expect("eight bytes")) as usize] = false;
+    }
 }
