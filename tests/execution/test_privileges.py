@@ -129,12 +129,21 @@ def test_a_closed_device_is_named_and_a_link_without_one_needs_none() -> None:
 
 
 @as_another
-def test_where_system_calls_are_filtered_the_lab_says_so_and_offers_the_virtual_clock() -> None:
+def test_where_system_calls_are_filtered_the_lab_says_so_and_offers_the_virtual_clock(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with somebody(filtered=True) as user:
         told = json.loads(user.run(str(user.lab), "ways").stdout)
         assert told["chosen"] == "virtual-clock"
         assert [way["open"] for way in told["ways"]] == [False, False, True]
         assert "filter for system calls" in told["ways"][1]["detail"]
+        offer = MachineOffer(told["chosen"], [OfferedWay(**way) for way in told["ways"]])
+        monkeypatch.setattr("h123.execution.machine.ways", lambda: offer)
+        study = load_study(find_study("quick"))
+        with pytest.raises(UserError) as refused:
+            require_privileges([planned.parameters for planned in make_plan(study).blocks[0]], study.networks)
+        message = f"h123: {refused.value.message}\n  -> {refused.value.remedy}"
+        assert [len(line) <= 80 for line in message.splitlines()] == [True] * 3
         (user.folder / "trial.json").write_text(json.dumps(EMULATED))
         done = user.run(str(user.lab), "run", "trial.json", "--out", "out")
         assert done.returncode == 3

@@ -130,7 +130,7 @@ fn user_namespace(chosen: Privileges) -> Offer {
     let links = tun::openable();
     let prompt = realtime::granted();
     let (detail, remedy) = match &links {
-        Err(closed) => (format!("no emulated links: {}", closed.detail), closed.remedy),
+        Err(closed) => (format!("{}: no emulated links", closed.detail), closed.remedy),
         Ok(()) if !prompt => (
             "links may be late on a busy machine, because real-time priority is refused; each trial's link check says by how much".into(),
             "for punctual links allow real-time priority: `ulimit -r 99`, or rtprio in /etc/security/limits.conf",

@@ -4,7 +4,8 @@ use std::fs;
 
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
-use nix::unistd::{Gid, Uid};
+use nix::sys::wait::{WaitStatus, waitpid};
+use nix::unistd::{ForkResult, Gid, Uid, fork};
 
 use crate::files::refusal::Refusal;
 
@@ -71,7 +72,6 @@ pub struct Obstacle {
 
 impl Obstacle {
     pub fn find() -> Self {
-        let program = std::env::current_exe().unwrap_or_default();
         let switches = [
             (
                 "kernel/unprivileged_userns_clone",
@@ -86,10 +86,7 @@ impl Obstacle {
             (
                 "kernel/apparmor_restrict_unprivileged_userns",
                 "1",
-                format!(
-                    "load the profile that `h123 doctor --apparmor` prints, which lets {} make them",
-                    program.display()
-                ),
+                "load the profile of `h123 doctor --apparmor`".to_string(),
             ),
         ];
         for (name, closed, remedy) in switches {
@@ -102,18 +99,44 @@ impl Obstacle {
                 };
             }
         }
+        if allowed() && masked() {
+            return Self {
+                detail: "parts of /proc are masked, as in containers".into(),
+                remedy: "start podman with --security-opt 'unmask=/proc/*'".into(),
+            };
+        }
         if filtered() {
             return Self {
-                detail: "a filter for system calls, as containers have, refuses them".into(),
-                remedy: "start the container with --privileged, or with podman, which allows them"
-                    .into(),
+                detail: "a filter for system calls refuses namespaces".into(),
+                remedy: "start the container with podman or --privileged".into(),
             };
         }
         Self {
-            detail: "this needs CAP_SYS_ADMIN, or a kernel that allows user namespaces".into(),
-            remedy: "use sudo; in a container, run it with --privileged".into(),
+            detail: "no CAP_SYS_ADMIN, and the kernel allows no user namespaces".into(),
+            remedy: "use sudo; in a container, --privileged".into(),
         }
     }
+}
+
+/// Whether this process could make a user namespace, tried in a child.
+fn allowed() -> bool {
+    // SAFETY: the child makes one system call and ends.
+    match unsafe { fork() } {
+        Ok(ForkResult::Child) => unsafe {
+            libc::_exit(unshare(CloneFlags::CLONE_NEWUSER).is_err().into())
+        },
+        Ok(ForkResult::Parent { child }) => {
+            matches!(waitpid(child, None), Ok(WaitStatus::Exited(_, 0)))
+        }
+        Err(_) => false,
+    }
+}
+
+/// Whether something is mounted below /proc: then the kernel lets no user namespace mount a /proc of its own.
+fn masked() -> bool {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let mut places = mounts.lines().filter_map(|mount| mount.split(' ').nth(4));
+    places.any(|place| place.starts_with("/proc/"))
 }
 
 fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {

@@ -54,11 +54,11 @@ pub fn openable() -> Result<(), Closed> {
     let (what, remedy) = match error.kind() {
         ErrorKind::PermissionDenied if !nix::unistd::geteuid().is_root() => (
             "is closed to this user",
-            "sudo chmod 666 /dev/net/tun (most systems have it so), or use sudo",
+            "sudo chmod 666 /dev/net/tun, or use sudo",
         ),
         ErrorKind::PermissionDenied => (
             "cannot be opened, even by root",
-            "a container must be started with --device /dev/net/tun, or with --privileged",
+            "start the container with --device /dev/net/tun",
         ),
         ErrorKind::NotFound => (
             "is missing",
@@ -70,7 +70,7 @@ pub fn openable() -> Result<(), Closed> {
         ),
     };
     Err(Closed {
-        detail: format!("{DEVICE} {what} ({error})"),
+        detail: format!("{DEVICE} {what}"),
         remedy,
     })
 }

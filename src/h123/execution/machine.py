@@ -31,7 +31,7 @@ _DIGITS = 6
 _BUILD_DIGITS = 12
 _LONGEST_NAME = 40
 _NAME_VARIABLE = "H123_MACHINE"
-_STILL_WORKS = "plan, analyse, report, import and claims need no privilege"
+_STILL_WORKS = "plan, analyse, report, import and claims work; `h123 doctor` shows all ways"
 
 
 class Machine(Message):
@@ -199,15 +199,14 @@ def require_privileges(trials: Sequence[Parameters], networks: Mapping[str, Netw
     if wall and offer.chosen == "virtual-clock":
         closed = next(way for way in offer.ways if way.way == "user-namespace")
         raise UserError(
-            f"trials in real time need root or a user namespace, and this machine gives you neither: {closed.detail}",
-            remedy=f"{closed.remedy}, or run them with `--clock virtual`\n{_STILL_WORKS}; `h123 doctor` shows all ways",
+            f"no trials in real time here: {closed.detail}",
+            remedy=f"{closed.remedy}, or add `--clock virtual`\n{_STILL_WORKS}",
             status=3,
         )
     if any(networks[name].shaped for trial in wall for name in trial.networks()) and not offered.links:
         raise UserError(
-            f"emulated links need /dev/net/tun: {offered.detail}",
-            remedy=f"{offered.remedy}, or run them with `--clock virtual`\n"
-            f"{_STILL_WORKS}; `h123 doctor` shows all ways",
+            f"no trials in real time here: {offered.detail}",
+            remedy=f"{offered.remedy}, or add `--clock virtual`\n{_STILL_WORKS}",
             status=3,
         )
     return offer
