@@ -16,7 +16,8 @@ from h123.catalogue.own_server import check_container
         ("/usr/bin/docker compose up", True, "its daemon's, outside of the lab"),
         ("podman run --network host image", False, "podman is not on this machine"),
         ("podman run --rm image", True, "a network of its own"),
-        ("podman run --network bridge image", True, "a network of its own"),
+        ("podman run --network bridge --pid host image", True, "a network of its own"),
+        ("podman run --network host image", True, "a /proc of its own"),
     ],
 )
 def test_what_no_client_would_reach_is_refused(command: str, there: bool, said: str) -> None:
@@ -27,8 +28,8 @@ def test_what_no_client_would_reach_is_refused(command: str, there: bool, said: 
 @pytest.mark.parametrize(
     "command",
     [
-        "podman run --rm --network host image --port 8443",
-        "podman run --net=host image",
+        "podman run --rm --network host --pid host image --port 8443",
+        "podman --root ./store run --net=host --pid=host image",
         "podman start name",
         "./serve docker",
     ],

@@ -254,12 +254,15 @@ pub fn bound(table: &str, state: &str) -> Vec<SocketAddr> {
     table.lines().filter_map(socket).collect()
 }
 
-/// Names of the Unix sockets that accept connections.
+/// Names of the Unix sockets that accept connections. One that was made through a descriptor, as podman's monitor of a
+/// container does, is no place where clients look for a server.
 fn accepting(table: &str) -> Vec<String> {
     let name = |line: &str| {
         let mut fields = line.split_whitespace().skip(3);
         let accepts = fields.next()? == ACCEPTS;
-        accepts.then(|| fields.nth(3).map(String::from))?
+        accepts
+            .then(|| fields.nth(3).map(String::from))?
+            .filter(|name| !name.starts_with("/proc/self/fd/"))
     };
     table.lines().filter_map(name).collect()
 }
@@ -308,6 +311,7 @@ mod tests {
         let table = "Num       RefCount Protocol Flags    Type St Inode Path\n\
                      0: 00000002 00000000 00010000 0001 01 19 /run/server.sock\n\
                      0: 00000003 00000000 00000000 0001 03 20 /run/server.sock\n\
+                     0: 00000002 00000000 00010000 0001 01 20 /proc/self/fd/13/attach\n\
                      0: 00000002 00000000 00010000 0001 01 21\n";
         assert_eq!(accepting(table), ["/run/server.sock"]);
     }

@@ -33,6 +33,8 @@ from h123.catalogue.subject import Subject
 HTTPS = 443
 _NETWORK = ("--network", "--net")
 """Podman's options that name a container's network."""
+_PROCESSES = ("--pid",)
+"""The option that names the processes that a container sees."""
 _HOST = r"^[A-Za-z0-9_:]([A-Za-z0-9._:-]*[A-Za-z0-9_:])?$"
 """A name or an address; colons are of IPv6's."""
 _PORT = re.compile(r"tcp:([0-9]{1,9})")
@@ -245,8 +247,8 @@ def check_container(words: Sequence[str], installed: bool) -> None:
     if engine == "docker":
         raise UserError(
             "docker's containers are its daemon's, outside of the lab, where no client of the lab reaches them",
-            remedy="`podman run --rm --network host IMAGE`, which needs no daemon; or start it with its port "
-            "published, `docker run -p 8443:8443 -p 8443:8443/udp IMAGE`, and ask it with --url alone",
+            remedy="`podman run --rm --network host --pid host IMAGE`, which needs no daemon; or start it with its "
+            "port published, `docker run -p 8443:8443 -p 8443:8443/udp IMAGE`, and ask it with --url alone",
         )
     if engine == "podman" and not installed:
         raise UserError(
@@ -254,13 +256,16 @@ def check_container(words: Sequence[str], installed: bool) -> None:
             remedy="install it (Debian: `apt install podman`); or start the image with docker, its port published, and "
             "ask it with --url alone; or name the server's program itself",
         )
-    if engine == "podman" and "run" in words and not _on_the_host(words):
-        raise UserError(
-            "the container would have a network of its own, which no client of the lab reaches",
-            remedy="`podman run --rm --network host IMAGE`: the host is the lab's",
-        )
+    if engine == "podman" and "run" in words:
+        remedy = "`podman run --rm --network host --pid host IMAGE`: the host is the lab's"
+        if not _of_the_host(words, _NETWORK):
+            raise UserError("the container would have a network of its own, which no client of the lab reaches", remedy)
+        if not _of_the_host(words, _PROCESSES):
+            raise UserError(
+                "the container would need a /proc of its own, which no program can mount in the lab", remedy
+            )
 
 
-def _on_the_host(words: Sequence[str]) -> bool:
-    apart = any(name in _NETWORK and value == "host" for name, value in pairwise(words))
-    return apart or any(word in [f"{name}=host" for name in _NETWORK] for word in words)
+def _of_the_host(words: Sequence[str], options: Sequence[str]) -> bool:
+    apart = any(name in options and value == "host" for name, value in pairwise(words))
+    return apart or any(word in [f"{name}=host" for name in options] for word in words)
