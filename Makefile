@@ -25,7 +25,7 @@ WORKERS := $(shell echo $$((2 * $$(nproc))))
 # Many images of containers set it: without compiled modules each of the hundreds of processes here compiles them again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup environment program quick test test-all torture bench lint docs wheel clean
+.PHONY: help setup environment program quick test test-all torture bench lint docs wheel image clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -68,6 +68,7 @@ bench: setup ## the figures the documentation states: link accuracy, virtual clo
 	PYTHONPATH=src $(PY) bench/calibration.py || status=1; \
 	PYTHONPATH=src $(PY) bench/analyse.py || status=1; \
 	PYTHONPATH=src $(PY) bench/startup.py || status=1; \
+	$(MAKE) wheel && $(PY) bench/first_answer.py --clock virtual || status=1; \
 	PYTHONPATH=src $(PY) bench/overhead.py || status=1; \
 	PYTHONPATH=src $(PY) bench/evidence.py || status=1; \
 	PYTHONPATH=src $(PY) bench/lanes.py || status=1; \
@@ -93,6 +94,9 @@ docs: environment $(DOCS_VENV)/stamp ## the documentation as a site, for a brows
 
 wheel: environment $(PACKAGING)/stamp ## the packages for pip: dist/h123-*.whl and dist/h123_virtual_kernel-*.whl
 	@PYTHONPATH=src $(PY) packaging/build.py --kernel
+
+image: wheel ## the container image localhost/h123, from the packages for pip and Debian's
+	@PYTHONPATH=src $(PY) packaging/image.py
 
 clean: ## remove everything built (campaigns stay)
 	rm -rf $(VENV) .cache dist lab/target target .mypy_cache .ruff_cache .pytest_cache .hypothesis

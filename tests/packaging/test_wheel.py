@@ -1,17 +1,15 @@
 """What `make wheel` builds, installed as a user does it: on bare Debian systems without compilers."""
 
 import hashlib
-import os
 import shutil
-import subprocess
 import sys
 import zipfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from built_wheels import build, run
 from h123.base.paths import project_root
 from h123.virtual.source import mirror
 
@@ -37,26 +35,6 @@ _EMPTY = " ".join(
 )
 _FLAGS = "--protocol h2 --tls 1.3 --cert cert.pem --key key.pem"
 GO_SERVER = f"./h123-go serve --address 0.0.0.0 --port 8443 {_FLAGS} {_EMPTY}"
-
-
-def run(command: Sequence[str | Path], **options: object) -> str:
-    """Standard output; fails with both outputs."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
-    assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
-    return str(done.stdout)
-
-
-def build(checkout: Path, out: Path) -> list[Path]:
-    """The wheels of a checkout: h123 and the kernel."""
-    run(["make", ".cache/packaging/stamp"], cwd=checkout)
-    environment = {**os.environ, "PYTHONPATH": str(checkout / "src"), "H123_ROOT": str(checkout)}
-    command = [sys.executable, checkout / "packaging/build.py", "--kernel", "--out", out]
-    return [Path(line) for line in run(command, env=environment).splitlines()]
-
-
-@pytest.fixture(scope="module")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return build(ROOT, tmp_path_factory.mktemp("wheels"))
 
 
 def test_the_same_commit_gives_the_same_bytes_in_another_folder(wheels: list[Path], tmp_path: Path) -> None:
