@@ -40,7 +40,8 @@ def cut(
     blocks = shard.blocks(folder.blocks)
     events = [event for event in whole.events() if event["event"] == "trial" and event["block"] in blocks]
     names = {event.get("place", "here") for event in events} | ({place} if place else set())
-    facts: Any = {**whole.machine, **FACTS}
+    known = [facts for event in whole.events() for facts in dict(event).get("places", {}).values()]  # type: ignore[attr-defined]
+    facts: Any = {**(known[-1] if known else {}), **FACTS}
     folder.append({"event": "campaign", "version": folder.version, "places": dict.fromkeys(names, facts)})
     for event in events[:trials]:
         _copy(whole, folder, event, place, changed=event["trial"] in changed)
