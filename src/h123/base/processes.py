@@ -42,7 +42,7 @@ def beginning(work: Callable[[Thing], Result], things: Sequence[Thing]) -> Itera
     if processes <= 1:
         yield map(work, things)
         return
-    # Forked, since an interpreter that starts anew imports for a second what this one has.
+    # Forked, since a new interpreter imports for a second what this one has.
     with ProcessPoolExecutor(processes, get_context("fork"), _begin, (os.getpid(),)) as pool:
         yield pool.map(work, things, chunksize=_AT_ONCE)
 

@@ -38,7 +38,7 @@ SETTINGS: dict[Name, Setting] = {
         Setting("initial_window", "initial window", 10, 10, lambda packets: f"{packets} packets"),
         # Linux paces with a queueing discipline that a lab has not, or where the controller does.
         Setting("pacing", "pacing", "off", "off", lambda _: "none", brought_by="bbr"),
-        # What TCP has anyway. All links of a lab carry it, so a QUIC that is told need not find it out.
+        # What TCP has anyway. All links of a lab carry it, so a QUIC stack with this setting need not search for it.
         Setting("max_datagram", "packet size", TCP_PAYLOAD, TCP_PAYLOAD, lambda size: f"{size} bytes"),
     )
 }

@@ -3,7 +3,7 @@ study asks for a size, an intermediate CA signs it, and both certificates togeth
 
 Everything, the private keys too, comes from the campaign's seed, so that campaigns with one seed send the same
 bytes. The seed is public, so the keys are no secret, and such a certificate protects nothing. It is for the lab's
-own network namespaces; nobody must trust it anywhere else.
+own network namespaces; do not trust it anywhere else.
 
 The functions import the cryptography library when they need it, because most commands make no certificate.
 """

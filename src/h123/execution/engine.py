@@ -78,7 +78,7 @@ class LocalEngine:
     def start(self, folder: Path, roots: Mapping[str, Path]) -> None:
         options = ["--die-with-parent", *root_options({**installed_roots(), **roots}), *_kernel(folder)]
         command = [str(lab_binary()), "run", "trial.json", "--out", ".", *options]
-        # Closed when the lab is reaped. A pipe that nobody reads meanwhile could fill up and block the lab; on a disk
+        # Closed when the lab is reaped. A pipe without a reader could fill up and block the lab; on a disk
         # there may be no room.
         complaints = os.fdopen(os.memfd_create("complaints"), "w+b")
         # A session of its own: Ctrl-C in the terminal reaches only us, and we end the lab in order.

@@ -1,6 +1,6 @@
 """What flowed over a trial's link from moment to moment: series over time, from its packets and from TCP's account.
 
-Pure functions of arrays; what cannot be told is absent, never guessed.
+Pure functions of arrays; unknown values are absent, never guessed.
 """
 
 from h123.flow.bins import Bins, Numbers, Series

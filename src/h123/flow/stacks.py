@@ -38,8 +38,8 @@ def _of(account: Account, host: str) -> NDArray[np.intp]:
 
 
 def logged_window(logs: Sequence[StackLog], bins: Bins) -> Series:
-    """Bytes that the congestion windows of all connections have together: the most in each bin, from the first that is
-    told to the last."""
+    """Return the sum of the congestion windows of all connections in bytes: the most in each bin, from the first known
+    value to the last."""
     none = np.empty(0)
     parts = zip((none, none), *(_changes(log) for log in logs), strict=True)
     times, amounts = (np.concatenate(part) for part in parts)
@@ -60,7 +60,7 @@ def logged_round_trip(logs: Sequence[StackLog], bins: Bins) -> Series:
 
 
 def _changes(log: StackLog) -> tuple[Numbers, Numbers]:
-    """Times, and by how much the window changes then; when the log ends it is nobody's."""
+    """Return the times at which the window changes, and by how much; at the end of the log it becomes 0."""
     valid = ~np.isnan(log.window)
     if not valid.any():
         return np.empty(0), np.empty(0)

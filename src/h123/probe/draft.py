@@ -114,7 +114,7 @@ class Draft:
         yield answer.model_copy(update={"each": [*each]}).model_dump(exclude_none=True)
         required = [condition.metric for condition in self.require if condition.metric not in answer.metrics]
         tail = [TAIL.name] if any(map(self.workload.tail, self.networks.values())) else []
-        # What a server that runs elsewhere uses of processors nobody here can see.
+        # The processor time of a server that runs elsewhere is not known here.
         elsewhere = any(server.command is None for server in self.servers.values())
         metrics = [name for name in details.metrics if not (elsewhere and METRICS[name].of_the_server)]
         for metric in dict.fromkeys([*metrics, *tail, *required]):

@@ -313,7 +313,7 @@ def _failures(case: Asked) -> Iterator[ClientCase]:
     small = partial(case, size=KILOBYTE, cold=False)
     absent = small(users=2, requests=2)
     yield ClientCase("a path that is not there", absent, expected="not found", path="/nothing-here")
-    # Over UDP nobody may say no, and then the time has to run out.
+    # Over UDP there may be no refusal, and then the time has to run out.
     unheard = small(users=2, requests=2, timeout="2s")
     yield ClientCase("a server that is not there", unheard, expected="refused", port=CLOSED_PORT)
     yield ClientCase("a link that is dead", small(requests=1, timeout="1s"), DEAD, expected="timeout")

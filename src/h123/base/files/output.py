@@ -72,7 +72,7 @@ def _takes_a_stream(path: Path) -> bool:
 
 def _write_into(path: Path, text: str) -> None:
     try:
-        # A pipe that nobody reads would make us wait.
+        # A pipe without a reader would make us wait.
         descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
         os.set_blocking(descriptor, True)
         with os.fdopen(descriptor, "w", encoding="utf-8") as stream:

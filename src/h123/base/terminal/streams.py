@@ -20,7 +20,7 @@ def make_usable() -> None:
     for number in range(3):
         try:
             os.fstat(number)
-        except OSError:  # the lowest free number is this one: no file of ours shall be taken for a standard stream
+        except OSError:  # the lowest free number is this one: no file of ours may be taken for a standard stream
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
     # Python has none where it found a descriptor closed.
     sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8")

@@ -30,8 +30,8 @@ def command(
 ) -> None:
     """Say what the time of the requests, or of the pages, was spent on, and which parts make the difference.
 
-    Told from the packets that each trial recorded at its link (docs/why.md). Over a plain veth, which records none,
-    --limits tells which processor was the limit.
+    The causes follow from the packets that each trial recorded at its link (docs/why.md). A plain veth records none;
+    there --limits shows which processor was the limit.
     """
     from h123.analysis import analyse, bottlenecks, gather
     from h123.report import limits_lines, print_causes

@@ -34,8 +34,8 @@ def command(
     """Say what holds a server or client back in a few standard situations, and how much.
 
     Each is a trial under the virtual clock over each protocol, with the embedded go as the other end: large bodies each
-    way over a far and fast link, losses, a short queue, first requests on a new connection. What its requests spent
-    their time on is told from the packets of the link (docs/why.md): slow start, a window, a limit such as flow
+    way over a far and fast link, losses, a short queue, first requests on a new connection. The packets
+    of the link show what requests spent their time on (docs/why.md): slow start, a window, a limit such as flow
     control, losses, round trips to connect. Processing has no part in it.
 
     Subjects named here are installed first if necessary. `h123 list subjects NAME` shows the last profile of a subject

@@ -90,7 +90,7 @@ def factors_figure(tests: Sequence[FactorTest]) -> Figure:
     signs, colours = ["p < 0.05", "not significant"], [COLOURS["dot"], COLOURS["inconclusive"]]
 
     def draw(width: int) -> Any:
-        # Room for the label behind the longest bar; the root keeps small bars visible beside large ones.
+        # Room for the label behind the longest bar; the root keeps small bars visible next to large ones.
         top = 1.9 * max(row["h"] for row in rows) or 1.0
         scale = alt.Scale(type="sqrt", domain=[0, top], nice=False)
         x = alt.X("h:Q", title=None, scale=scale, axis=alt.Axis(labels=False, grid=False))

@@ -122,7 +122,7 @@ def _key(row: Sample) -> tuple[int, ...]:
 
 
 def _marks(bars: Sequence[tuple[Sample, int, Parts]], end: int, scale: float) -> list[Mark]:
-    """The parts that are wide enough to be seen; each bar is as long as its request all the same."""
+    """The parts that are wide enough to be seen; each bar is as long as its request anyway."""
     return [mark for number, bar in enumerate(bars) for mark in _pieces(number, bar, end, scale)]
 
 

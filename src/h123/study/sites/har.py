@@ -175,7 +175,7 @@ def _after_redirects(path: Path, entries: Sequence[HarEntry]) -> int:
     while (target := entries[at].redirect) is not None:
         later = range(at + 1, len(entries))
         target_index = next((index for index in later if entries[index].url == target), None)
-        # A target that is written otherwise than it was asked for comes next all the same.
+        # A target that is written otherwise than it was asked for comes next anyway.
         if target_index is None and at + 1 < len(entries) and entries[at + 1].type == "document":
             target_index = at + 1
         if target_index is None:

@@ -63,7 +63,7 @@ def paged(log: HarPart, entries: Sequence[HarPart]) -> RequestsByPage:
     when it began."""
     pages = [_page(log, index, value) for index, value in enumerate(log.items("pages"))]
     refs = [entry.text("pageref") for entry in entries]
-    # A file may list no page and name some all the same.
+    # A file may list no page and name some anyway.
     listed = {page.key for page in pages}
     pages += [HarPage(ref, "", None, None) for ref in dict.fromkeys(filter(None, refs)) if ref not in listed]
     pages = pages or [HarPage(None, "", None, None)]

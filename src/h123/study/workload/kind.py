@@ -260,7 +260,7 @@ class WorkloadKind(ABC):
         """The status that each resource must be answered with."""
         return [exchange.status for exchange in self.exchanges()]
 
-    # What a client is told
+    # What a client reads
 
     def common(self, target: Target) -> dict[str, Any]:
         """The fields of workload.json that all kinds have, and those of the load's optional features."""

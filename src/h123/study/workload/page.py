@@ -295,7 +295,7 @@ class Page(WorkloadKind):
         """The connections of a visit are closed when it is over, unless its user's visits share them."""
         return self.site.running_ns() if self.load.cold else self.longest_pause_ns()
 
-    # What a client is told
+    # What a client reads
 
     def file(self, target: Target) -> WorkloadFile:
         common = {**self.common(target), "headers": [], "connections": self._of_visit}

@@ -98,7 +98,7 @@ def _in_turn(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
 
 
 def _paused(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
-    """A user's next visit begins no sooner after the end of the one before."""
+    """A user's next visit begins no earlier after the end of the one before."""
     pause, starts, ends = case.parameters.pause, dict[tuple[int, int], int](), dict[tuple[int, int], int]()
     for row in rows if pause else ():
         visit = row["user"], row["group"] or 0
