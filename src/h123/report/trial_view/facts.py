@@ -1,6 +1,6 @@
 """Describes the attempts on a page: what they are, what they did, and what they have no record of."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
 import numpy as np
@@ -20,13 +20,13 @@ _LONG_S = 10
 
 def rows(arms: Sequence[Arm]) -> list[Row]:
     """A table's, a column for each arm."""
-    lines = [
+    lines: list[tuple[str, Callable[[Arm], str]]] = [
         ("trial", _identity),
-        ("is", lambda arm: ", ".join(map(level, arm.chosen.cell.values())) + (", twin" if arm.chosen.twin else "")),
+        ("is", lambda arm: ", ".join(map(level, arm.attempt.cell.values())) + (", twin" if arm.attempt.twin else "")),
         ("path down", lambda arm: _path(arm)[1]),
         ("path up", lambda arm: _path(arm)[0]),
-        ("clock", lambda arm: arm.chosen.clock or "not known"),
-        ("took", lambda arm: _span((arm.ended - arm.began) / 1e9)),
+        ("clock", lambda arm: arm.attempt.clock or "not known"),
+        ("took", lambda arm: _span((arm.end_ns - arm.begin_ns) / 1e9)),
         ("requests", _requests),
         ("packets down", lambda arm: _packets(arm, DOWN)),
         ("packets up", lambda arm: _packets(arm, UP)),
