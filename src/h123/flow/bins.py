@@ -1,4 +1,4 @@
-"""Equal spans of time one after another, into which a series is gathered: a picture has only so many pixels."""
+"""Equal consecutive spans of time that collect a series, because a figure has only so many pixels."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Bins:
 
     @classmethod
     def covering(cls, begin: int, end: int, most: int) -> Self:
-        """At most so many, each 1, 2 or 5 times a power of ten wide, that hold both times and all between."""
+        """At most `most` bins, each 1, 2 or 5 times a power of ten wide, that cover both times and all between."""
         least = max((end - begin) // most + 1, 1)
         power = 10 ** (len(str(least)) - 1)
         width = next(step * power for step in (1, 2, 5, 10) if step * power >= least)
@@ -39,30 +39,30 @@ class Bins:
 
     @property
     def begins(self) -> Times:
-        """Where each begins."""
+        """Where each bin begins."""
         return self.begin + self.width * np.arange(self.count, dtype=np.int64)
 
     def sums(self, times: ArrayLike, amounts: ArrayLike) -> Numbers:
-        """Of the amounts in each; what is outside all is left out."""
+        """The sum of the amounts in each bin. Amounts outside all bins are left out."""
         places, inside = self._places(times)
         return np.bincount(places[inside], np.asarray(amounts, float)[inside], self.count).astype(float)
 
     def counts(self, times: ArrayLike) -> Times:
-        """Of the times in each."""
+        """The number of times in each bin."""
         places, inside = self._places(times)
         return np.bincount(places[inside], minlength=self.count).astype(np.int64)
 
     def medians(self, times: ArrayLike, values: ArrayLike) -> Numbers:
-        """Of the values in each; nan where there are none."""
+        """The median of the values in each bin; nan where there are none."""
         return self._each(times, values, lambda group: float(np.median(group)))
 
     def largest(self, times: ArrayLike, values: ArrayLike) -> Numbers:
-        """Of the values in each; nan where there are none."""
+        """The largest of the values in each bin; nan where there are none."""
         return self._each(times, values, lambda group: float(group.max()))
 
     def highest(self, times: ArrayLike, changes: ArrayLike) -> Numbers:
-        """Of a level that begins at 0 and changes at times, in any order: the highest in each. Changes at the same time
-        are one."""
+        """The highest level in each bin, of a level that begins at 0 and changes at times, in any order. Changes at the
+        same time are one."""
         when, inverse = np.unique(np.asarray(times, np.int64), return_inverse=True)
         levels = np.cumsum(np.bincount(inverse, np.asarray(changes, float), len(when)))
         before = np.searchsorted(when, self.begins, side="right")

@@ -11,10 +11,10 @@ from h123.packets.capture import DOWN
 
 
 def bytes_in_flight(connections: Sequence[Connection], way: int, bins: Bins) -> Numbers:
-    """The most in each bin, of all connections together: payload of TCP, or UDP, that one end sent.
+    """The most bytes in flight in each bin, of all connections together: payload of TCP, or UDP, that one end sent.
 
-    A packet counts from when it came to the link. One that arrived, until the sender got the first packet that the
-    other end sent after it; one that was lost, until what replaces it was sent.
+    A packet counts from when it reached the link. One that arrived counts until the sender received the first packet
+    that the other end sent after it; one that was lost, until its replacement was sent.
     """
     changes = [_changes(connection, way) for connection in connections]
     if not changes:
@@ -35,8 +35,8 @@ def _changes(connection: Connection, way: int) -> tuple[Times, Times]:
 
 
 def round_trips(connections: Sequence[Connection], way: int) -> Series:
-    """Of each packet of one way that said something and arrived: from when it came to the link until its sender got
-    the first packet that the other end sent afterwards. Acknowledgements that wait are part of it."""
+    """For each delivered packet with content in one direction: from when it reached the link until its sender received
+    the first packet that the other end sent afterwards. This includes delayed acknowledgements."""
     series_of_each = [_of(connection, way) for connection in connections]
     times = np.concatenate([np.empty(0, np.int64), *(series.times for series in series_of_each)])
     return Series(times, np.concatenate([np.empty(0), *(series.values for series in series_of_each)]))

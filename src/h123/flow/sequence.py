@@ -16,17 +16,17 @@ class SentSoFar:
 
     quic: bool
     at: Times
-    """When each packet that says something came to the link."""
+    """When each packet with content reached the link."""
     ends: Times
     """Bytes up to its last one."""
     losses: Times
-    """Places of those that were lost."""
+    """Indices of those that were lost."""
     again: Times
-    """Places of TCP's that begin below what had been sent before; nobody sees QUIC's."""
+    """Indices of TCP's that begin below what had been sent before. QUIC's cannot be seen."""
 
 
 def sequences(connections: Sequence[Connection], way: int) -> list[SentSoFar]:
-    """Of the connections whose end sent anything, those that sent most first."""
+    """The connections whose end sent anything, those that sent most first."""
     sides = [connection.down if way == DOWN else connection.up for connection in connections]
     all_ends = [_of(side) for side in sides if side.speaks.any()]
     return sorted(all_ends, key=lambda end: -int(end.ends.max()))

@@ -1,5 +1,5 @@
-"""What the ends' own stacks say of their connections, as series: congestion window and smoothed round trip, from TCP's
-account and from the logs of QUIC stacks."""
+"""What the ends' own stacks report of their connections, as series: congestion window and smoothed round trip, from
+TCP's account and from the logs of QUIC stacks."""
 
 from collections.abc import Sequence
 
@@ -32,7 +32,7 @@ def smoothed_round_trip(account: Account, host: str) -> Series:
 
 
 def _of(account: Account, host: str) -> NDArray[np.intp]:
-    """Where its connections' rows are, in the order of time."""
+    """The rows of its connections, in the order of time."""
     rows = np.flatnonzero((account["host"] == host) & (account["state"] != _LISTENS))
     return rows[np.argsort(account["at_ns"][rows], kind="stable")]
 

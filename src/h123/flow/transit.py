@@ -1,4 +1,4 @@
-"""What passed one way of a link: how much, how long it waited for its turn, and what never came out."""
+"""What passed a link in one direction: how much, how long it waited in the queue, and what never came out."""
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def waiting(packets: Packets, way: Direction, *, shared: bool = False) -> Series
 
 
 def fate_times(packets: Packets, fate: int) -> Times:
-    """When the packets of a fate came to the link."""
+    """When the packets with a fate reached the link."""
     times: Times = packets["at_ns"][packets["fate"] == fate].astype(np.int64)
     return times
 
@@ -44,7 +44,7 @@ def capacity(way: Direction, begin: int, end: int) -> Series:
 
 
 def full_queue_ns(way: Direction) -> float | None:
-    """How long a packet waits that finds the queue full but for itself; None where the rate or the queue is not one
+    """How long a packet waits that takes the last place in the queue, ns. None where the rate or the queue is not one
     number."""
     if way.queue is None or way.changes:
         return None

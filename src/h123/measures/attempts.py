@@ -39,12 +39,12 @@ class Attempt:
     position: int | None
     """Place in the order of the block's trials; None where imported samples do not tell."""
     place: str | None
-    """Where it was executed; None where journals of earlier versions, or imported samples, do not tell."""
+    """The machine that executed it. None where journals of earlier versions, or imported samples, do not say."""
     cell: dict[str, str]
     twin: bool
     parameters: Values
     disturbed: bool
-    """Whether more of it may be the machine's than the study tolerates."""
+    """Whether the machine may account for more of it than the study tolerates."""
     disturbance: float | None
     """The largest share, 0 to 1, of a metric of the study's question that may be; None where that is not known."""
     shares: dict[str, float]
@@ -55,34 +55,34 @@ class Attempt:
     facts: ClientFile | None
     """client.json; None if the client wrote none, and where imported samples do not tell of TLS."""
     false_start: bool
-    """Whether the client declared that it has TLS 1.2's."""
+    """Whether the client declared False Start over TLS 1.2."""
     imported: bool
-    """Whether a foreign tool measured it: then `report` is empty and unknown parameters are None."""
+    """Whether another tool measured it. Then `report` is empty and unknown parameters are None."""
     summary: Summary
     timeline: Timeline
     openings: Sequence[Opening]
-    """Of its connections; none where packets do not tell."""
+    """How its connections opened. Empty where packets do not show it."""
     metrics: dict[str, float | None]
 
     @cached_property
     def workload(self) -> WorkloadKind:
-        """All that can be asked about the requests, out of the parameters."""
+        """The workload of its parameters."""
         return _workload(json.dumps(self.parameters, sort_keys=True))
 
     @property
     def virtual(self) -> bool:
-        """Whether the trial's times are of the virtual clock, so that processing took none."""
+        """Whether the trial's times are those of the virtual clock, so that processing took no time."""
         return bool(self.parameters["clock"] == "virtual")
 
     @property
     def tls(self) -> list[Tls]:
-        """What the client, or a schema, tells of connections; nothing where that is not known."""
+        """What the client, or a schema, says about connections. Empty where that is unknown."""
         return self.facts.tls if self.facts else []
 
     @property
     def required_tls(self) -> str:
-        """The version that the study asks for: 1.3 where nobody did, as in samples that were imported, and in trials of
-        earlier versions of h123."""
+        """The version that the study asks for: 1.3 by default, as in imported samples and in trials of earlier versions
+        of h123."""
         return str(self.parameters.get("tls") or "1.3")
 
     @property
@@ -97,7 +97,7 @@ class Attempt:
 
 
 def load_attempts(folder: CampaignFolder) -> list[Attempt]:
-    """In the order of execution. Raises UserError where a file is missing or of another format."""
+    """The attempts in the order of execution. Raises UserError where a file is missing or of another format."""
     rows, imported = counting(folder), folder.imported is not None
     timed = folder.imported is None or folder.imported["timed"]
     read = partial(_read, timed=timed, imported=imported)
@@ -135,7 +135,7 @@ def load_attempts(folder: CampaignFolder) -> list[Attempt]:
 
 
 def _blocking(rows: Sequence[Row]) -> dict[str, Blocking]:
-    """Of each trial that loses one packet and has one beside it that loses none."""
+    """The cost of the lost packet, for each trial that loses one and has a partner that loses none."""
     kinds = [json.loads(row["parameters"]).get("losses") for row in rows]
     without = {_but_losses(row): row for row, losses in zip(rows, kinds, strict=True) if losses == "none"}
     lossy = [row for row, losses in zip(rows, kinds, strict=True) if losses == "one" and _but_losses(row) in without]
@@ -146,7 +146,7 @@ def _blocking(rows: Sequence[Row]) -> dict[str, Blocking]:
 
 
 def _but_losses(row: Row) -> tuple[int, bool, str]:
-    """What two trials have alike of which one loses a packet that the other does not."""
+    """A key that is equal for two trials that differ only in the loss of one packet."""
     conditions = {name: value for name, value in json.loads(row["parameters"]).items() if name != "losses"}
     return row["block"], row["twin"], json.dumps(conditions, sort_keys=True)
 
@@ -164,12 +164,12 @@ def _documents(folder: Path, *, imported: bool) -> tuple[Link, FinishedReport, C
 
 
 def _recoveries(row: Row, breaks: Sequence[Break]) -> list[float]:
-    """Of the few attempts whose client moved, whose samples are read again."""
+    """The recoveries of the few attempts whose client moved, whose samples are read again."""
     return recoveries_of(breaks, Rows.read(Path(row["file"])), row["statuses"]) if breaks else []
 
 
 def _read(attempt: tuple[Path, str], *, timed: bool, imported: bool) -> Content:
-    """What the samples of an attempt say. Of their path, and of its parameters as text."""
+    """The summary of an attempt's samples, from their path and its parameters as text."""
     file, parameters = attempt
     rows, work = Rows.read(file, measured=not imported), _workload(parameters)
     summary = summarise(rows, work)
@@ -182,7 +182,7 @@ def _read(attempt: tuple[Path, str], *, timed: bool, imported: bool) -> Content:
 
 @cache
 def _workload(parameters: str) -> WorkloadKind:
-    """Of parameters as text; the trials of a treatment have the same."""
+    """The workload of parameters as text. The trials of a treatment share it."""
     return workload_of(json.loads(parameters))
 
 

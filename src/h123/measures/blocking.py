@@ -1,8 +1,8 @@
-"""What one lost packet cost the requests of a trial, beside the trial in which it was delivered.
+"""The cost of one lost packet to the requests of a trial, compared with the trial in which it was delivered.
 
-Under the virtual clock both do the same until the loss, so whatever a request took longer the loss has caused. The
-request that the lost bytes were of is taken to be the one that it cost most: over TLS nobody on the path can tell, and
-nothing can keep another one longer than those who wait for the lost bytes themselves.
+Under the virtual clock both trials are identical until the loss, so the loss caused all later differences. The
+request that owns the lost bytes is assumed to be the one with the largest cost: over TLS nobody on the path can see
+it, and nothing can delay another request longer than those that wait for the lost bytes themselves.
 """
 
 from collections import Counter
@@ -16,25 +16,25 @@ from h123.packets.capture import LOST, packets_file, read_packets
 from h123.store.rows import Rows
 
 _NOISE_NS = 100_000
-"""Each reading of the virtual clock advances it a little: what differs by less is no difference."""
+"""Smaller differences count as none, because each reading of the virtual clock advances it slightly, ns."""
 _LEAST_BYTES = 200
 """Bytes of an IP packet that is more than an acknowledgement."""
 
 
 class Blocking(NamedTuple):
-    """Of a trial in which one packet was lost, beside the one without; ns."""
+    """The cost of one lost packet, from a trial with the loss and one without, ns."""
 
     own: int
-    """By which the request that it cost most ended later."""
+    """By how much later the request with the largest cost ended."""
     others: int
-    """By which all others did, together."""
+    """By how much later all others ended, together."""
     together: int
-    """That all requests took without the loss."""
+    """The time that all requests took without the loss."""
 
 
 def blocking_of(with_loss: Path, without_loss: Path, statuses: Sequence[int]) -> Blocking | None:
-    """Of two trials in these folders. None where not exactly one packet was lost that said something, where a request
-    failed, or where the trials have not the same requests. Raises UserError."""
+    """The cost of the loss, from two trials in these folders. None where not exactly one packet with content was lost,
+    where a request failed, or where the trials have different requests. Raises UserError."""
     if [size > _LEAST_BYTES for size in _lost_sizes(with_loss)] != [True] or _lost_sizes(without_loss):
         return None
     later, without = later_by(with_loss, without_loss, statuses), _durations(without_loss, statuses)
@@ -45,8 +45,8 @@ def blocking_of(with_loss: Path, without_loss: Path, statuses: Sequence[int]) ->
 
 
 def later_by(trial: Path, counterpart_folder: Path, statuses: Sequence[int]) -> list[int] | None:
-    """By how many ns each request of a trial took longer than in another one; what is less than the clock tells is
-    nothing. None where one failed, or where the trials have not the same. Raises UserError."""
+    """How many ns longer each request of a trial took than in another one. Differences below the clock's noise are 0.
+    None where a request failed, or where the trials have different requests. Raises UserError."""
     own, counterpart = _durations(trial, statuses), _durations(counterpart_folder, statuses)
     if own is None or counterpart is None or own.keys() != counterpart.keys():
         return None
@@ -55,7 +55,7 @@ def later_by(trial: Path, counterpart_folder: Path, statuses: Sequence[int]) -> 
 
 
 def _lost_sizes(folder: Path) -> list[int]:
-    """Bytes of each packet that the link lost; one that found no room in a queue shows that the link was full."""
+    """Bytes of each packet that the link lost. A packet that found no room in a queue does not count."""
     if not packets_file(folder).is_file():
         return []
     packets = read_packets(folder, columns=("bytes", "fate"))

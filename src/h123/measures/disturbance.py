@@ -1,8 +1,9 @@
 """What the machine may have done to a trial's times: an upper share of each metric's value (docs/disturbances.md).
 
-Three things are known of a trial: when a processor was not to be had (`machine.stalls`), when the link's packets were
-overdue (`links[].stalls`), and how long its threads waited for a processor in all. Each is given to the requests during
-which it happened; a metric of what is left then is the least that an undisturbed machine can have shown.
+A trial records three things: when no processor was free (`machine.stalls`), when the link's packets were overdue
+(`links[].stalls`), and how long its threads waited for a processor in total. Each is attributed to the requests
+during which it happened. A metric of the remaining time is then the least that an undisturbed machine can have
+shown.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -21,12 +22,12 @@ from h123.study.metrics.quantity import PageTime, RequestTime, StageTime, TimeFr
 from h123.study.workload import OK
 
 TURNS = 6
-"""How often threads must get a processor, one after the other, in a round trip: at each end from the kernel to whoever
-waits for packets, from there to whoever reads, and from there to whoever answers."""
+"""How often threads must get a processor, one after another, in a round trip: at each end from the kernel to the thread
+that waits for packets, from there to the one that reads, and from there to the one that answers."""
 FAULT_SHARE = 0.1
-"""Of an attempt's time: a machine that stalled for longer may have made it fail."""
+"""If the machine stalled for longer than this share of an attempt's time, it may have caused the failure."""
 RUINABLE = frozenset({"link-overrun", "link-check-failed", "server-not-ready", "client-timeout"})
-"""Reasons for which an attempt does not count that a machine which stalls can bring about by itself."""
+"""Reasons of invalid attempts that a stalling machine alone can cause."""
 
 _TIMES = ("start_ns", "connected_ns", "first_byte_ns", "end_ns")
 
@@ -35,14 +36,14 @@ Ns = np.ndarray[Any, np.dtype[np.float64]]
 
 @dataclass(frozen=True)
 class Disturbance:
-    """Of each metric of time the largest share of its value, 0 to 1, that may be the machine's."""
+    """For each metric of time, the largest share of its value, 0 to 1, that the machine may have caused."""
 
     shares: Mapping[str, float]
     waits: Mapping[str, float]
     """The part of it that other programs' ordinary work can have done, without any stall."""
 
     def worst(self, metrics: Collection[str]) -> float:
-        """Of the given metrics; 0 where nothing is known."""
+        """The largest share among the given metrics. 0 where nothing is known."""
         return max((share for name, share in self.shares.items() if name in metrics), default=0.0)
 
     def worst_wait(self, metrics: Collection[str]) -> float:
@@ -54,8 +55,8 @@ UNDISTURBED = Disturbance({}, {})
 
 
 def disturbance(report: Report, trial: TrialFile, samples: Path, statuses: Sequence[int] = (OK,)) -> Disturbance:
-    """Of the attempt with this report.json, trial.json and samples.parquet, whose resources must have these `statuses`;
-    nothing under the virtual clock."""
+    """The disturbance of the attempt with this report.json, trial.json and samples.parquet, whose resources must have
+    these `statuses`. Empty under the virtual clock."""
     if trial.clock == "virtual" or report.machine.lab_ns is None or not samples.is_file():
         return UNDISTURBED
     load = _TrialLoad.of(report, _round_trip_ns(trial))
@@ -100,7 +101,7 @@ def machine_noise(report: Report) -> float:
 
 
 def is_machines_fault(report: Report) -> bool:
-    """Whether the machine may be why an attempt is not valid: it stalled, and the reasons can follow from that."""
+    """Whether the machine may have made an attempt invalid: it stalled, and stalls can cause the reasons."""
     codes = {reason["code"] for reason in report.reasons}
     if not codes or not codes <= RUINABLE:
         return False
@@ -111,7 +112,7 @@ def is_machines_fault(report: Report) -> bool:
 
 @dataclass(frozen=True)
 class _TrialLoad:
-    """What is known of a trial's waits and stalls. All times are ns."""
+    """The waits and stalls of a trial, ns."""
 
     link: Any
     """Spans in which packets were overdue, (spans, 2)."""
@@ -167,7 +168,7 @@ _LATENCY = RequestTime("warm", "end_ns")
 
 
 def _shares(rows: Mapping[str, Mapping[str, Any]], added: Any) -> dict[str, float]:
-    """Of each metric of time that the samples have."""
+    """The share for each metric of time that the samples have."""
     shares = {name: _share_of(metric, rows, added) for name, metric in METRICS.items() if metric.of_requests}
     return {name: share for name, share in shares.items() if share is not None}
 
@@ -183,7 +184,7 @@ def _share_of(metric: Metric, rows: Mapping[str, Mapping[str, Any]], added: Any)
 
 
 def _share(times: RequestTime, rows: Mapping[str, Any], added: Any) -> float | None:
-    """Of a quantile of times, over the requests that succeeded."""
+    """The share for a quantile of times, over the successful requests."""
     start, end = rows["start_ns"].astype(float), rows[times.until].astype(float)
     good = rows["ok"] & np.isfinite(end)
     if not good.any():

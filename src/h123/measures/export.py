@@ -28,7 +28,7 @@ _OPTIONS = {
     "json": "FORMAT json, ARRAY true",
 }
 _PARAMETERS = ("method", "size", "users", "requests")
-"""Parameters that a scorecard tells apart within itself; every other combination of levels has one of its own."""
+"""Parameters that vary within one scorecard. Every other combination of levels has a scorecard of its own."""
 _BITS = 8
 _RATE = next(metric.name for metric in METRICS.values() if isinstance(metric.of, BodyRate))
 """The metric of which a scorecard has the means."""
@@ -93,7 +93,7 @@ def _has_parameters(levels: Mapping[str, Mapping[str, object]]) -> bool:
 
 
 def _load(parameters: Values) -> CardLoad | None:
-    """None where the workload is another than so many users' requests of one size."""
+    """The load of a scorecard. None where the workload is not a number of users' requests of one size."""
     method, size, users, requests = (parameters.get(name) for name in _PARAMETERS)
     if method not in ("GET", "POST") or parameters.get("rate") is not None:
         return None
@@ -129,7 +129,7 @@ def _write_card(folder: CampaignFolder, attempts: Sequence[Attempt], target: Pat
 
 
 def connect_with_metrics(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDBPyConnection:
-    """As `connect`, with two more views: `whole.attempts`, a row each, with its metrics if it is the one that is
+    """Connect with two more views than `connect`: `whole.attempts`, a row for each attempt, with its metrics if it is
     analysed; and `whole.samples`, a row for each request of each attempt, with its cell."""
     connection = connect(folder, writes)
     types = {"trial": "VARCHAR", "attempt": "BIGINT", **dict.fromkeys(METRICS, "DOUBLE")}
@@ -151,7 +151,7 @@ def connect_with_metrics(folder: CampaignFolder, writes: Path | None = None) -> 
 
 
 def _parameters(connection: duckdb.DuckDBPyConnection) -> list[dict[str, str]]:
-    """Those of the attempts, and the same as others may read them."""
+    """The parameters of the attempts, and the same as other people may read them."""
     texts = [str(text) for (text,) in connection.execute("SELECT DISTINCT parameters FROM attempts").fetchall()]
     safe = [hidden_in(json.loads(text)) for text in texts]
     exact = [text if part == json.loads(text) else json.dumps(part) for text, part in zip(texts, safe, strict=True)]

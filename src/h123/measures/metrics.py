@@ -60,8 +60,8 @@ def measure(
     blocking: Blocking | None = None,
     dialled: Sequence[int] = (),
 ) -> dict[str, float | None]:
-    """All metrics of a trial; None where the trial has no value for one, `Metric.worst` where so many requests failed
-    that nothing better can be said. What two servers use together is no server's."""
+    """All metrics of a trial. None where the trial has no value for one, `Metric.worst` where too many requests failed
+    for a better value. What two servers use together counts for neither."""
     two = any(role.name == SECOND_SERVER for role in report.roles)
     return {
         name: metric_value(metric, summary, report, facts, openings, recoveries, blocking, dialled)
@@ -77,7 +77,7 @@ def finite_metrics(metrics: Mapping[str, float | None]) -> dict[str, float | Non
 
 
 def trial_metrics(trial: Path, report: Report, parameters: Values) -> dict[str, float | None]:
-    """All metrics of one trial by its folder, the content of report.json, and its parameters."""
+    """All metrics of one trial, from its folder, the content of report.json, and its parameters."""
     rows, work = Rows.read(trial / "samples.parquet"), workload_of(parameters)
     openings = openings_of(trial, rows, work.statuses())
     link = read_document(trial / "trial.json", TrialFile).links[0]
@@ -88,7 +88,7 @@ def trial_metrics(trial: Path, report: Report, parameters: Values) -> dict[str, 
 
 
 def read_facts(trial: Path) -> ClientFile | None:
-    """What the client tells of itself, if it does."""
+    """Read what the client says about itself. None where it says nothing."""
     path = trial / "client.json"
     return read_document(path, ClientFile) if path.is_file() else None
 
@@ -174,7 +174,7 @@ def _dialled(summary: Summary, report: Report, dialled: Sequence[int]) -> float 
 
 
 def _quantile(times: RequestTime, s: Summary) -> float | None:
-    """ns; infinite where so many failed."""
+    """The quantile, ns. Infinite where too many requests failed."""
     requests, quantiles = {
         ("warm", "end_ns"): (s.warm, s.latency_ns[QUANTILES.index(times.share)] if s.latency_ns else None),
         ("warm", "first_byte_ns"): (s.warm, _first_byte_of_all(s.ttfb_ns, s.warm_ok, s.warm_ttfb_known)),
@@ -204,7 +204,7 @@ def _seconds(ns: float | None) -> float | None:
 
 
 def _warm_seconds(summary: Summary) -> float | None:
-    """From the first warm request's start to the last one's end."""
+    """Seconds from the first warm request's start to the last one's end."""
     if summary.warm_start_ns is None or summary.warm_end_ns is None or summary.warm_end_ns <= summary.warm_start_ns:
         return None
     return (summary.warm_end_ns - summary.warm_start_ns) * _NS
@@ -263,7 +263,7 @@ def _link_amount(summary: Summary, report: Report, way: Way, what: Literal["byte
 
 
 def _queued(report: Report, way: Way) -> float | None:
-    """Without a rate nothing waits, and there is nothing to compare."""
+    """The wait in the queue. None without a rate, where nothing waits."""
     link = report.links[0] if report.links else None
     direction = link.directions.get(way) if link and link.directions else None
     waits = direction.queue_ns if direction else None

@@ -1,8 +1,8 @@
 """How connections opened, counted from the packets of the link: round trips, packets and bytes until the first byte of
 the first answer.
 
-A round trip is counted, not inferred from time: something that the client sent reaches the server, something that the
-server sends after that reaches the client, and so on, as long as the answer has not been sent.
+A round trip is counted, not inferred from time: something that the client sent reaches the server, something that
+the server sends after that reaches the client, and so on, as long as the answer has not been sent.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,24 +17,24 @@ from h123.store.rows import Integers, Rows
 
 _NEVER = int(np.iinfo(np.int64).max)
 _TIMES_THREE = 3
-"""A server may send so many times what it got, before it knows that the client is where it says (RFC 9000, 8.1)."""
+"""A server may send this many times what it received, before it has validated the client's address (RFC 9000, 8.1)."""
 _UNKNOWN = -1
 _FULL, _PART = 1000, 4
 """Bytes of a packet that is about full, and how many of those are a part of an answer."""
 _DATAGRAM = 1200
-"""The least that a server's next one has, of those in which it sends a certificate."""
+"""The smallest datagram in which a server sends a certificate, bytes."""
 COLUMNS = ("at_ns", "left_ns", "bytes", "payload", "source", "destination", "way", "protocol", "flags", "fate")
-"""Of the packets, what is asked here."""
+"""The columns of the packets that this module reads."""
 
 
 class Opening(NamedTuple):
-    """Of a connection, from its first packet to the first byte of the answer to its first request."""
+    """A connection from its first packet to the first byte of the answer to its first request."""
 
     round_trips: int
     """The request's own, the last, included."""
     bytes_up: int
     bytes_down: int
-    """Of IP packets; up to the one with the answer's first byte."""
+    """Bytes of IP packets, up to the one with the answer's first byte."""
     packets_up: int
     packets_down: int
     losses: bool
@@ -42,19 +42,19 @@ class Opening(NamedTuple):
     retried: bool
     """Whether the server sent a Retry."""
     limited: bool
-    """Whether the server had sent all that it may before it knows the client's address, which is
-    three times what it got."""
+    """Whether the server had sent all that it may before it has validated the client's address, which is three times
+    what it received."""
     request_round_trips: int | None = None
     """Round trips until the request was sent, its own included; None where it is not known when that was."""
     early_part: bool = False
-    """Whether the server had sent a part of the answer a round trip before the one with the first byte that the client
-    could read: a TLS record that did not fit what the server may send at once."""
+    """Whether the server had sent a part of the answer a round trip before the first byte that the client could read: a
+    TLS record that did not fit into what the server may send at once."""
 
 
 def openings_of(folder: Path, rows: Rows, statuses: Sequence[int]) -> list[Opening]:
-    """Of a trial in this folder with these samples: of each connection whose cold request was answered, in their order.
-    None where there is no record of packets, or a request cannot be told to be one connection's. Raises UserError where
-    the record cannot be read."""
+    """How each connection of a trial with an answered cold request opened, in their order. None where there is no
+    record of packets, or a request cannot be matched with one connection. Raises UserError where the record cannot
+    be read."""
     first_byte = rows["first_byte_ns"]
     cold = rows.phase("cold") & rows.ok(statuses) & rows["start_ns"].valid & first_byte.valid
     if not cold.any() or not packets_file(folder).is_file():
@@ -92,7 +92,7 @@ class _Side:
         )
 
     def receipt_of(self, since: int) -> int:
-        """When the other end first got something that was sent at or after a time."""
+        """When the other end first received something sent at or after a time."""
         place = int(np.searchsorted(self.at, since))
         return int(self.next[place]) if place < len(self.next) else _NEVER
 
@@ -101,12 +101,12 @@ class _Side:
         return self.packets[: int(np.searchsorted(self.at, time, side="right"))]
 
     def has_losses(self, time: int) -> bool:
-        """Whether something that was sent by a time did not arrive."""
+        """Whether something sent by a time did not arrive."""
         return bool((self.delivered_at[: int(np.searchsorted(self.at, time, side="right"))] == _NEVER).any())
 
 
 class _Turn(NamedTuple):
-    """Of the client: what it sends upon what it heard."""
+    """A turn of the client: what it sends after what it received."""
 
     since: int
     until: int
@@ -157,12 +157,12 @@ class _Connection:
         return turns
 
     def _answers_early(self, request_at: int, last: int) -> bool:
-        """Whether more than handshakes and settings have was sent between these times."""
+        """Whether more than handshakes and settings need was sent between these times."""
         between = (self.down.at >= request_at) & (self.down.at < last)
         return int((self.down.packets["payload"][between] >= _FULL).sum()) >= _PART
 
     def _limited(self, receipts: Sequence[int]) -> bool:
-        """By what went to and fro before the client's second turn reached the server."""
+        """Whether the limit applied, from what was sent before the client's second turn reached the server."""
         second = receipts[1] if len(receipts) > 1 else _NEVER
         received_bytes = self.up.packets["payload"][self.up.delivered_at < second].sum(dtype=np.int64)
         sent_bytes = self.down.packets["payload"][self.down.at < second].sum(dtype=np.int64)
@@ -170,7 +170,7 @@ class _Connection:
 
 
 def _connections(packets: Packets) -> Iterator[_Connection]:
-    """Of TCP and UDP, by the client's port."""
+    """The connections over TCP and UDP, by the client's port."""
     ordered = packets[np.argsort(packets["at_ns"], kind="stable")]
     port = np.where(ordered["way"] == UP, ordered["source"], ordered["destination"])
     key = ordered["protocol"].astype(np.int64) << 16 | port

@@ -18,7 +18,7 @@ TICKS_MEASURABLE_NS, SHARES_MEASURABLE_NS = 100_000_000, 500_000_000
 """The machine's processor time is counted in ticks of 10 ms: of a run shorter than the first nothing is known of it;
 of one shorter than the second, which has not come to its usual pace either, no share that could be relied upon."""
 _LOOKS = 8
-"""That a part must have within it: of fewer, what it used is known too roughly."""
+"""The fewest samples within a part. With fewer, its usage is known too imprecisely."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Usage:
 
     @classmethod
     def of(cls, report: Report, roles: Sequence[str]) -> "Usage | None":
-        """Of these roles; None where the report does not tell it of each."""
+        """The usage of these roles. None where the report lacks it for one of them."""
         usages = [role.cpu for role in report.roles if role.name in roles and role.cpu]
         courses = [np.array(cpu.main_over_time, np.int64).reshape(-1, 2) for cpu in usages]
         if len(courses) < len(roles) or not all(map(len, courses)):
@@ -40,7 +40,7 @@ class Usage:
         return cls(at, np.asarray(total, np.float64))
 
     def between(self, begin_ns: int, end_ns: int) -> float | None:
-        """What was used in a part of the trial, ns; None where the lab looked too seldom in it."""
+        """What was used in a part of the trial, ns. None where the lab took too few samples in it."""
         if np.count_nonzero((self.at_ns > begin_ns) & (self.at_ns < end_ns)) < _LOOKS:
             return None
         begin, end = np.interp([begin_ns, end_ns], self.at_ns, self.used_ns)
@@ -48,7 +48,7 @@ class Usage:
 
 
 def of_request(summary: Summary, report: Report, roles: Sequence[str]) -> float | None:
-    """Of a request once all connections are open, ns."""
+    """Processor time of a request once all connections are open, ns."""
     usage = Usage.of(report, roles)
     if usage is None or summary.open_ns is None or summary.warm_end_ns is None or not summary.once_open:
         return None
@@ -57,7 +57,8 @@ def of_request(summary: Summary, report: Report, roles: Sequence[str]) -> float 
 
 
 def of_handshake(summary: Summary, report: Report, roles: Sequence[str]) -> float | None:
-    """Of opening a connection, ns: what was used until the last one was open, beyond what requests took until then."""
+    """Processor time of opening a connection, ns: what was used until the last one was open, beyond what requests used
+    until then."""
     each, usage = of_request(summary, report, roles), Usage.of(report, roles)
     if each is None or usage is None or summary.start_ns is None or summary.open_ns is None or not summary.handshakes:
         return None
@@ -69,7 +70,7 @@ def of_handshake(summary: Summary, report: Report, roles: Sequence[str]) -> floa
 
 
 class Waiting(NamedTuple):
-    """Of the role whose ready threads waited longest, on average."""
+    """The role whose ready threads waited longest, on average."""
 
     mean_ns: float
     role: str

@@ -40,8 +40,8 @@ class Ranks:
 
 @cache
 def ranks(n: int, share: float, confidence: float = CONFIDENCE) -> Ranks | None:
-    """Equal tails where n allows; else up to the largest value, with all of the error below. None where even from the
-    smallest to the largest is not enough: 0.95 needs 59 values, 0.99 299."""
+    """The ranks of the interval: with equal tails where n permits; else up to the largest value, with all of the error
+    below. None where even the smallest to the largest is not enough: 0.95 needs 59 values, 0.99 needs 299."""
     below = binomial_cdf(n, share)
     error = 1 - confidence
     high = min(n, int(np.searchsorted(below, 1 - error / 2)) + 1)
@@ -55,8 +55,8 @@ def ranks(n: int, share: float, confidence: float = CONFIDENCE) -> Ranks | None:
 def intervals(
     folder: CampaignFolder, attempts: Mapping[Path, Attempt], share: float
 ) -> dict[Path, tuple[float, float]]:
-    """Of each attempt, by its samples.parquet, the interval of the quantile of latency, s; a request that failed is
-    infinitely slow. Left out are those that have too few."""
+    """For each attempt, by its samples.parquet, the interval of the quantile of latency, s. A failed request is
+    infinitely slow. Attempts with too few requests are left out."""
     alike: dict[tuple[int, str], list[Path]] = defaultdict(list)
     for file, attempt in attempts.items():
         alike[attempt.summary.warm, succeeded_sql(attempt.workload.statuses())].append(file)

@@ -1,5 +1,5 @@
-"""How long it took until answers came again after the client had moved to another place, or no UDP came through any
-more (docs/contracts/network.md)."""
+"""The time until answers came again after the client had moved to another address, or UDP no longer got through
+(docs/contracts/network.md)."""
 
 import math
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ from h123.store.rows import Rows
 
 
 class Break(NamedTuple):
-    """A time, on the clock of a trial's samples, from which on connections may reach nobody."""
+    """A time, on the clock of a trial's samples, from which on connections may be cut off."""
 
     at: int
     lets_in: bool
-    """Whether what was under way on the link still arrives: then an answer shows nothing whose request is older."""
+    """Whether what was under way on the link still arrives. Then an answer shows nothing if its request is older."""
 
 
 def moves_of(link: Link, report: Report) -> list[int]:
@@ -24,7 +24,7 @@ def moves_of(link: Link, report: Report) -> list[int]:
 
 
 def breaks_of(link: Link, report: Report) -> list[Break]:
-    """When the client moved over the link during a trial, or a way of it began to stop UDP."""
+    """When the client moved over the link during a trial, or a direction of it began to block UDP."""
     changes = [change for way in (link.up, link.down) if way for change in way.changes or []]
     stopped = {report.main_began_ns + change.at_ns for change in changes if change.udp in ("drop", "reject")}
     moved = {*moves_of(link, report)}
@@ -32,8 +32,8 @@ def breaks_of(link: Link, report: Report) -> list[Break]:
 
 
 def recoveries_of(breaks: Sequence[Break], rows: Rows, statuses: Sequence[int]) -> list[float]:
-    """Of each break during a trial with these samples, ns from it until the first whole answer after it; infinite where
-    none came. None where nothing broke, or nobody knows when answers came."""
+    """For each break during a trial with these samples, ns from it until the first complete answer after it; infinite
+    where none came. Empty where nothing broke, or the times of answers are unknown."""
     ends, started, ok = rows["end_ns"], rows["start_ns"], rows.ok(statuses) & rows["start_ns"].valid
     if not breaks or not (ends.valid & started.valid).any():
         return []

@@ -1,4 +1,4 @@
-"""Did a trial repeat? Two executions of it, held against each other: what their links did, and every sample."""
+"""Compares two executions of a trial: what their links did, and every sample."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from h123.store.columns import TIME_COLUMNS, Sample
 from h123.store.rows import Rows
 
 RANDOM_BYTES = 4
-"""By which one connection's handshake may differ in a direction: the randomness of TLS changes the content of every
-packet, but the length of few. An ECDSA P-256 signature in DER has 70 to 72 bytes, seldom fewer (SEC 1, C.8)."""
+"""By this many bytes one connection's handshake may differ in a direction. The randomness of TLS changes the content of
+every packet, but the length of few: an ECDSA P-256 signature in DER has 70 to 72 bytes, seldom fewer (SEC 1, C.8)."""
 
 _BYTES = ("bytes_in", "bytes_delivered")
 _NOT_COUNTED = {"lateness_ns", "queue_ns"}
@@ -34,14 +34,14 @@ class Difference:
 
 @dataclass(frozen=True)
 class Repetition:
-    """What two executions of a trial have in common, and what not."""
+    """What two executions of a trial have in common, and how they differ."""
 
     packets: list[Difference]
     """Counts of packets, and drop sets, that differ."""
     bytes: list[Difference]
     """Counts of bytes that differ."""
     samples: int
-    """Of the first execution."""
+    """Samples of the first execution."""
     outcomes: int
     """Samples that ended in another way (status, bytes, protocol, connection, error), or are in one execution only."""
     moved: int
@@ -49,13 +49,13 @@ class Repetition:
     furthest_ns: int
     """The largest such difference."""
     random_bytes: int
-    """By which a count of bytes may differ: `RANDOM_BYTES` for each connection."""
+    """By how much a count of bytes may differ: `RANDOM_BYTES` for each connection."""
     random_ns: float
-    """By which a time may differ then: so many bytes, in both directions, at the link's rate."""
+    """By how much a time may then differ: that many bytes, in both directions, at the link's rate."""
 
     @property
     def identical(self) -> bool:
-        """Every counter, every drop set, every time."""
+        """Whether every counter, every set of drops and every time is the same."""
         return not (self.packets or self.bytes or self.outcomes or self.moved)
 
     @property
@@ -91,7 +91,7 @@ def compare_executions(first: Path, second: Path) -> Repetition:
 
 
 def _figures(report: FinishedReport) -> dict[str, Any]:
-    """Every counter and drop set of the links, by name."""
+    """Every counter and set of drops of the links, by name."""
     return {
         f"{link.name}/{direction} {name}": value
         for link in report.links
@@ -140,6 +140,6 @@ def _times(samples: Sequence[Sample]) -> np.ndarray[Any, np.dtype[np.int64]]:
 
 
 def _carrying_ns(links: Sequence[Link], size: int) -> float:
-    """How long the links' slowest constant rates, both directions, carry so many bytes."""
+    """How long the links' slowest constant rates, both directions, carry `size` bytes, ns."""
     rates = [way.rate for link in links for way in (link.up, link.down) if way and way.rate]
     return sum((size * 8e9 / rate.bps for rate in rates if rate.bps), start=0.0)

@@ -19,11 +19,11 @@ class Stages(NamedTuple):
     """Until the answer's first byte."""
     receiving: Numbers
     failed: Numbers
-    """All of a request that failed, and of no other."""
+    """The whole time of a request that failed; 0 for all others."""
 
 
 def stages_of(rows: Rows) -> Stages:
-    """Of each row."""
+    """The stages of each row."""
     start, end, connected, first_byte = (rows[name] for name in ("start_ns", "end_ns", "connected_ns", "first_byte_ns"))
     sending, reused = _sending_times(rows), rows["reused"]
     never = Numbers(end.values, rows.abandoned)  # what had not come by then
@@ -42,17 +42,18 @@ def stages_of(rows: Rows) -> Stages:
 
 
 def _sending_times(rows: Rows) -> Numbers:
-    """When each was; one with a body at once, for what its client marks is when the body had been written."""
+    """When each request was sent. One with a body counts as sent at once, because its client marks when the body had
+    been written."""
     start, sending, up = rows["start_ns"], rows["sent_ns"], rows["bytes_up"]
     uploads = up.valid & (up.values > 0)
     return Numbers(np.where(uploads, start.values, sending.values), np.where(uploads, start.valid, sending.valid))
 
 
 def _first_valid(*marks: Numbers) -> Integers:
-    """Of each row the first of these that is known."""
+    """For each row the first of these marks that is known."""
     return np.select([mark.valid for mark in marks], [mark.values for mark in marks], 0)
 
 
 def _where(rows: Mask, durations: Integers, valid: Mask) -> Numbers:
-    """Nothing is spent by other rows."""
+    """The durations of some rows; 0 for all others."""
     return Numbers(np.where(rows, durations, 0), valid)

@@ -15,9 +15,9 @@ from h123.study.metrics.quantity import Arrival, RequestTime, Stage, TimeFromSen
 from h123.study.workload import LEAVING, WorkloadKind
 
 QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, RequestTime)})
-"""Of latency: all that a metric asks of any time. Of the other times only the median is known."""
+"""Quantiles of latency: all that any metric of time needs. Of other times only the median is computed."""
 SEND_QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, TimeFromSend)})
-"""Of the times from the send."""
+"""Quantiles of the times from the send."""
 _IN_ORDER = (
     *(("start_ns", "connected_ns"), ("connected_ns", "sent_ns"), ("start_ns", "sent_ns"), ("sent_ns", "end_ns")),
     *(("start_ns", "first_byte_ns"), ("first_byte_ns", "end_ns"), ("start_ns", "end_ns")),
@@ -55,9 +55,10 @@ class Summary:
     leaving: int
     """Rows of requests that were to be abandoned."""
     abandoned: int
-    """Those of them that were."""
+    """Warm requests that were abandoned."""
     retried: int | None
-    """Warm rows of requests that were made more than once; None where none is made again, or nobody tells."""
+    """Warm rows of requests that were made more than once. None where no request is repeated, or no client
+    records it."""
     errors: int
     """Rows with an error."""
     first_error: str | None
@@ -81,9 +82,9 @@ class Summary:
     handshake_ns: float | None
     """Medians."""
     start_ns: int | None
-    """Of the first request."""
+    """Start of the first request."""
     end_ns: int | None
-    """Of the last one that ended."""
+    """End of the last request."""
     open_ns: int | None
     """End of the last request that opened a connection; of a client that does not tell, of the last cold one."""
     once_open: float | None
@@ -100,7 +101,7 @@ class Summary:
     quickest_down_bytes: int | None
     """Time and body bytes of the request that moved most bytes a second, in each direction."""
     shortest_ns: int | None
-    """Of all requests that are ok and took any time."""
+    """The shortest of all successful requests that took any time."""
     cold_shortest_ns: int | None
     warm_busy_ns: int | None
     """Sum of end - start over warm requests."""
@@ -118,24 +119,24 @@ class Summary:
     protocol_max: str | None
     """First and last, by alphabet, of the protocols negotiated by requests without an error."""
     fell_back: float | None
-    """Of the rows that are ok the share that another protocol carried than the client would rather have; None where it
-    may take no other, or nothing is known."""
+    """The share of successful rows that another protocol carried than the client prefers. None where it may use no
+    other, or nothing is known."""
     bytes_down: int | None
     """Body bytes of all requests that are ok."""
     bodies: Sequence[Bodies]
-    """Of each resource that an answer is known of."""
+    """The bodies of each resource with a known answer."""
     visits: Sequence[Visit]
     """The warm ones of a page; none of other workloads."""
     visits_ns: Mapping[Arrival, float | None]
     """Medians over them of what `Visits.until` names; empty where there are none."""
     stages_ns: Mapping[Stage, float | None]
-    """Medians over them of what the mean request of each spent on a stage; without those that the client does not
+    """Medians over visits of what the mean request of each spent on a stage, without stages that the client does not
     mark."""
 
 
 @dataclass(frozen=True)
 class _PhaseMasks:
-    """Which rows are what, and how long they took."""
+    """Which rows belong to which phase, and how long they took."""
 
     ok: Mask
     warm: Mask
@@ -207,7 +208,7 @@ def _fell_back(rows: Rows, ok: Mask, work: WorkloadKind) -> float | None:
 
 
 def _opening(rows: Rows, parts: _PhaseMasks, work: WorkloadKind) -> _Fields:
-    """What is known of connections."""
+    """The fields about connections."""
     reused = rows["reused"]
     opened = reused.valid & (reused.values == 0)
     open_ns = rows["end_ns"].most(parts.cold | opened)
@@ -261,7 +262,7 @@ def _sizes(rows: Rows, ok: Mask) -> _Fields:
 
 
 def _quickest(rows: Rows, durations: Numbers, moving: Mask, sizes: _Fields) -> _Fields:
-    """Of the rows that are `moving`, in each direction. Of bodies of one size it is the shortest."""
+    """The quickest of the rows that are `moving`, in each direction. For bodies of one size that is the shortest."""
     fields: _Fields = {}
     for way in ("up", "down"):
         size = rows[f"bytes_{way}"]
@@ -302,7 +303,8 @@ def _visits(rows: Rows, parts: _PhaseMasks, work: WorkloadKind) -> _Fields:
 def quantiles(
     values: NDArray[np.int64] | NDArray[np.float64], infinite: int, shares: Sequence[float]
 ) -> list[float] | None:
-    """Of `values` and as many `infinite` ones, by Hyndman and Fan 1996, type 7; None of nothing."""
+    """Quantiles of `values` and `infinite` further infinite ones, by Hyndman and Fan 1996, type 7. None without
+    values."""
     count = len(values) + infinite
     if not count:
         return None

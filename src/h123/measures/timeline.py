@@ -1,5 +1,5 @@
-"""What only an attempt's requests beside one another tell: how many were under way at once, how long none ended, which
-rows stand there twice. All of it is about warm requests, those that are to be abandoned too."""
+"""Facts that only an attempt's requests together show: how many were under way at once, how long none ended, which rows
+occur twice. All are about warm requests, including those to be abandoned."""
 
 from dataclasses import dataclass
 
@@ -13,11 +13,11 @@ _MOST = 0.99
 """Quantile of what was in flight, the value below where it lies between two: a client that notes a start some
 microseconds early has no more users for that."""
 _SHORTER = 0.02
-"""By so much a request is taken to be shorter, for the same reason."""
+"""By this share a request is assumed to be shorter, for the same reason."""
 _SHARP_NS = 100_000
 """Clocks that tick more slowly have different requests begin and end together."""
 _SOME = (50, 1000)
-"""Rows that tell what is true of all: first a few of them, because that is enough nearly always."""
+"""Rows to try first: a few of them, because that is nearly always enough."""
 _WINDOW, _DIFFERENT = 12, 8
 """Rows in a row, and different values among them, that chance does not repeat; where fewer differ nothing is known."""
 _ENOUGH = 20
@@ -28,7 +28,7 @@ Times = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Timeline:
-    """Of one attempt. None where it cannot be known, as of a request of which only the duration is."""
+    """The facts about one attempt. None where one cannot be known, as for requests with only a duration."""
 
     in_flight: int | None = None
     """The most at once, as requests began; one in a hundred may have met more."""
@@ -39,13 +39,14 @@ class Timeline:
     gap_ns: int | None = None
     """The longest time in which no request began."""
     repeats: int | None = None
-    """Rows that are those of another request."""
+    """Rows that repeat another request's."""
     sums: tuple[int, ...] | None = None
-    """Tells the attempt's durations from those of any other; None where they are too few or too much alike."""
+    """Sums that distinguish the attempt's durations from those of any other. None where there are too few, or they are
+    too much alike."""
 
 
 def timeline(rows: Rows, *, timed: bool) -> Timeline:
-    """Of an attempt's rows. `timed`: whether their starts are known."""
+    """The timeline of an attempt's rows. `timed`: whether their starts are known."""
     starts, ends, user = rows["start_ns"], rows["end_ns"], rows["user"]
     valid = (rows.phase("warm") | rows.phase(LEAVING)) & starts.valid & ends.valid
     if not valid.any():
@@ -56,8 +57,8 @@ def timeline(rows: Rows, *, timed: bool) -> Timeline:
 
 
 def course(starts: Times, ends: Times, marks: Times, *, timed: bool) -> Timeline:
-    """Of requests in the order of their rows; `marks`: what else tells one from another, which is its user, or where
-    nobody tells of users the time to its first byte."""
+    """The timeline of requests in the order of their rows. `marks`: what else distinguishes them, which is the user,
+    or, where users are unknown, the time to the first byte."""
     durations = ends - starts
     sums = _sums(durations)
     tick = _tick(starts, durations)
@@ -74,14 +75,15 @@ def course(starts: Times, ends: Times, marks: Times, *, timed: bool) -> Timeline
 
 
 def _in_flight(starts: Times, ends: Times) -> int:
-    """Both sorted. At a start: how many had begun, less how many had ended."""
+    """The most requests under way, from sorted times: at a start, how many had begun, less how many had ended."""
     flying = np.arange(1, len(starts) + 1) - np.searchsorted(ends, starts, side="right")
     rank = int((len(flying) - 1) * _MOST)
     return int(np.partition(flying, rank)[rank])
 
 
 def _tick(starts: Times, durations: Times) -> int:
-    """What all times are multiples of: how finely the clock was read. A thousand rows tell; mostly the first few."""
+    """The largest number that all times are multiples of: how finely the clock was read. A thousand rows show it,
+    usually the first few."""
     for some in _SOME:
         tick = max(1, int(np.gcd.reduce(starts[:some] - starts[0])), int(np.gcd.reduce(durations[:some])))
         if tick == 1:

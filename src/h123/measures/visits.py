@@ -24,16 +24,16 @@ class Visit(NamedTuple):
     user: int
     group: int
     start_ns: int
-    """When the document was asked for."""
+    """When the document was requested."""
     document_ns: int | None
-    """Its last byte; None where that is not known."""
+    """When its last byte came. None where that is unknown."""
     end_ns: int
     failed: bool
-    """Whether a request of it did."""
+    """Whether one of its requests failed."""
 
 
 class VisitTimes(NamedTuple):
-    """Of something that visits took: ns of those that did not fail, and how many failed."""
+    """Times of visits: ns of those that did not fail, and how many failed."""
 
     ns: NDArray[np.float64]
     failed: int
@@ -41,12 +41,12 @@ class VisitTimes(NamedTuple):
 
 @dataclass(frozen=True)
 class Visits:
-    """All of a trial, in the order of their users."""
+    """All visits of a trial, in the order of their users."""
 
     rows: Rows
     ok: Mask
     order: NDArray[np.intp]
-    """Of the rows, so that those of a visit stand together."""
+    """The order of the rows in which those of a visit are adjacent."""
     begins: NDArray[np.intp]
     """Where in `order` each visit begins."""
     largest: int
@@ -54,7 +54,7 @@ class Visits:
 
     @classmethod
     def of(cls, rows: Rows, ok: Mask, work: WorkloadKind) -> "Visits | None":
-        """Those of samples of this workload, whose rows that are `ok` did not fail; None where there are none."""
+        """The visits in samples of this workload, whose `ok` rows did not fail. None where there are none."""
         visit = work.visit()
         if visit is None:
             return None
@@ -69,7 +69,7 @@ class Visits:
         return cls(rows, ok, order, begins, visit.largest)
 
     def each(self) -> list[Visit]:
-        """None where nobody knows when they began and ended."""
+        """The visits one by one. None where their begin and end are unknown."""
         start, end = self.rows["start_ns"], self.rows["end_ns"]
         if not (start.valid & end.valid)[self.order].all():
             return []
@@ -88,7 +88,7 @@ class Visits:
         ]
 
     def until(self) -> Mapping[Arrival, VisitTimes]:
-        """From a visit's start on."""
+        """Times from a visit's start."""
         return {
             "complete": self._until("end_ns", self.rows.every, last=True),
             "document": self._until("first_byte_ns", self._asking_for(0), last=False),
@@ -120,7 +120,7 @@ class Visits:
         return failed
 
     def _furthest(self, column: Numbers, of: Mask, *, last: bool) -> Numbers:
-        """Of each visit the last, or the first, that a column says of its rows `of`."""
+        """For each visit the last, or the first, value of a column among its rows `of`."""
         worst = np.iinfo(np.int64).min if last else np.iinfo(np.int64).max
         values = np.where(of & column.valid, column.values, worst)[self.order]
         extremes = (np.maximum if last else np.minimum).reduceat(values, self.begins)
@@ -145,9 +145,9 @@ _COLUMNS = ("at_ns", "source", "way", "protocol")
 
 
 def dialled_of(folder: Path, visits: Sequence[Visit]) -> list[int]:
-    """Of a trial in this folder, of each of its visits: the connections whose first packet came to the link during it,
-    used or not. None where there is no record of packets, or two visits went on at once, so that a connection cannot be
-    told to be one's. Raises UserError where the record cannot be read."""
+    """For each visit of a trial in this folder, the connections whose first packet reached the link during it, used or
+    not. None where there is no record of packets, or two visits overlap, so that a connection cannot be matched with
+    one. Raises UserError where the record cannot be read."""
     ordered = sorted(visits, key=lambda visit: visit.start_ns)
     together = any(later.start_ns < earlier.end_ns for earlier, later in pairwise(ordered))
     if not visits or together or not packets_file(folder).is_file():
@@ -169,7 +169,7 @@ def _beginnings(folder: Path) -> Integers:
 
 
 class VisitTimings(NamedTuple):
-    """Of a visit, on the clock of the samples; None where they never came."""
+    """The events of a visit, on the clock of the samples. None where they never came."""
 
     visit: Visit
     dom_content_loaded: int | None
@@ -177,7 +177,7 @@ class VisitTimings(NamedTuple):
 
 
 def events_of(visits: Sequence[Visit], facts: ClientFile | None) -> Iterator[VisitTimings]:
-    """Of those visits that the client tells of, if it does."""
+    """The events of those visits that the client reports, if it does."""
     events_by_visit = {(events.user, events.group): events for events in facts.visits} if facts else {}
     for visit in visits:
         if events := events_by_visit.get((visit.user, visit.group)):

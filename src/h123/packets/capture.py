@@ -24,7 +24,8 @@ PACKET = np.dtype(
         ("padding", "u1"),
     ]
 )
-"""As the lab writes it. `left_ns` is 0 where the packet never left, `scale` where it announced no window scale."""
+"""The lab's record of a packet. `left_ns` is 0 where the packet never left, `scale` where it announced no window
+scale."""
 UP, DOWN = 0, 1
 """Ways: from the link's end a to b, and back."""
 TCP, UDP = 6, 17

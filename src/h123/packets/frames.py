@@ -28,23 +28,23 @@ FRAME = np.dtype(
         ("fin", "u1"),
     ]
 )
-"""As the lab writes it. `left_ns` is 0 where the receiver never could read the frame."""
+"""The lab's record of a frame. `left_ns` is 0 where the receiver never could read the frame."""
 Frames = Records
 """An array of FRAME, in the order of sending."""
 KEYS = "keys.txt"
-"""In a trial's folder: where the client logs the secrets of its connections. The lab reads frames with them and puts
-them into its captures. The variable that names the file is the one that OpenSSL's programs, browsers and curl know."""
+"""The file in a trial's folder where the client logs the secrets of its connections. The lab reads frames with them and
+puts them into its captures. OpenSSL's programs, browsers and curl know the variable that names the file."""
 _FRAMES = LinkRecords("frames", FRAME, list(FRAME.names or ()))
 frames_file, read_frames, write_frames = _FRAMES.file, _FRAMES.read, _FRAMES.write
 
 
 class FrameKind(IntEnum):
-    """What a frame is. Those of HTTP/2 first."""
+    """The kinds of frames, those of HTTP/2 first."""
 
     DATA = 1
     HEADERS = 2
     SETTING = 3
-    """Of HTTP/2 a parameter of SETTINGS; of QUIC a transport parameter."""
+    """A parameter of HTTP/2's SETTINGS, or a transport parameter of QUIC."""
     WINDOW_UPDATE = 4
     RESET = 5
     """RST_STREAM, and QUIC's RESET_STREAM."""

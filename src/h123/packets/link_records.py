@@ -1,4 +1,4 @@
-"""What the lab recorded of a link in a trial's folder: the lab leaves NAME-LINK.bin, an array of records, which becomes
+"""The lab's records of a link in a trial's folder. The lab writes NAME-LINK.bin, an array of records, which becomes
 NAME-LINK.parquet (docs/contracts/trial.md)."""
 
 from collections.abc import Sequence
@@ -20,19 +20,19 @@ class LinkRecords:
     """One kind of records."""
 
     name: str
-    """Of its files, and of what it records."""
+    """The name of its files, and of what it records."""
     record: np.dtype[Any]
-    """As the lab writes one."""
+    """The lab's form of a record."""
     columns: Sequence[str]
-    """Those that the table keeps."""
+    """The columns that the table keeps."""
 
     def file(self, folder: Path, link: str = "access") -> Path:
         """The table of a link in a trial's folder."""
         return folder / f"{self.name}-{link}{_SUFFIX}"
 
     def read(self, folder: Path, link: str = "access", columns: Sequence[str] | None = None) -> Records:
-        """The records of a link in a trial's folder; a column that is not asked for is 0. Raises UserError where there
-        is no such file."""
+        """Read the records of a link in a trial's folder. A column that is not requested is 0. Raises UserError where
+        there is no such file."""
         names = self.columns if columns is None else columns
         types = {name: self.record[name] for name in self.columns}
         table = read_compact(self.file(folder, link), f"a record of {self.name}", types, names, unknown=_LEFT)
@@ -48,8 +48,8 @@ class LinkRecords:
         write_compact(columns, target)
 
     def tabulate(self, folder: Path) -> None:
-        """Turn what the lab has left in a trial's folder into tables. A file that is not the lab's stays as it is.
-        Raises OSError."""
+        """Turn the lab's files in a trial's folder into tables. A file that is not the lab's stays as it is. Raises
+        OSError."""
         for source in folder.glob(f"{self.name}-*.bin"):
             if (records := read_records(source, self.record)) is not None:
                 self.write(records, source.with_suffix(_SUFFIX))

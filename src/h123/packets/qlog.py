@@ -1,4 +1,4 @@
-"""What QUIC stacks write of their connections: qlog files, in the shapes in which it is written."""
+"""Reads the qlog files that QUIC stacks write about their connections, in all their forms."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 QLOG_FOLDER = "qlog"
-"""Where a trial's folder has a server's files, one for each connection."""
+"""The folder in a trial's folder with a server's files, one for each connection."""
 RECORD_SEPARATOR = "\x1e"
 """Before each record of a JSON text sequence (RFC 7464)."""
 _OLD_FIELDS = ("relative_time", "category", "event", "data")
-"""Of events that are lists, as old drafts have them."""
+"""The fields of events that are lists, as in old drafts."""
 _PER_MS = {"us": 1000, "ns": 10**6}
-"""Of times; milliseconds where a file does not say."""
+"""Units of times; milliseconds where a file does not say."""
 
 Event = Mapping[str, Any]
 """`time` (ms), `name`, `data`."""
@@ -39,14 +39,15 @@ def events(path: Path) -> Iterator[Event]:
 
 
 def ill_formed(folder: Path) -> int:
-    """How many records of the sequences in a folder are not JSON, and were passed over."""
+    """How many records of the sequences in a folder are not JSON, and were skipped."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file() and _is_separated(path))
     return sum(_is_ill_formed(record) for path in files for record in list(_lines(path))[:-1])
 
 
 def _records(path: Path) -> Iterator[Any]:
-    """One JSON document, or a sequence of them, one a line, of which the last may be cut off by the server's end. Where
-    records are separated, one that is ill-formed takes no other with it (RFC 7464, section 2.2); the first must be."""
+    """The records of a file: one JSON document, or a sequence of them, one on each line, of which the server's end may
+    cut the last one off. Where records are separated, an ill-formed one affects no other (RFC 7464, section 2.2);
+    the first must be well-formed."""
     if _is_document(path):
         yield json.loads(path.read_text(encoding="utf-8"))
         return
@@ -100,7 +101,7 @@ def _events(record: Any) -> Iterator[Event]:
 
 
 def _list(value: Any) -> list[Any]:
-    """What is none counts as empty."""
+    """The value if it is a list, else an empty one."""
     return value if isinstance(value, list) else []
 
 
@@ -114,7 +115,7 @@ class _Shape:
         self._per_ms = _PER_MS.get(units, 1) if isinstance(units, str) else 1
 
     def event(self, record: Any) -> Event | None:
-        """One of them; None for what is none."""
+        """One of its events. None for a record that is none."""
         if isinstance(record, list):
             fields = dict(zip(self._fields, record, strict=False))
             name = f"{fields.get('category')}:{fields.get('event', fields.get('event_type'))}"

@@ -1,6 +1,6 @@
-"""What one end of a QUIC connection says of itself, from its qlog: its window, its losses, what flow control held up.
+"""The qlog of one end of a QUIC connection: its window, its losses, what flow control blocked.
 
-Nothing of it is needed to explain a trial; it tells apart what packets, which are encrypted, cannot.
+An explanation of a trial does not need it; it separates causes that packets, which are encrypted, cannot.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ class FlowControlStall:
     stream: bool
     """Whether it was a stream's limit; otherwise the connection's."""
     own: bool
-    """Whether the end that writes the log was held; otherwise it heard that the other one was."""
+    """Whether the end that writes the log was blocked; otherwise it received that the other end was."""
 
     def later(self, ns: int) -> "FlowControlStall":
         return replace(self, begin=self.begin + ns, end=self.end + ns)
@@ -39,34 +39,34 @@ class StackLog:
     sendings: NDArray[np.int64]
     """When it sent each packet."""
     at: NDArray[np.int64]
-    """When it told of what follows."""
+    """When it logged the values that follow."""
     window: NDArray[np.float64]
-    """Bytes of its congestion window; nan: not told."""
+    """Bytes of its congestion window. nan: not logged."""
     in_flight: NDArray[np.float64]
     """Bytes, as it counts them."""
     round_trip: NDArray[np.float64]
     """ns, smoothed."""
     losses: NDArray[np.int64]
-    """When it took each packet for lost, but for probes of the path's MTU."""
+    """When it declared each packet lost, except for probes of the path's MTU."""
     stalls: tuple[FlowControlStall, ...]
 
     def later(self, ns: int) -> Self:
-        """The same, so much later."""
+        """The same log, `ns` later."""
         times = {name: getattr(self, name) + ns for name in ("sendings", "at", "losses")}
         return replace(self, **times, stalls=tuple(stall.later(ns) for stall in self.stalls))
 
 
 @dataclass(frozen=True)
 class StackLogs:
-    """Of a trial."""
+    """The logs of a trial."""
 
     logs: list[StackLog]
     faults: list[str]
-    """Why files are not among them."""
+    """Why some files are not among them."""
 
 
 def read_stack_logs(folder: Path) -> StackLogs:
-    """All that the server left in a trial's folder, but for connections on which it sent nothing."""
+    """All logs that the server left in a trial's folder, except for connections on which it sent nothing."""
     all_logs = StackLogs([], [])
     files = (path for path in sorted((folder / QLOG_FOLDER).rglob("*")) if path.is_file())
     for path in files:
@@ -80,7 +80,7 @@ def read_stack_logs(folder: Path) -> StackLogs:
 
 
 def read_stack_log(path: Path) -> StackLog:
-    """Of one file. Raises ValueError where it is no qlog."""
+    """The log in one file. Raises ValueError where it is no qlog."""
     course = _LogReader()
     try:
         for event in events(path):
@@ -92,16 +92,17 @@ def read_stack_log(path: Path) -> StackLog:
 
 @dataclass
 class _LogReader:
-    """What the events so far tell."""
+    """The state after the events so far."""
 
     now: int = 0
     sendings: list[int] = field(default_factory=list)
     losses: list[int] = field(default_factory=list)
     looks: list[tuple[int, float, float, float]] = field(default_factory=list)
     metrics: dict[str, float] = field(default_factory=dict)
-    """The metrics as last told: some stacks write those alone that have changed."""
+    """The latest metrics. Some stacks log only those that have changed."""
     open: dict[tuple[bool, str], int] = field(default_factory=dict)
-    """Since when whom (the log's writer?) what (a stream's number; empty: the connection) holds up."""
+    """Open stalls: since when, by whether the log's writer is blocked, and by the stream's number (empty: the
+    connection)."""
     stalls: list[FlowControlStall] = field(default_factory=list)
 
     def take(self, event: Event) -> None:
@@ -142,7 +143,7 @@ class _LogReader:
             self.stalls.append(FlowControlStall(begin, self.now, stream=bool(of), own=own))
 
     def log(self) -> StackLog:
-        """All of it; what is held when it ends was so to the end."""
+        """The whole log. A stall that is open at the end lasts until the end."""
         for own, of in list(self.open):
             self._release(own, of)
         columns: Iterator[Any] = zip(*self.looks, strict=True) if self.looks else iter([[]] * (1 + len(_METRICS)))
@@ -159,7 +160,7 @@ class _LogReader:
 
 
 def _number(value: Any) -> float:
-    """Some stacks write numbers as text. Raises TypeError for what is none."""
+    """Parse a number, which some stacks write as text. Raises TypeError for anything else."""
     try:
         return float(value)
     except ValueError:
@@ -167,4 +168,4 @@ def _number(value: Any) -> float:
 
 
 _METRICS = ("congestion_window", "bytes_in_flight", "smoothed_rtt")
-"""Of `metrics_updated`."""
+"""The fields of `metrics_updated` that are read."""

@@ -1,4 +1,4 @@
-"""TCP's own account of a trial's connections, as the lab asked for it: tcp.parquet (docs/contracts/trial.md)."""
+"""TCP's own account of a trial's connections, as the lab records it: tcp.parquet (docs/contracts/trial.md)."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -36,7 +36,7 @@ ROW = np.dtype(
         ("app_limited", "u1"),
     ]
 )
-"""As the lab writes it; `host` is a position among the trial's hosts there, and a name in the table."""
+"""The lab's form of a row. There `host` is an index among the trial's hosts, and in the table a name."""
 _TYPES = {name: TEXT if name == "host" else ROW[name] for name in ROW.names or ()}
 _LATER = {"pacing_rate", "sacked", "notsent_bytes", "app_limited"}
 """Columns that earlier versions' files do not have."""
@@ -51,8 +51,8 @@ def read_tcp_account(folder: Path) -> Account:
 
 
 def tabulate_tcp(folder: Path) -> None:
-    """Turn what the lab has left in a trial's folder, tcp.bin, into Parquet. What is not the lab's stays as it is.
-    Raises OSError."""
+    """Turn the lab's file tcp.bin in a trial's folder into Parquet. A file that is not the lab's stays as it is. Raises
+    OSError."""
     source = folder / "tcp.bin"
     rows = read_records(source, ROW) if source.is_file() else None
     if rows is None:
