@@ -1,4 +1,5 @@
-"""Which machine does which block: each is whole on one, since only there all else is equal."""
+"""Assigns blocks to machines. Each block runs completely on one machine, because only there everything else is
+equal."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,14 +19,14 @@ class Assignee:
     machine: Machine
     jobs: Jobs
     order: int | None = None
-    """The number of the one that it is at."""
+    """The number of its present order."""
     waiting: list[PlannedTrial] = field(default_factory=list)
     running: dict[str, PlannedTrial] = field(default_factory=dict)
-    """By the attempt's name."""
+    """Running trials by the attempt's name."""
 
     @property
     def remaining(self) -> list[PlannedTrial]:
-        """What runs and what waits."""
+        """The trials that run and those that wait."""
         return [*self.running.values(), *self.waiting]
 
     def begin(self, name: str, trial: PlannedTrial) -> None:
@@ -35,12 +36,12 @@ class Assignee:
         self.jobs.began(len(self.running))
 
     def rest(self) -> None:
-        """Nothing is left of its order."""
+        """Note that its order is done."""
         self.order, self.waiting, self.running = None, [], {}
 
 
 class BlockAssignment:
-    """Assigns a campaign's blocks to its machines; a machine that fails loses those that are not finished."""
+    """Assigns a campaign's blocks to its machines. A machine that fails loses its unfinished blocks."""
 
     def __init__(
         self,
@@ -55,7 +56,7 @@ class BlockAssignment:
         self._blocks = {block[0].block: block for block in blocks}
         self._attempts = attempts
         self.assignees = list(assignees)
-        """Those that have not failed."""
+        """The machines that have not failed."""
         events_so_far = [event for events in attempts.values() for event in events if not superseded(event)]
         self._homes = {event["block"]: event["place"] for event in events_so_far if "place" in event}
         self._losses = dict[str, str]()
@@ -63,7 +64,7 @@ class BlockAssignment:
 
     @property
     def unassigned(self) -> list[PlannedTrial]:
-        """What waits for a machine."""
+        """The trials that wait for a machine."""
         return [t for n in self._unassigned for t in self._blocks[n] if not settled(self._attempts[t.id])]
 
     @property
@@ -72,15 +73,17 @@ class BlockAssignment:
         return bool(self._unassigned)
 
     def home(self, block: int) -> Assignee | None:
-        """Where the block is done; None where that machine has gone. Earlier versions named none: they had one."""
+        """The machine that runs the block. None where that machine has gone. Journals of earlier versions name none,
+        because they had one machine."""
         if block not in self._homes:
             return self.assignees[0] if self.assignees else None
         name = self._homes[block]
         return next((assignee for assignee in self.assignees if assignee.machine.name == name), None)
 
     def assign(self, assignee: Assignee) -> tuple[list[int], list[BlockMove]]:
-        """The blocks that a machine at rest does next, and which of them have moved there: their trials are all done
-        again. A block at a time, so that a fast machine gets more of them; the only one that will ever be gets all."""
+        """The next blocks of an idle machine, and which of them have moved there: all trials of these run again. It is
+        one block at a time, so that a fast machine gets more of them; if there will only ever be one machine, it
+        gets all."""
         free = [n for n in self._unassigned if n not in self._homes or self.home(n) in (assignee, None)]
         assigned = free if len(self.assignees) == 1 and not self._grows else free[:1]
         self._unassigned = [number for number in self._unassigned if number not in assigned]
@@ -89,7 +92,7 @@ class BlockAssignment:
         return assigned, moved
 
     def join(self, assignee: Assignee) -> None:
-        """A machine has come. What it lost before and nobody does yet is waiting for it."""
+        """Add a machine. Blocks that it lost before and that no other machine has taken wait for it."""
         self.assignees.append(assignee)
 
     def lose(self, loss: MachineLost) -> None:
@@ -100,7 +103,7 @@ class BlockAssignment:
         self._unassigned = sorted({*self._unassigned, *homeless})
 
     def _needs_machine(self, block: int) -> bool:
-        """Whether a trial of it is to be tried, or to be repeated: where it was; elsewhere only because none of its
+        """Whether one of its trials must run, or be repeated. On another machine this only happens if none of its
         attempts counts."""
         histories = [self._attempts[trial.id] for trial in self._blocks[block]]
         if not all(map(settled, histories)):

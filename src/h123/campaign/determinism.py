@@ -31,11 +31,11 @@ class Verifiable:
 
 @dataclass(frozen=True)
 class Verification:
-    """What two new executions of a trial have in common, and the first of them with the campaign's own."""
+    """The comparison of two new executions of a trial, and of the first one with the campaign's own."""
 
     again: Repetition
     stored: Repetition | None
-    """None: the campaign has none that succeeded."""
+    """None: the campaign has no successful execution."""
 
     @property
     def repeated(self) -> bool:
@@ -83,9 +83,10 @@ def _of_trial_folder(where: Path) -> tuple[Path, str]:
 
 
 def verify_trial(verifiable: Verifiable, pool: Pool, report: Callable[[str], None]) -> Verification:
-    """Execute the trial twice, both at once, and compare with each other and with what is stored. Nothing new is kept.
+    """Execute the trial twice, both at once, and compare the two with each other and with the stored one. Nothing new
+    is kept.
 
-    Raises UserError where an execution fails, with the reason that the trial's report gives.
+    Raises UserError where an execution fails, with the reason from the trial's report.
     """
     stored = _stored(verifiable)
     # Its inspection of links comes before all else, and moves it in time.

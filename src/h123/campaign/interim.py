@@ -1,4 +1,4 @@
-"""What the trials say so far: shown while a campaign runs, marked as not final, and decided by nobody."""
+"""Interim results, which the display shows while a campaign runs, marked as not final. No decision uses them."""
 
 import math
 import statistics
@@ -35,7 +35,7 @@ class Interim:
             self._values[cell][level, event["block"]] = value
 
     def estimates(self) -> list[InterimEstimate]:
-        """Of each pair in each cell; none before there is a block to speak of."""
+        """The estimate of each pair in each cell. Empty before the first complete block."""
         estimates = []
         for a, b in self._pairs:
             for cell, values in self._values.items():

@@ -1,4 +1,4 @@
-"""What a plan needs before its first trial starts: subjects that can do what it asks and measure what it compares."""
+"""Prepares what a plan needs before its first trial: subjects that can do what it asks and measure what it compares."""
 
 from collections.abc import Callable, Mapping
 from typing import get_args
@@ -41,7 +41,7 @@ def _check_required(plan: Plan) -> None:
 
 
 def _clients(plan: Plan, family: Family) -> list[str]:
-    """Those of the levels that a family compares."""
+    """The clients of the levels that a family compares."""
     compare = plan.study.compare
     levels = {level for pair in family.pairs or compare.pairs if pair in plan.pairs for level in split_pair(pair)}
     return list(dict.fromkeys(t.parameters.client for t in plan.blocks[0] if t.cell[compare.factor] in levels))
@@ -57,7 +57,7 @@ def cast_of(plan: Plan) -> Cast:
 
 
 def likeness(plan: Plan) -> list[Likeness]:
-    """How alike the plan's treatments send, by what their subjects declare now."""
+    """How alike the plan's treatments send, by the present declarations of their subjects."""
     return likenesses(plan, _choosing(check_trials(_treatments(plan), own_subjects(plan.study.servers))))
 
 
@@ -103,7 +103,7 @@ def require_travelling(plan: Plan) -> None:
 
 
 def lacking(plan: Plan) -> UserError | None:
-    """What has to be installed by hand before the plan can run."""
+    """What the user must install before the plan can run."""
     try:
         require_kernel(_treatments(plan))
     except UserError as error:
@@ -112,5 +112,5 @@ def lacking(plan: Plan) -> UserError | None:
 
 
 def _treatments(plan: Plan) -> list[Parameters]:
-    """All of them: every block has each once."""
+    """All treatments. Every block has each once."""
     return [trial.parameters for trial in plan.blocks[0]]

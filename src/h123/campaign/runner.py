@@ -27,12 +27,12 @@ from h123.study import Network, Plan, PlannedTrial, Study, load_study, make_plan
 from h123.virtual import NAME
 
 Vouch = Callable[[Cast], Mapping[str, Mapping[VerifiedRole, Proof]]]
-"""What is known of each subject's verification in each of its roles."""
+"""Gives the verification of each subject in each of its roles."""
 
 
 @dataclass
 class Outcome:
-    """What came of a run."""
+    """The outcome of a run."""
 
     planned: int
     valid: int = 0
@@ -191,7 +191,7 @@ def _run_on(pool: Pool, campaign: Campaign, display: Display, jobs: int | None, 
 
 
 def _fits(campaign: Campaign, machine: Machine) -> bool:
-    """Whether it has what the campaign's clocks need."""
+    """Whether the machine has what the campaign's clocks need."""
     virtual = any(trial.parameters.clock == "virtual" for trial in campaign.plan.blocks[0])
     return not virtual or bool(machine.facts.get("virtual_kernel"))
 
@@ -235,7 +235,7 @@ def _take_up(campaign: Campaign, machines: Sequence[Machine], retry: bool) -> At
 
 
 def _take_up_networks(campaign: Campaign, attempts: Attempts) -> None:
-    """A network that has been mended is taken as it is now, unless there are results over it as it was."""
+    """Use the present definition of a network that was changed, unless there are results over its earlier one."""
     folder, networks = campaign.folder, campaign.plan.study.networks
     changed = {name for name, resolved in folder.networks.items() if Network.from_resolved(resolved) != networks[name]}
     for event in itertools.chain.from_iterable(attempts.values()):
@@ -255,7 +255,7 @@ def _forgive_all(attempts: Attempts) -> None:
 
 
 def _check_uploads(campaign: Campaign) -> None:
-    """What is measured later is the same as what was measured first."""
+    """Check that later trials upload the same files as the first ones."""
     for upload in campaign.plan.uploads():
         file = campaign.folder.uploads / upload.name
         if not (file.is_file() and file.stat().st_size == upload.size):

@@ -48,7 +48,7 @@ Attempts = dict[str, list[LiveAttempt]]
 
 
 class Hopeless(UserError):
-    """So many trials in a row failed that the campaign stopped. What was measured before stands."""
+    """Too many trials in a row failed, so the campaign stopped. Its results so far remain valid."""
 
 
 class Scheduler:
@@ -75,15 +75,15 @@ class Scheduler:
         assignees = [assignee for machine in machines if (assignee := assignee_of(machine))]
         self._assignment = BlockAssignment(campaign.plan.blocks, assignees, attempts, grows=pool.grows)
         self._last_loss: MachineLost | None = None
-        """Why no machine is left; None: there is one."""
+        """Why no machine is left. None: there is one."""
         self._orders = 0
         self._given_up_in_a_row = 0
         self._began = time.monotonic()
         self._repeating_s: float | None = None
-        """What is left for repeating disturbed trials; None: all else comes first."""
+        """Seconds left for repeating disturbed trials. None while anything else remains to run."""
 
     def run(self) -> None:
-        """Run what is not settled, then what was disturbed; nothing runs any more when this returns."""
+        """Run what is not settled, then what was disturbed. When this returns, nothing runs any more."""
         self._assign_all()
         while self._busy() or (self._last_loss and self._assignment.waiting):
             events = self._pool.events()
@@ -206,8 +206,8 @@ class Scheduler:
             _stop_if_hopeless(self._given_up_in_a_row, event, self._campaign.folder)
 
     def _repeats_s(self, remaining: Sequence[PlannedTrial]) -> float:
-        """What repeating the disturbed trials so far may take, beside those that are at it; the machine may be too busy
-        for it."""
+        """How long repeating the disturbed trials so far may take in addition to those that run. The machine may be too
+        busy for it."""
         most = self._repeating_s
         if most is None:
             most = retry_policy.PATIENCE.repeating_s(time.monotonic() - self._began)
@@ -215,7 +215,7 @@ class Scheduler:
         return min(most, sum(self._forecast.seconds(t) for t in self._disturbed() if t.id not in at_it))
 
     def _disturbed(self) -> list[PlannedTrial]:
-        """To be repeated; a machine that has gone leaves its trials as disturbed as they are."""
+        """The trials to repeat. The trials of a machine that has gone stay as they are."""
         trials = [trial for trial in self._campaign.plan.trials() if disturbed(self._attempts[trial.id])]
         return [trial for trial in trials if self._assignment.home(trial.block)]
 
@@ -257,5 +257,5 @@ def _stop_if_hopeless(given_up_in_a_row: int, event: LiveAttempt, folder: Campai
 
 
 def untried(trials: Sequence[PlannedTrial], attempts: Attempts) -> list[PlannedTrial]:
-    """Those that a run would start, but for disturbed ones."""
+    """The trials that a run would start, without disturbed ones."""
     return [trial for trial in trials if not settled(attempts[trial.id])]

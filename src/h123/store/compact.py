@@ -11,7 +11,7 @@ from h123.base.errors import UserError
 from h123.store.parquet import DAMAGED, Column, Columns, read_columns, write_columns
 
 LIMIT = 2**61
-"""No number of a trial is larger: what is computed of two of them is still one of 64 bits."""
+"""No number of a trial is larger, so that arithmetic on two of them still fits into 64 bits."""
 Records = NDArray[Any]
 """An array of one of the lab's records."""
 Types = Mapping[str, np.dtype[Any]]

@@ -1,4 +1,4 @@
-"""What a campaign has lost since it was measured, in words for whoever reads it."""
+"""Describes what a campaign has lost since it was measured."""
 
 from h123.base.errors import UserError
 from h123.base.paths import typed

@@ -1,4 +1,4 @@
-"""The campaign folder: what is in it, and the order of writes that lets it be stopped at any moment and resumed."""
+"""The campaign folder: its content, and the order of writes that lets it be stopped at any moment and resumed."""
 
 import hashlib
 import json
@@ -36,7 +36,7 @@ class CampaignFolder:
     def __init__(self, path: Path, content: Resolved) -> None:
         self.path = path
         self._content = content
-        """In this version's spelling, with whatever another version may have added."""
+        """The content in this version's spelling, with anything that another version may have added."""
         self._damage: dict[tuple[str, int], str | None] = {}
         self._events: tuple[tuple[int, int], list[Event]] | None = None
 
@@ -154,7 +154,7 @@ class CampaignFolder:
 
     @property
     def imported(self) -> ImportFacts | None:
-        """Where imported samples come from (docs/contracts/import.md); None for a campaign that h123 ran."""
+        """The origin of imported samples (docs/contracts/import.md). None for a campaign that h123 ran."""
         return self._content.get("origin")
 
     @property
@@ -174,12 +174,12 @@ class CampaignFolder:
 
     @property
     def looks(self) -> list[int]:
-        """The numbers of blocks at which it was planned to be looked at; none without `--until-decided`."""
+        """The numbers of blocks of its planned looks. Empty without `--until-decided`."""
         return list(self._content.get("looks", []))
 
     @property
     def precision(self) -> Precision | None:
-        """How narrow its intervals are to be (`wanted`), and the blocks `at_most`; None without `--precision`."""
+        """The width that its intervals must reach (`wanted`), and the blocks `at_most`. None without `--precision`."""
         return self._content.get("precision")
 
     @property
@@ -200,7 +200,8 @@ class CampaignFolder:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """For who adds to it. Raises UserError if another process does, or has changed its plan since it was opened."""
+        """Lock the folder for adding to it. Raises UserError if another process has the lock, or has changed its plan
+        since it was opened."""
         with sole_user(self.path, f"the campaign in {self.path}"):
             if self.open(self.path)._content != self._content:
                 raise UserError(
@@ -211,7 +212,7 @@ class CampaignFolder:
             yield
 
     def set_blocks(self, blocks: int) -> None:
-        """Plan for so many blocks from now on."""
+        """Plan for this many blocks from now on."""
         self._content = {**self._content, "blocks": blocks}
         self._save()
 
@@ -232,7 +233,7 @@ class CampaignFolder:
 
     @property
     def roots(self) -> dict[str, Path]:
-        """What its trials' files name by a root, and only this campaign has."""
+        """The folders that its trials' files name by a root, and that only this campaign has."""
         return {"tls": self.tls, "uploads": self.uploads}
 
     @property
@@ -252,7 +253,7 @@ class CampaignFolder:
         append_event(self.path / "journal.jsonl", event)
 
     def events(self) -> list[Event]:
-        """The journal, oldest event first, as it is now. Raises UserError."""
+        """The journal as it is now, oldest event first. Raises UserError."""
         path = self.path / "journal.jsonl"
         stamp = _stamp(path)
         if self._events is None or self._events[0] != stamp:
@@ -268,10 +269,10 @@ class CampaignFolder:
         return self.trial(event["trial"], event["attempt"])
 
     def damage(self, event: AttemptFacts) -> str | None:
-        """What has become of the attempt's files since it was sealed, in words; None where nothing is known to.
+        """How the attempt's files have changed since it was sealed, in words. None where they have not.
 
-        They are read once, when this is first asked. Of an attempt without a seal (earlier versions made none) it is
-        known only whether its files are there.
+        The files are read once, at the first call. For an attempt without a seal (earlier versions made none) this
+        only checks that its files exist.
         """
         attempt = event["trial"], event["attempt"]
         if attempt not in self._damage:
@@ -296,7 +297,7 @@ class CampaignFolder:
         }
 
     def trial(self, trial: str, attempt: int) -> Path:
-        """Where the finished attempt's files are."""
+        """The folder of the finished attempt."""
         return self.trials / f"{trial}~{attempt}"
 
     def partial(self, trial: str, attempt: int) -> Path:
@@ -313,7 +314,8 @@ class CampaignFolder:
 
     @property
     def arrivals(self) -> Path:
-        """Where attempts run, and are sealed, before they are the campaign's; deleted when it goes on."""
+        """The folder in which attempts run and are sealed before they join the campaign. It is deleted when the
+        campaign resumes."""
         return self.trials / f"orders{PARTIAL}"
 
     def take_in(self, archive: Path, event: AttemptFacts, digest: str) -> Path:
@@ -378,7 +380,7 @@ class CampaignFolder:
 
     @property
     def _mode(self) -> int:
-        """Of files that have the study in them."""
+        """The mode of files that contain the study."""
         return PRIVATE if holds_secrets(self._content["study"]) else 0o666
 
 

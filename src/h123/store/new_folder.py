@@ -1,4 +1,4 @@
-"""Where a new folder for results can be: what its path may have in it, and what must not be there yet."""
+"""Checks where a new folder for results can be: the characters of its path, and that nothing exists there."""
 
 import os
 import shutil

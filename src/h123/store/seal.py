@@ -1,6 +1,6 @@
-"""The seal of a finished attempt: digests of all its files, in a file whose own digest the journal has.
+"""The seal of a finished attempt: digests of all its files, in a file whose own digest is in the journal.
 
-It shows what a disk or a hand changed afterwards. It keeps nobody from anything who can write both folder and journal.
+It reveals later changes by a disk or a person. It does not stop anybody who can write both folder and journal.
 """
 
 import hashlib
@@ -19,15 +19,15 @@ from h123.store.samples import unreadable
 NAME = "seal.json"
 ENTRY = "event.json"
 PARTIAL = ".partial"
-"""How folders of attempts end that are not sealed yet."""
+"""The suffix of folders of attempts that are not sealed yet."""
 _PIECE = 2**20
 """Bytes that are read at once: a file's whole content, mostly."""
 ANALYSED = ("trial.json", "report.json", "client.json", "samples.parquet")
-"""Of these files a seal that does not name them says that they were not there."""
+"""If a seal does not name one of these files, the file did not exist."""
 
 
 def make(folder: Path) -> None:
-    """Write the seal of what is in `folder`."""
+    """Write the seal of the files in `folder`."""
     digests = {name: _digest(path) for name, path in sorted(_files(str(folder)))}
     write_document(folder / NAME, Seal(h123="seal/1", files=digests))
 
@@ -63,7 +63,7 @@ def digest_of(folder: Path) -> str | None:
 
 
 def damage(folder: Path, event: AttemptFacts) -> str | None:
-    """What has become of the attempt in `folder` since it was sealed, by its event in the journal; None: nothing."""
+    """How the attempt in `folder` has changed since it was sealed, by its event in the journal. None: it has not."""
     if not folder.is_dir():
         return "its folder is gone"
     if sealed := event.get("seal"):
@@ -76,7 +76,7 @@ def damage(folder: Path, event: AttemptFacts) -> str | None:
 
 
 def broken(folder: Path, digest: str) -> str | None:
-    """What of the files in `folder` is not as its seal, which has this digest, says; None if all is."""
+    """Which files in `folder` differ from its seal, which has this digest. None if all are unchanged."""
     files = dict(_files(str(folder)))
     if digest_of(folder) != digest:
         return f"{NAME} is not the one that the journal knows"

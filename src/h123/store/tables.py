@@ -20,7 +20,7 @@ from h123.study.workload import workload_of
 CELL_PREFIX = "cell_"
 """`cell_<factor>` is the column with the factor's level: plain names would collide with the samples' own."""
 Row = dict[str, Any]
-"""Of `attempts`, by its columns."""
+"""A row of `attempts`, by its columns."""
 _TYPES = {
     "trial": "VARCHAR",
     "attempt": "BIGINT",
@@ -93,8 +93,8 @@ def literal(text: str) -> str:
 
 
 def counting(folder: CampaignFolder) -> list[Row]:
-    """Of each trial the attempt that counts: the last valid one that the machine did not disturb, or, if it disturbed
-    all, the least disturbed one; none whose files are damaged. Rows of `attempts`, in the order of execution."""
+    """The attempt of each trial that counts: the last valid one that the machine did not disturb, or, if it disturbed
+    all, the least disturbed one; none with damaged files. Rows of `attempts`, in the order of execution."""
     return sorted(_counting(_rows(folder)), key=_when)
 
 

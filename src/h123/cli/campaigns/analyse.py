@@ -1,4 +1,4 @@
-"""`h123 analyse`: a campaign's verdicts, anew from its samples."""
+"""`h123 analyse`: computes a campaign's verdicts again from its samples."""
 
 from h123.base.terminal.console import out_console
 from h123.cli.campaigns.damage import complain_of_damage

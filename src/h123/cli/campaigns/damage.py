@@ -1,4 +1,4 @@
-"""What every command about a campaign says last: which of its trials are not as they were measured."""
+"""The last lines of every command about a campaign: trials whose files have changed since they were measured."""
 
 from typing import TYPE_CHECKING
 
@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 def complain_of_damage(folder: "CampaignFolder") -> None:
-    """What a campaign has lost since it was measured, after everything that it still has was shown."""
+    """Report what a campaign has lost since it was measured, after everything that it still has was shown."""
     from h123.store import damage_warning
 
     if error := damage_warning(folder):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from h123.study import Estimate, Plan
 
 _LISTED = 40
-"""Trials of a block: of more, nobody reads a line each."""
+"""The most trials of a block that are listed one by one."""
 _ORDERED = 8
 
 

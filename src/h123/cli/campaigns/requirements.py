@@ -1,4 +1,4 @@
-"""Conditions held against a campaign: a study's `require`, and `--fail-if` of `gate`, `diff` and `compare`."""
+"""Checks a campaign against conditions: a study's `require`, and `--fail-if` of `gate`, `diff` and `compare`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ from h123.study import Basis, Condition, Study
 
 
 def forbidding(texts: Sequence[str], by: Basis) -> list[Condition]:
-    """What holds where none of `--fail-if` does. Raises UserError."""
+    """The conditions that hold where none of `--fail-if` does. Raises UserError."""
     try:
         return [Condition.forbidding(text, by) for text in texts]
     except ValueError as fault:
@@ -24,7 +24,7 @@ def forbidding(texts: Sequence[str], by: Basis) -> list[Condition]:
 
 
 def required(folder: CampaignFolder) -> list[Condition]:
-    """What the campaign's study requires."""
+    """The conditions that the campaign's study requires."""
     return Study.from_resolved(folder.study).require
 
 
@@ -41,7 +41,7 @@ class GateResult:
 
 
 def standing(folder: CampaignFolder) -> list[Condition]:
-    """What the campaign was last held against, or else what its study requires."""
+    """The conditions that the campaign was last checked against, or else those that its study requires."""
     path = folder.path / "gate.json"
     try:
         rows = read_content(path, "gate/1")["conditions"] if path.is_file() else []
@@ -57,7 +57,7 @@ def print_gate_files(files: Sequence[Path]) -> None:
 
 
 def report_outcomes(where: Path, name: str, outcomes: Sequence[ConditionOutcome]) -> int:
-    """Print and write what became of conditions that are held against no single campaign; the exit status."""
+    """Print and write the outcome of conditions on more than one campaign, and return the exit status."""
     for line in gate_row(outcomes)["lines"]:
         write(out_console, line)
     print_gate_files(write_gate(where, name, outcomes))
@@ -85,7 +85,7 @@ def _damage(folder: CampaignFolder) -> str | None:
 
 
 def _unfinished(verdicts: Verdicts) -> str | None:
-    """Why nothing passes yet: the trials to come may be those of which a build fails."""
+    """Why no condition passes yet: the missing trials may be those that fail a build."""
     waiting = verdicts["projection"]["waiting"]
     if not waiting:
         return None

@@ -180,8 +180,8 @@ def command(
 
 
 def run(arguments: RunArguments) -> int:
-    """All of it; the exit status, which is another than 0 where what the study requires does not hold, or is not known.
-    What has been measured is kept, whatever happens. Raises Interrupted, UserError."""
+    """Run the whole command, and return the exit status, which is not 0 where what the study requires does not hold, or
+    is unknown. Measured results are kept, whatever happens. Raises Interrupted, UserError."""
     load_undisturbed("h123.campaign", "h123.execution", "h123.progress", "h123.study")
     from h123.cli.campaigns.report import conclude
     from h123.cli.shards.conclusion import conclude_shard

@@ -47,7 +47,7 @@ def is_own(path: Path) -> bool:
 
 
 def _parts(server: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What decides what is started, or loaded."""
+    """The parts that decide which program starts, or which server is loaded."""
     return {name: server.get(name) for name in ("command", "folder", "environment", "address")}
 
 
@@ -78,7 +78,7 @@ def _described(server: Mapping[str, Any]) -> list[str]:
 
 
 def _printable(text: str) -> str:
-    """Nothing of it is an order to a terminal."""
+    """Replace characters that would be commands to a terminal."""
     return "".join(character if character.isprintable() else "?" for character in text[:_LONGEST]) + "..." * (
         len(text) > _LONGEST
     )

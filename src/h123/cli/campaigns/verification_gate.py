@@ -1,4 +1,4 @@
-"""What vouches for the subjects of a study: said before anything runs, and asked for."""
+"""Prints how the subjects of a study are verified before anything runs, and refuses failed ones."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -12,7 +12,7 @@ _NAMED = 3
 
 
 def proofs_of(cast: Cast) -> Proofs:
-    """By subject and role."""
+    """The verifications by subject and role."""
     proofs: Proofs = {}
     for role, subject in cast:
         proofs.setdefault(subject.name, {})[role] = proof(subject, role)

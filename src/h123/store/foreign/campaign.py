@@ -204,7 +204,7 @@ def _trial(
 
 
 def _name(path: Path) -> str:
-    """As text, also where it is not UTF-8."""
+    """The name as text, even where it is not UTF-8."""
     return path.name.encode(errors="replace").decode()
 
 

@@ -21,7 +21,7 @@ COUNT = "count"
 MOST_REQUESTS = 5_000_000
 Tool = Literal["autocannon", "locust", "nighthawk"]
 Step = tuple[Decimal, str]
-"""A share of all requests, and the time that so many took at most."""
+"""A share of all requests, and the time that this share took at most."""
 _HOW: Mapping[Tool, str] = {
     "autocannon": "autocannon --json ... > FILE",
     "locust": "locust --headless --csv NAME ..., which writes NAME_stats.csv",
@@ -54,7 +54,7 @@ def _json(file: TextIO) -> Any:
 
 
 def _count(value: Any) -> int:
-    """Of requests. Raises ValueError for more than one run may have."""
+    """A number of requests. Raises ValueError for more than one run may have."""
     count = Decimal(value)
     if not 0 <= count <= MOST_REQUESTS:
         raise ValueError(f"over {MOST_REQUESTS} requests in a run, or fewer than none")

@@ -49,7 +49,7 @@ def stem(path: Path) -> str:
 
 
 def from_name(path: Path, patterns: list[str]) -> Fields:
-    """What the first pattern that fits finds in the file's name. Raises UserError where none fits."""
+    """The labels that the first matching pattern finds in the file's name. Raises UserError where none matches."""
     for pattern in patterns:
         if (labels := _match_labels(pattern, stem(path))) is not None:
             return labels

@@ -38,12 +38,12 @@ _NO_COLUMN = "correct the name in the schema, or name the schema of the tool tha
 
 @dataclass(frozen=True)
 class TrialLabels:
-    """Which trial a request belongs to; labels as the file has them."""
+    """The trial that a request belongs to, with labels as the file has them."""
 
     block: str | None
     run: str
     levels: tuple[str, ...]
-    """In the order of the study's factors."""
+    """Levels in the order of the study's factors."""
 
 
 class ForeignTls(NamedTuple):
@@ -61,7 +61,7 @@ class ForeignSample(TypedDict):
     start_ns: int
     first_byte_ns: int | None
     end_ns: int | None
-    """None: of a request that failed at a time that is not known."""
+    """None: the request failed at an unknown time."""
     status: int
     bytes_up: int | None
     bytes_down: int | None
@@ -77,16 +77,16 @@ class ForeignRequest:
     sample: ForeignSample
     tls: ForeignTls | None
     began_ns: int | None
-    """By a clock that all runs have in common, if only to the second; None: not known."""
+    """The start by a clock that all runs have in common, perhaps only to the second. None: unknown."""
     timed: bool
     """Whether its times are exact."""
     count: int = 1
-    """So many requests like it."""
+    """The number of equal requests that it stands for."""
 
 
 @dataclass(frozen=True)
 class ForeignFile:
-    """What one file says."""
+    """The content of one file."""
 
     requests: list[ForeignRequest]
     redirects: int
@@ -147,7 +147,7 @@ def _rows(path: Path, schema: Schema) -> Iterator[_Row]:
 
 
 def _row(row: Fields, schema: Schema, file: str, line: int | str) -> _Row:
-    """Where no run is declared, a file is one."""
+    """One row. Where no run is declared, a file is one run."""
     samples = schema.samples
     sample = _sample(row, samples)
     run = f"{file}:{line}" if samples.rows == "runs" else _label(row, samples.run) or file
@@ -179,7 +179,7 @@ def _row(row: Fields, schema: Schema, file: str, line: int | str) -> _Row:
 
 
 def _level(row: Fields, schema: Schema, factor: str, sample: ForeignSample) -> str | None:
-    """None where a request that failed does not say."""
+    """The level of a factor. None where a failed request does not give it."""
     names, level = schema.study.factors[factor], _text(row, schema.samples.levels[factor])
     if level in names:
         return level
@@ -192,7 +192,7 @@ def _level(row: Fields, schema: Schema, factor: str, sample: ForeignSample) -> s
 
 
 def _levels(path: Path, schema: Schema, rows: list[_Row]) -> tuple[str, ...]:
-    """Those of requests that do not say theirs: the file's, where all others have the same."""
+    """The levels for requests that do not give theirs: the file's, where all others have the same."""
     levels_of_file = []
     for index, factor in enumerate(schema.study.factors):
         levels = {row.levels[index] for row in rows}
@@ -253,7 +253,7 @@ def _sample(row: Fields, samples: Samples) -> ForeignSample:
 
 
 def _tls(row: Fields, samples: Samples) -> ForeignTls | None:
-    """None where neither is known; an empty field says nothing."""
+    """The TLS facts. None where neither is known; an empty field says nothing."""
     version = _text(row, samples.tls) if samples.tls else ""
     resumed = _text(row, samples.resumed) if samples.resumed else ""
     if version:
@@ -264,8 +264,8 @@ def _tls(row: Fields, samples: Samples) -> ForeignTls | None:
 
 
 def _times(row: Fields, samples: Samples, *, failed: bool) -> tuple[int, int | None, str]:
-    """Start and end in ns, and why the request failed where the end says so. A request of which only the duration is
-    known starts at 0 (`Samples.timed` is false), as does one that failed and has no start."""
+    """Start and end in ns, and why the request failed where the end says so. A request with only a duration starts at 0
+    (`Samples.timed` is false), as does one that failed and has no start."""
     start, end = (_moment(row, name, samples, failed=failed) for name in ("start", "end"))
     if samples.latency is None:
         if start is None or end is None:
@@ -291,7 +291,7 @@ def _moment(row: Fields, name: str, samples: Samples, *, failed: bool) -> int | 
 
 
 def _duration(row: Fields, name: str, source: ColumnSource, *, failed: bool) -> int | None:
-    """None where none is written, as of requests that failed."""
+    """The duration. None where the file has none, as for failed requests."""
     text = _text(row, source)
     if is_absent(text):
         return None

@@ -1,7 +1,7 @@
-"""What curl's scorecard.py writes with `--json`: its cards read as runs, and campaigns written as cards.
+"""The files that curl's scorecard.py writes with `--json`: reads cards as runs, and writes campaigns as cards.
 
-A card holds one build of curl with one protocol against one server. Each cell is the mean rate of a few whole runs of
-curl: bytes a second in `downloads` and `uploads`, requests a second in `requests`.
+A card holds one build of curl with one protocol against one server. Each cell is the mean rate of a few whole runs
+of curl: bytes a second in `downloads` and `uploads`, requests a second in `requests`.
 """
 
 import re
@@ -23,15 +23,16 @@ _AT_A_TIME = re.compile(r"(\d+) max")
 _UNITS = ((1024**3, "GB"), (1024**2, "MB"), (1024, "KB"))
 _NEAR = 1.1
 _NO_VALUE = -1
-"""What scorecard.py writes where no run succeeded."""
+"""The value that scorecard.py writes where no run succeeded."""
 
 
 @dataclass(frozen=True)
 class CardRun:
-    """What one cell says: so many transfers took that long. Of several runs, the mean rate's."""
+    """The content of one cell: a number of transfers, and the time that they took. For several runs, that of the mean
+    rate."""
 
     where: str
-    """Which cell, in words."""
+    """The cell, in words."""
     columns: dict[str, str]
 
 
@@ -95,30 +96,30 @@ def _runs(table: str, content: Mapping[str, Any], meta: Mapping[str, str]) -> It
 
 
 def _binary(size: int) -> str:
-    """As the levels of studies are named: 10KiB."""
+    """Format a size as studies name levels: 10KiB."""
     return _sized(size).replace("B", "iB") if size >= _UNITS[-1][0] else _sized(size)
 
 
 def _sized(size: float) -> str:
-    """As scorecard.py writes sizes: 10KB means 10 x 1024 bytes."""
+    """Format a size as scorecard.py does: 10KB means 10 x 1024 bytes."""
     factor, unit = next(((factor, unit) for factor, unit in _UNITS if size >= factor), (1, "B"))
     return f"{size / factor:.0f}{unit}"
 
 
 @dataclass(frozen=True)
 class CardLoad:
-    """What one cell of a card asks for."""
+    """The load of one cell of a card."""
 
     upload: bool
     size: int
     users: int
-    """At a time."""
+    """Transfers at a time."""
     requests: int
-    """Of each."""
+    """Requests of each user."""
 
     @property
     def count(self) -> int:
-        """Of all."""
+        """Requests of all users."""
         return self.users * self.requests
 
 

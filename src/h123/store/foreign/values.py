@@ -8,7 +8,7 @@ from decimal import Decimal
 from h123.store.compact import LIMIT
 
 NONE = {"", "-", "--", "err", "error", "fail", "failed", "n/a", "na", "nan", "none", "null", "inf", "infinity"}
-"""In the place of a number that a failed request does not have."""
+"""Words in place of a number that a failed request does not have."""
 TIMEOUTS = {"timeout", "timed out", "time out", "timedout"}
 _SCALE = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 _EPOCH_NS = (946_684_800 * 10**9, 7_258_118_400 * 10**9)
@@ -16,7 +16,7 @@ _EPOCH_NS = (946_684_800 * 10**9, 7_258_118_400 * 10**9)
 _EXCERPT = 60
 """Characters of something that should not be there."""
 _MOST_DIGITS = 40
-"""Of a number; `1e999999` would take minutes to write out."""
+"""The most digits of a number; `1e999999` would take minutes to write out."""
 
 
 class WrongValue(ValueError):
@@ -32,7 +32,7 @@ def quoted(text: str) -> str:
 
 
 def is_absent(text: str) -> bool:
-    """Whether this stands for no number."""
+    """Whether the text stands for a missing number."""
     return text.strip().lower() in NONE | TIMEOUTS
 
 
@@ -54,7 +54,7 @@ def time_ns(name: str, text: str, unit: str) -> int:
 
 
 def coarse(text: str, unit: str) -> bool:
-    """Whether a date is in whole seconds, in which requests cannot be told apart."""
+    """Whether a date is in whole seconds, which do not distinguish requests."""
     return unit == "unix" and re.fullmatch(r"\d{1,11}|[^.]*T[^.]*", text.strip()) is not None
 
 
@@ -110,7 +110,7 @@ def one_of(name: str, text: str, allowed: Iterable[str]) -> str:
 
 
 def status(text: str) -> int | None:
-    """Of `200`, `200.0`, `200 OK` and `HTTP/1.1 200 OK`; None: what is written is no status."""
+    """The status in `200`, `200.0`, `200 OK` or `HTTP/1.1 200 OK`. None: the text is no status."""
     if match := re.fullmatch(r"(?:HTTP/[\d.]+ +)?(\d{3})(?:\.0+| .*)?|(-?\d{1,9})", text.strip(), re.ASCII | re.DOTALL):
         return max(int(match[1] or match[2]), 0)
     return None
