@@ -133,11 +133,11 @@ def test_where_system_calls_are_filtered_the_lab_says_so_and_offers_the_virtual_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with somebody(filtered=True) as user:
-        told = json.loads(user.run(str(user.lab), "ways").stdout)
-        assert told["chosen"] == "virtual-clock"
-        assert [way["open"] for way in told["ways"]] == [False, False, True]
-        assert "filter for system calls" in told["ways"][1]["detail"]
-        offer = MachineOffer(told["chosen"], [OfferedWay(**way) for way in told["ways"]])
+        offered_ways = json.loads(user.run(str(user.lab), "ways").stdout)
+        assert offered_ways["chosen"] == "virtual-clock"
+        assert [way["open"] for way in offered_ways["ways"]] == [False, False, True]
+        assert "filter for system calls" in offered_ways["ways"][1]["detail"]
+        offer = MachineOffer(offered_ways["chosen"], [OfferedWay(**way) for way in offered_ways["ways"]])
         monkeypatch.setattr("h123.execution.machine.ways", lambda: offer)
         study = load_study(find_study("quick"))
         with pytest.raises(UserError) as refused:

@@ -61,8 +61,9 @@ def image(wheels: list[Path]) -> Iterator[str]:
 @pytest.fixture
 def containers(image: str, tmp_path: Path) -> Containers:
     """Docker's own profile comes with a module of Go."""
+    assert image.startswith(NAME)
     module = json.loads(run(["go", "mod", "download", "-json", PROFILES], cwd=tmp_path))
-    assert (image[:4], module["Sum"]) == ("loca", PROFILES_SUM)
+    assert module["Sum"] == PROFILES_SUM
     tmp_path.chmod(0o777)
     return Containers(tmp_path, Path(module["Dir"], "default.json"))
 
