@@ -22,7 +22,7 @@ from rich.console import Console
 
 from drawn import campaign
 from h123.analysis import analyse
-from h123.report import print_summary, write_report
+from h123.report import print_answer, print_summary, write_report
 from h123.report.text.words import cell_name, level, place, ratio, verdict_word
 from h123.study import metric
 from hasty import NO_PICTURES
@@ -53,11 +53,20 @@ class Text:
 
 
 def terminal(verdicts: Verdicts, width: int = _WIDE) -> Text:
-    """What `h123 run` prints."""
+    """What `h123 run --details` prints."""
     console = Console(width=width, file=io.StringIO())
     print_summary(verdicts, console)
     assert isinstance(console.file, io.StringIO)
     return Text("terminal", console.file.getvalue().replace("\u00a0", " ").splitlines())
+
+
+def screen(verdicts: Verdicts) -> Text:
+    """What `h123 run` prints without --details, however long it is."""
+    console = Console(width=100, file=io.StringIO())
+    print_answer(verdicts, console, most=1000)
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().replace("\n    ", " ").splitlines()
+    return Text("screen", lines)
 
 
 def page(text: str) -> Text:
@@ -333,7 +342,7 @@ def disagreements(seed: int, folder: Path) -> list[str]:
     verdicts = analyse(made)
     with NO_PICTURES:
         report = page(write_report(made).read_text("utf-8"))
-    return contradictions(verdicts, terminal(verdicts), report)
+    return contradictions(verdicts, terminal(verdicts), screen(verdicts), report)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def test_so_does_its_analysis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     out_console.width = 200
     with out_console.capture() as shown:
         print_summary(analyse(folder), out_console, folder.path)
-    assert "`h123 run --out '~:x:<i>&amp;'\"'\"'\" ' --blocks" in shown.get().replace("\n", " ")
+    assert "h123 run --out '~:x:<i>&amp;'\"'\"'\" ' --blocks" in shown.get().replace("\n", " ")
 
 
 @pytest.mark.parametrize("name", [b"a\nb", b"\x1b", b"t\tb", b"\xff", b"d/\xff/e", b"del\x7f", b"c[1]", b"*", b"a?"])

@@ -63,7 +63,7 @@ def test_an_old_value_of_a_study(h123: Tool) -> None:
     done = h123("plan", "old.yaml")
     assert done.returncode == 0, done.stderr
     line = next(number for number, each in enumerate(study.read_text().splitlines(), 1) if "own" in each)
-    assert f"old.yaml:{line}: `congestion: own` is `default` now" in done.stderr
+    assert f"old.yaml:{line}: congestion: own is default now" in done.stderr
     assert load_study(study).settings["congestion"] == "default"
 
 
@@ -87,8 +87,8 @@ def test_old_keys_of_a_study(h123: Tool) -> None:
     done = h123("plan", "old.yaml")
     assert done.returncode == 0, done.stderr
     line = len(text.splitlines()) + 1
-    assert f"old.yaml:{line}: `only` is `filter` now; the next version will not know the old key" in done.stderr
-    assert f"old.yaml:{line + 2}: `may_load` is `allow_remote_load` now" in done.stderr
+    assert f"old.yaml:{line}: only is filter now; the next version will not know the old key" in done.stderr
+    assert f"old.yaml:{line + 2}: may_load is allow_remote_load now" in done.stderr
     assert load_study(study).filter == {"network": ["lan"]}
     assert load_study(study).servers["mine"].allow_remote_load
 

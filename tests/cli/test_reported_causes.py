@@ -52,7 +52,7 @@ CASES = {
         ("--networks", "udp-passed", "--protocols", "h2,h3", "--load", "4x10"),
         (
             "ms more than one of base: 20 ms more for waiting for the server. With protocol HTTP/3",
-            "ms more for waiting for the server. Transport",
+            "ms more for waiting for the server.",
         ),
         ("go",),
     ),
@@ -71,7 +71,7 @@ CASES = {
         "node limits.mjs --streams 100",
         "2000",
         ("--networks", "us-us", "--protocols", "h2", "--load", "16x10"),
-        ("less for waiting for a place on a connection (4 at a time)",),
+        ("less for waiting for a free connection (4 at a time)",),
         ("node",),
     ),
     "Nagle": Case(
@@ -86,7 +86,7 @@ CASES = {
         f"./service -cert tls/chain-{CHAIN}/cert.pem -key tls/chain-{CHAIN}/key.pem",
         "orders",
         ("--networks", "far.yaml", "--protocols", "h2,h3", "--load", "1x3"),
-        ("more for one more round trip, as certificates were too long for QUIC's anti-amplification limit",),
+        ("more for a round trip for certificates beyond QUIC's anti-amplification limit",),
         ("go",),
     ),
     "small TLS records": Case(

@@ -125,7 +125,7 @@ def test_ones_own_is_verified_for_measuring(
     monkeypatch.setattr(verification, "move_each", lambda *_: None)
     with suppress(UserError):
         verify_subjects([catalogue()["small"]], False, "server", only=None)
-    assert ("Verified for measuring, not for the catalogue (`h123 publish`): small" in capsys.readouterr().out) == said
+    assert ("Verified for measuring, not for the catalogue (h123 publish): small" in capsys.readouterr().out) == said
 
 
 def test_who_asks_must_be_the_one_that_is_here(h123: Tool, manifest: Path) -> None:

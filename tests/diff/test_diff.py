@@ -50,7 +50,7 @@ def test_what_became_slower_is_found_where_it_did(make: Make) -> None:
     assert slower["low"] > 1.1
     assert (len(slower["before"]), len(slower["after"])) == (6, 6)
     assert row(found, "h2", "poor")["low"] < 1 < row(found, "h2", "poor")["high"]
-    words = {tuple(one.held.cell.values()): one.word for one in _held(found, "latency after/before <= 1.1").cells}
+    words = {tuple(one.figure.cell.values()): one.word for one in _held(found, "latency after/before <= 1.1").cells}
     assert words["h3", "poor"] == "failed"
     assert words["h2", "poor"] == "passed"
     assert [change["what"] for change in found["changes"]] == ["study, seed"]
@@ -144,7 +144,7 @@ def test_what_is_left_of_failures_is_not_judged(make: Make) -> None:
     found = differ(make("before"), make("after", spoil=_fails))
     assert "of its requests failed before" in row(found, "h3", "poor")["withheld"]
     assert row(found, "h2", "poor")["withheld"] is None
-    words = {tuple(one.held.cell.values()): one.word for one in _held(found, "latency after/before <= 9").cells}
+    words = {tuple(one.figure.cell.values()): one.word for one in _held(found, "latency after/before <= 9").cells}
     assert words["h3", "poor"] == "undecided"
     assert words["h2", "poor"] == "passed"
 

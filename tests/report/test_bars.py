@@ -99,4 +99,4 @@ def test_the_report_has_what_the_study_asks_for(tmp_path: Path) -> None:
     page = write_report(folder).read_text()
     assert "<h2>By network</h2>" in re.sub(r' id="[^"]*"', "", page)
     assert (folder.path / "figures/chart-nets.svg").is_file()
-    assert page.count("HTTP/3, far, block 2: ") == 2  # on a desk and on a phone
+    assert page.count("<title>HTTP/3, far, block 2: ") == 2  # on a desk and on a phone

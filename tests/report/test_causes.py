@@ -79,7 +79,7 @@ def test_a_level_of_two_comparisons_is_drawn_once() -> None:
     other = {**ROW, "a": "h2", "b": "h1"}
     other["parts"] = [{**part, "a_seconds": part["b_seconds"], "b_seconds": 0.001} for part in ROW["parts"]]
     drawn = inline(causes_figure([ROW, other]))
-    assert drawn.count("HTTP/2 spends 60.5 ms on round trips to connect") == 2  # wide and narrow
+    assert drawn.count("HTTP/2 spends 60.5 ms on round trips to connect</title>") == 2  # wide and narrow
 
 
 LOSSES = {"a_seconds": 0.02, "b_seconds": 0.039, "a_held": 0.0, "b_held": 0.0121}

@@ -26,7 +26,7 @@ def test_the_summary_names_the_folder_and_the_stored_text_does_not(tmp_path: Pat
     folder = make_campaign(tmp_path / "my campaign", Scenario(seed=2, disturbed=lambda *_: 0.1, blocks=6))
     verdicts = analyse(folder)
     printed = said(verdicts, Path("my campaign"))
-    assert "`h123 run --out 'my campaign' --retry`" in printed
+    assert "h123 run --out 'my campaign' --retry" in printed
     assert "--out DIR" not in printed
     assert "my campaign" not in json.dumps(verdicts["audit_summary"])
 

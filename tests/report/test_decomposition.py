@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from h123.analysis import analyse
-from h123.report import print_summary, write_report
+from h123.report import print_answer, print_summary, write_report
 from h123.report.figures.decomposition import split_figure
 from h123.report.text.explanations.decomposition import product
 from hasty import BLANK_PICTURES
@@ -89,3 +89,13 @@ def test_parts_without_data_draw_nothing(tmp_path: Path) -> None:
     print_summary(verdicts, console)
     assert isinstance(console.file, io.StringIO)
     assert "protocol × processing" not in console.file.getvalue()
+
+
+def test_one_screen_has_the_parts_too(campaign: tuple[Path, dict[str, Any], str]) -> None:
+    console = Console(width=100, file=io.StringIO())
+    print_answer(campaign[1], console)
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().splitlines()
+    assert len(lines) <= 30
+    after = lines[lines.index("Also found:") + 1 :]
+    assert any("≈" in line for line in after)

@@ -236,7 +236,7 @@ def test_a_campaign_that_compares_nothing_but_the_twin_says_so(tmp_path: Path) -
     said = "No answer: none of what the study compares is in this campaign."
     text = summary(analyse(folder))
     assert said in text
-    assert "Ratios are" not in text
+    assert "First against second" not in text
     with NO_PICTURES:
         assert said in write_report(folder).read_text()
 
@@ -278,9 +278,11 @@ def test_a_legend_explains_what_is_there_and_nothing_else(tmp_path: Path) -> Non
     """Of three campaigns: one with question marks, one without; one where levels are alike."""
     for number, scenario in enumerate([Scenario(seed=2, blocks=6), Scenario(seed=2, blocks=12), Scenario(seed=5)]):
         said = summary(analyse(make_campaign(tmp_path / str(number), scenario)))
-        table, _, _ = said.partition("Ratios are first / second")
-        marks = re.findall(r"(?<=\d) \?", table)
-        assert ("?: cannot tell yet" in table) is bool(marks)
+        table, _, legend = said.partition("First against second:")
+        legend = " ".join(legend.partition("Intervals and p values")[0].split())
+        for mark, meaning in {"▲": "better", "▼": "worse", "=": "the same", "?": "undecided"}.items():
+            there = bool(re.search(rf"(%|×[\d.,]+) {re.escape(mark)}", table.replace("\u00a0", " ")))
+            assert (f"{mark} {meaning}" in legend) is there
         _, _, below = table.partition("*: fastest")
         assert bool(below) is bool(re.search(r"s\*", table))
         assert below.lstrip().startswith(", or alike") is (

@@ -11,7 +11,7 @@ PAIR = {"cell": {"network": "far"}, "a": "new", "b": "base", "twin": False, "wit
 
 def _row(metric: str, seconds: float) -> dict[str, Any]:
     difference = {"seconds": seconds, "low": seconds, "high": seconds, "confidence": 0.96}
-    part = {"cause": "trip", "group": "trip", "words": f"parts of {metric}", "difference": difference}
+    part = {"cause": "made-up", "group": "trip", "words": f"parts of {metric}", "difference": difference}
     sides = {"a_seconds": 0.1 + seconds, "b_seconds": 0.1}
     return {**PAIR, "metric": metric, "blocks": 8, "difference": difference, "parts": [{**part, **sides}], **sides}
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 from html import unescape
 from pathlib import Path
@@ -10,20 +9,11 @@ from typing import Any
 
 import pytest
 
+from browser import BROWSER, LOOK, SILENT
 from h123.analysis import analyse
 from h123.report import write_report
 from h123.report.page.template import template
 from synthetic import Scenario, make_campaign
-
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-LOOK = ("headless", "no-sandbox", "disable-gpu", "no-first-run", "hide-scrollbars")
-SILENT = (
-    "disable-background-networking",
-    "disable-component-update",
-    "disable-sync",
-    "host-resolver-rules=MAP * ~NOTFOUND",
-)
-"""The browser is not to speak to anybody."""
 
 PROBE = """
 <pre id="probe"></pre><script>
@@ -119,7 +109,7 @@ def test_a_browser_sorts_filters_and_tells(tmp_path: Path) -> None:
     assert desk["answer"]["cells"] == phone["answer"]["cells"] == 3 * 3 * 7
     assert phone["answer"]["right"] <= 500
     assert set(desk["heads"]) == {"none"}
-    assert [text for text in phone["heads"] if "HTTP/" in text and " / " not in text] == [
+    assert [text for text in phone["heads"] if "HTTP/" in text and " v " not in text] == [
         '"HTTP/1.1"',
         '"HTTP/2"',
         '"HTTP/3"',

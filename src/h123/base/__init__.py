@@ -11,6 +11,7 @@ __all__ = [
     "limits",
     "paths",
     "processes",
+    "relative",
     "roots",
     "strict",
     "terminal",

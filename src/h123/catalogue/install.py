@@ -189,10 +189,10 @@ def _check_sources(subject: Subject, before: Mapping[Path, str]) -> None:
     changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
     if changed:
         raise UserError(
-            f"subject {subject.name}: the build writes into the subject's own folder, such as {changed[0]}, so it "
-            "would have to be built again each time",
-            remedy=f"let install.build in {subject.workshop / MANIFEST} write into {{prefix}} alone (or into a folder "
-            f"named {' or '.join(sorted(_BYPRODUCTS))}), and put the folder back as it was",
+            f"subject {subject.name}: the build writes into the subject's own folder, such as {changed[0]}, "
+            "which forces a new build each time",
+            remedy=f"let install.build in {subject.workshop / MANIFEST} write only into {{prefix}} or a folder named "
+            f"{' or '.join(sorted(_BYPRODUCTS))}",
             status=1,
         )
 

@@ -246,9 +246,9 @@ def check_container(words: Sequence[str], installed: bool) -> None:
     engine = PurePath(words[0]).name
     if engine == "docker":
         raise UserError(
-            "docker's containers are its daemon's, outside of the lab, where no client of the lab reaches them",
-            remedy="`podman run --rm --network host --pid host IMAGE`, which needs no daemon; or start it with its "
-            "port published, `docker run -p 8443:8443 -p 8443:8443/udp IMAGE`, and ask it with --url alone",
+            "docker's daemon runs its containers outside the lab, where the lab's clients cannot reach them",
+            remedy="use `podman run --rm --network host --pid host IMAGE`, or start the container yourself with "
+            "`docker run -p 8443:8443 -p 8443:8443/udp IMAGE` and give --url alone",
         )
     if engine == "podman" and not installed:
         raise UserError(

@@ -118,8 +118,7 @@ def _check_streams(subject: Subject, server: Server, parameters: Demand) -> None
         raise UserError(
             f"server {subject.name} has at most {allowed} requests of a connection under way at once over "
             f"{parameters.protocol}, and the study has {streams} users on one",
-            remedy=f"write `connections: per-user`, or a number of connections with at most {allowed} users on each; "
-            "or have fewer users; or choose another server",
+            remedy="write `connections: per-user` or more connections, have fewer users, or choose another server",
         )
 
 

@@ -11,6 +11,8 @@ from h123.cli import completion
 if TYPE_CHECKING:
     from h123.documents.shard import Shard
 
+ADVANCED = "Advanced"
+"""The part of a command's help with options that are seldom needed."""
 NETWORKS = "lan,home,cellular,poor"
 """The default networks of `compare`."""
 
@@ -64,7 +66,10 @@ BlocksOption = Annotated[
 SeedOption = Annotated[
     int | None,
     typer.Option(
-        min=0, help="Seed for the order of trials and for the links. [default: the study's]", show_default=False
+        min=0,
+        help="Seed for the order of trials and for the links. [default: the study's]",
+        show_default=False,
+        rich_help_panel=ADVANCED,
     ),
 ]
 ScaleOption = Annotated[
@@ -73,10 +78,16 @@ ScaleOption = Annotated[
         metavar="S",
         help="Multiply the number of requests by S (0 < S <= 1), down to one per user. Nothing else changes.",
         show_default=False,
+        rich_help_panel=ADVANCED,
     ),
 ]
 ForceOption = Annotated[
-    bool, typer.Option("--force", help="Replace what is there. Without it an existing file is left alone.")
+    bool,
+    typer.Option(
+        "--force",
+        help="Replace what is there. Without it an existing file is left alone.",
+        rich_help_panel=ADVANCED,
+    ),
 ]
 FilterOption = Annotated[
     list[str] | None,
@@ -103,6 +114,7 @@ TransportOption = Annotated[
         "size, window after idle), and what cannot is named (docs/fairness.md). [default: the study's, otherwise "
         "deployed]",
         show_default=False,
+        rich_help_panel=ADVANCED,
     ),
 ]
 JobsOption = Annotated[
@@ -115,6 +127,7 @@ JobsOption = Annotated[
         "h123 chooses from the link rates and the processor time that trials take. Under the virtual clock the default "
         "is one per processor.",
         show_default=False,
+        rich_help_panel=ADVANCED,
     ),
 ]
 ShardOption = Annotated[

@@ -16,6 +16,7 @@ from h123.analysis import (
 from h123.analysis import answers_words as answers_words_of
 from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.sections import Verdicts
+from h123.base.relative import signed_with_interval
 from h123.base.units import Unit, format_value
 from h123.diff import FEWEST, Diff, DiffRow
 from h123.diff import blocks_to_part as blocks_to_part_unpaired
@@ -49,14 +50,15 @@ class GateFigure:
 
     @property
     def words(self) -> str:
-        """`1.073 (1.061 to 1.090)`, `187 ms (181 ms to 193 ms)`."""
+        """`+7.3 % (+6.1 % to +9 %)`, `187 ms (181 ms to 193 ms)`."""
         if self.value is None:
             return "not known"
-        low, high = ("without bound" if bound is None else self._format(bound) for bound in (self.low, self.high))
-        return f"{self._format(self.value)} ({low} to {high})"
-
-    def _format(self, number: float) -> str:
-        return f"{number:.3f}" if self.unit is None else format_value(number, self.unit)
+        if self.unit is None:
+            return signed_with_interval(self.value, self.low, self.high)
+        low, high = (
+            "without bound" if bound is None else format_value(bound, self.unit) for bound in (self.low, self.high)
+        )
+        return f"{format_value(self.value, self.unit)} ({low} to {high})"
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ class GateCell:
 
     @property
     def figures(self) -> str:
-        """`1.073 (1.061 to 1.090)`."""
+        """`+7.3 % (+6.1 % to +9 %)`."""
         return self.figure.words
 
 
@@ -60,8 +60,7 @@ class ConditionOutcome:
 
 def worst(words: Sequence[Word]) -> Word:
     """failed before undecided before passed."""
-    order: tuple[Word, ...] = ("failed", "undecided", "passed")
-    return next(word for word in order if word in words)
+    return min(words, key=_order)
 
 
 def judge(condition: Condition, figures: Sequence[GateFigure], *, unfinished: str | None = None) -> ConditionOutcome:
@@ -115,19 +114,24 @@ def _cure(have: int, needed: int | None) -> str:
 
 
 _SHOWN = 8
-"""Cells of a condition that are listed one by one, the worst first."""
+"""Cells of a condition that have a line each, the worst first."""
 
 
 def gate_row(outcomes: Sequence[ConditionOutcome]) -> GateRow:
     """The outcome for verdicts.json, the terminal and the page."""
     word = worst([outcome.word for outcome in outcomes])
-    return {"verdict": word, "lines": [f"Gate: {word}", *(line for outcome in outcomes for line in _lines(outcome))]}
+    ordered = sorted(outcomes, key=lambda outcome: _order(outcome.word))
+    return {"verdict": word, "lines": [f"Gate: {word}", *(line for outcome in ordered for line in _lines(outcome))]}
+
+
+def _order(word: Word) -> int:
+    """The worst first."""
+    return ("failed", "undecided", "passed").index(word)
 
 
 def _lines(outcome: ConditionOutcome) -> Iterator[str]:
     yield f"Required, {outcome.condition}: {outcome.word}"
-    order = list(STATUS)[::-1]
-    cells = sorted(outcome.cells, key=lambda cell: order.index(cell.word))
+    cells = sorted(outcome.cells, key=lambda cell: _order(cell.word))
     for cell in cells[:_SHOWN]:
         yield f"{cell.place or 'all'}: {cell.figures}, {cell.word}: {cell.why}"
     if more := cells[_SHOWN:]:

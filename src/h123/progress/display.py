@@ -1,6 +1,7 @@
 """Shows progress while trials run: the trial, how far the campaign is, and the time left."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NotRequired, Protocol, TypedDict
 
@@ -13,6 +14,8 @@ from h123.documents import Reason
 
 NAMES_SHOWN = 3
 """The display names at most this many of the trials that run at once."""
+EVERY_TRIALS, EVERY_S = 10, 30.0
+"""Without a terminal: the trials, or the time, after which another line is printed."""
 
 
 @dataclass(frozen=True)
@@ -75,12 +78,12 @@ class _Blocks:
         self._blocks_done = 0
 
     def completed(self, standing: Standing) -> list[str]:
-        """Lines about the estimates so far, if a block has been completed since the last call."""
+        """The estimates so far, on one line; nothing if no block has been completed since."""
         if standing.blocks_done <= self._blocks_done or not standing.so_far:
             return []
         self._blocks_done = standing.blocks_done
         head = f"so far, not final ({self._blocks_done} of {standing.blocks} blocks complete)"
-        return [f"{head}: {line}" for line in _lines(standing.so_far)]
+        return [f"{head}: {'; '.join(_lines(standing.so_far))}"]
 
 
 def _lines(estimates: Sequence[InterimEstimate]) -> list[str]:
@@ -142,12 +145,19 @@ class LiveDisplay:
 
 
 class LineDisplay:
-    """Prints lines for logs and pipes. Messages that repeat make one line."""
+    """Prints one line every ten trials or thirty seconds, for logs and pipes.
 
-    def __init__(self, console: Console) -> None:
+    Of failed attempts it prints the first with each reason. It counts the others, and those that the machine disturbed.
+    """
+
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
         self._console = console
+        self._clock = clock
         self._blocks = _Blocks()
         self._last = ""
+        self._printed_at = clock()
+        self._ended = self._disturbed = self._failed = 0
+        self._reasons: set[str] = set()
 
     def __enter__(self) -> "LineDisplay":
         return self
@@ -164,23 +174,53 @@ class LineDisplay:
             self._print(line)
 
     def end(self, event: AttemptOutcome, standing: Standing) -> None:
-        name = event["trial"] + (f" attempt {event['attempt']}" if event["attempt"] > 1 else "")
-        place = f"[{standing.done}/{standing.total}, {format_span(standing.left_s)} left]"
-        self._print(f"{place} {name}: {event['seconds'] or 0.0:.1f} s, {_outcome(event)}")
-        for line in self._blocks.completed(standing):
-            self._print(line)
+        self._ended += 1
+        self._disturbed += bool(event.get("disturbed"))
+        self._failed += bool(event["reasons"])
+        for reason in event["reasons"]:
+            if reason["code"] not in self._reasons:
+                self._reasons.add(reason["code"])
+                self._print(f"{event['trial']}: invalid, {reason['code']}: {reason['detail']}")
+        if (
+            self._ended >= EVERY_TRIALS
+            or self._clock() - self._printed_at >= EVERY_S
+            or standing.done == standing.total
+        ):
+            self._ended = 0
+            self._printed_at = self._clock()
+            self._print(self._progress(standing))
+
+    def _progress(self, standing: Standing) -> str:
+        """`[40/144, 5 min 3 s left] 2 disturbed; so far ...`"""
+        counts = [f"{self._disturbed} disturbed"] * (self._disturbed > 0) + [f"{self._failed} invalid"] * (
+            self._failed > 0
+        )
+        notes = [", ".join(counts), *self._blocks.completed(standing)]
+        head = f"[{standing.done}/{standing.total}, {format_span(standing.left_s)} left]"
+        return " ".join([head, "; ".join(filter(None, notes))]).rstrip()
 
     def _print(self, line: str) -> None:
         self._last = line
         self._console.print(line, soft_wrap=True)
 
 
-def _outcome(event: AttemptOutcome) -> str:
-    if event["reasons"]:
-        return "; ".join(f"INVALID {r['code']}: {r['detail']}" for r in event["reasons"])
-    if event.get("disturbed"):
-        return f"disturbed: up to {event['disturbance'] or 0.0:.0%} of a time may be the machine's"
-    return "ok"
+class NoDisplay:
+    """Nothing is shown."""
+
+    def __enter__(self) -> "NoDisplay":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        pass
+
+    def show(self, standing: Standing) -> None:
+        pass
+
+    def end(self, event: AttemptOutcome, standing: Standing) -> None:
+        pass
+
+    def say(self, text: str, standing: Standing) -> None:
+        pass
 
 
 def _listed(names: list[str]) -> str:
@@ -189,6 +229,8 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:NAMES_SHOWN]) + more
 
 
-def display_for(console: Console) -> Display:
-    """The display that fits `console`."""
+def display_for(console: Console, *, quiet: bool = False) -> Display:
+    """The display that fits `console`; none if it is to be quiet."""
+    if quiet:
+        return NoDisplay()
     return LiveDisplay(console) if console.is_terminal else LineDisplay(console)

@@ -9,15 +9,15 @@ COLOURS = {
     "paper": "#fefefe",
     "band": "#e9eef2",
     "better": "#0b6fa8",
-    "worse": "#c2500a",
+    "worse": "#b64a08",
     "equivalent": "#0a7d62",
-    "inconclusive": "#6f7781",
+    "inconclusive": "#646c76",
     "dot": "#3f6387",
     "other-dot": "#96690f",
     "queue": "#8a4d9e",
-    "waiting": "#c9ced5",
-    "awaiting": "#d9962b",
-    "receiving": "#5fa88f",
+    "waiting": "#8b939c",
+    "awaiting": "#bb7a1b",
+    "receiving": "#47937a",
 }
 """Name to colour on paper. Okabe-Ito hues, darkened: apart for colour-blind eyes, and never the only sign of a verdict.
 

@@ -1,8 +1,8 @@
-"""The answer in a terminal of 80 columns: values, then differences in words, then the tables, then what to distrust."""
+"""The whole answer in a terminal: values, then differences in words, then the tables, then what to distrust."""
 
 import re
 import textwrap
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -13,27 +13,37 @@ from rich.text import Text
 
 from h123.analysis import headline
 from h123.analysis.comparisons.rows import JudgedComparison
-from h123.analysis.provenance.gate import GatePart
+from h123.analysis.explanations.causes import CausesRow
 from h123.analysis.sections import Verdicts
 from h123.base.paths import typed
+from h123.base.relative import signed
+from h123.base.terminal.console import with_commands
 from h123.base.units import format_seconds
-from h123.report.text.answer import AnswerRow, AnswerTable, answers, cold, findings, no_answer, shown_ratio
+from h123.report.brief.answer import print_gate
+from h123.report.text.answer import AnswerRow, AnswerTable, answers, cold, findings, no_answer
 from h123.report.text.constant_factors import common, common_line, without
 from h123.report.text.difference import confidence, sentence
 from h123.report.text.explanations import causes
 from h123.report.text.explanations.reasons import later_lines
 from h123.report.text.headline import ENOUGH_TO_READ, headline_sentences
-from h123.report.text.outcomes import gate_lines, outcomes
+from h123.report.text.outcomes import outcomes
 from h123.report.text.sections import below, first_lines, last, trust
-from h123.report.text.words import cell_name, level, standing, unbroken, verdict_word
+from h123.report.text.words import cell_name, level, standing, unbroken
 from h123.study import metric
 
 ABREAST = 3
 """Pairs that a table of 80 columns has room for."""
 _STYLES = {"better": "blue", "worse": "yellow", "equivalent": "green", "inconclusive": "dim"}
 
+_MARKS = {"better": "\u25b2", "worse": "\u25bc", "equivalent": "=", "inconclusive": "?"}
+_MEANINGS = {
+    "\u25b2": "better",
+    "\u25bc": "worse",
+    "=": "the same within the margin",
+    "?": "undecided",
+    "\u2013": "not judged",
+}
 _FOLDER = re.compile("(--out[ \u00a0])DIR\\b")
-_GATE_STYLES = {"passed": "green", "failed": "red", "undecided": "yellow"}
 
 
 def print_summary(verdicts: Verdicts, console: Console, folder: Path | None = None) -> None:
@@ -54,9 +64,7 @@ def print_summary(verdicts: Verdicts, console: Console, folder: Path | None = No
         for table in _tables(list(members)):
             console.print(table)
     if comparisons:
-        unknown = "?: cannot tell yet. " if any(map(_unknown, comparisons)) else ""
-        meaning = f"{unknown}Ratios are first / second; intervals and p values are in the report."
-        _say(console, meaning, style="dim")
+        _say(console, _legend(comparisons), style="dim")
     console.print()
     for paragraph in trust(verdicts) + last(verdicts):
         _say(console, _addressed(paragraph, folder))
@@ -68,22 +76,12 @@ def _addressed(line: str, folder: Path | None) -> str:
     return _FOLDER.sub(lambda match: match[1] + typed(folder).replace(" ", "\u00a0"), line) if folder else line
 
 
-def print_gate(verdicts: GatePart, console: Console) -> None:
-    """Print what became of the campaign's conditions; nothing where nothing is required."""
-    for number, line in enumerate(gate_lines(verdicts)):
-        style = "" if number else f"bold {_GATE_STYLES[verdicts['gate']['verdict']]}"
-        indent = 0 if not number else 2 if line.startswith("Required, ") else 4
-        _say(console, line, style=style, indent=indent)
-
-
 def print_causes(verdicts: Verdicts, console: Console, only: Mapping[str, Collection[str]]) -> None:
     """Print what requests spent their time on, for the cells that `only` names (levels by factor).
 
     Raises UserError where there is nothing to print.
     """
-    rows = [row for row in causes.cause_rows(verdicts) if _matches(row["cell"], only)]
-    if not rows:
-        raise causes.no_causes_error(verdicts)
+    rows = chosen_causes(verdicts, only)
     same = common(verdicts)
     _say(console, common_line(same), style="dim")
     for row in without(rows, same):
@@ -105,6 +103,15 @@ def print_causes(verdicts: Verdicts, console: Console, only: Mapping[str, Collec
     _say(console, causes.PAIRED, style="dim")
     for line in later_lines(without([c for c in verdicts["comparisons"] if _matches(c["cell"], only)], same)):
         _say(console, line)
+
+
+def chosen_causes(verdicts: Verdicts, only: Mapping[str, Collection[str]]) -> list[CausesRow]:
+    """What requests spent their time on, of the cells that `only` names (levels by factor). Raises UserError where
+    that is not known."""
+    rows = [row for row in causes.cause_rows(verdicts) if _matches(row["cell"], only)]
+    if not rows:
+        raise causes.no_causes_error(verdicts)
+    return rows
 
 
 def _matches(cell: Mapping[str, str], only: Mapping[str, Collection[str]]) -> bool:
@@ -142,12 +149,12 @@ def _print_answer(verdicts: Verdicts, console: Console) -> None:
 
 def _answer_table(answer: AnswerTable, *, ratios: bool) -> Table:
     pairs = answer.pairs if ratios else []
-    heads = [" /\n".join(map(level, pair)) for pair in pairs]
+    heads = [" v\n".join(map(level, pair)) for pair in pairs]
     table = _plain_table("", *map(level, answer.levels), *heads, answer.metric.words.best)
     for row in answer.rows:
         values = [Text(row.value(name), style="bold" if name in row.best.levels else "") for name in answer.levels]
         best = Text(row.words, style="bold" if row.best.levels else "dim")
-        table.add_row(_row_name(answer, row), *values, *map(row.ratio, pairs), best)
+        table.add_row(_row_name(answer, row), *values, *map(row.change, pairs), best)
     return table
 
 
@@ -189,7 +196,7 @@ def _say(console: Console, text: str, *, style: str = "", indent: int = 0) -> No
         break_on_hyphens=False,
     )
     for line in lines:
-        console.print(Text(line.replace("\u00a0", " "), style=style), soft_wrap=True)
+        console.print(with_commands(line.replace("\u00a0", " "), style), soft_wrap=True)
 
 
 def _tables(comparisons: list[JudgedComparison]) -> Iterator[Table]:
@@ -207,16 +214,23 @@ def _table(comparisons: list[JudgedComparison], pairs: list[tuple[str, str]]) ->
         table.add_column(f"{level(a)} / {level(b)}")
     for name in dict.fromkeys(c["metric"] for c in comparisons):
         comparison_by_pair = {(c["a"], c["b"]): c for c in comparisons if c["metric"] == name}
-        cells = [_verdict(comparison_by_pair[pair]) if pair in comparison_by_pair else Text("") for pair in pairs]
+        cells = [_signed(comparison_by_pair[pair]) if pair in comparison_by_pair else Text("") for pair in pairs]
         table.add_row(metric(name).title, *cells)
     return table
 
 
-def _unknown(c: JudgedComparison) -> bool:
-    """Whether its verdict is shown as a question mark."""
-    return bool(c["verdict"] == "inconclusive" and not c["withheld"])
+def _mark(c: JudgedComparison) -> str:
+    return "\u2013" if c["withheld"] or c["ratio"] is None else _MARKS[standing(c)]
 
 
-def _verdict(c: JudgedComparison) -> Text:
-    word = "?" if _unknown(c) else verdict_word(c)
-    return Text(f"{shown_ratio(c):>5} {word}", style=_STYLES[standing(c)])
+def _signed(c: JudgedComparison) -> Text:
+    """The relative size and its mark."""
+    mark = _mark(c)
+    return Text(mark if mark == "\u2013" else f"{signed(c['ratio'] or 1.0)} {mark}", style=_STYLES[standing(c)])
+
+
+def _legend(comparisons: Sequence[JudgedComparison]) -> str:
+    """What the marks mean that are there: `First against second: ▲ better, ? undecided. ...`"""
+    there = set(map(_mark, comparisons))
+    meanings = ", ".join(f"{mark} {meaning}" for mark, meaning in _MEANINGS.items() if mark in there)
+    return f"First against second: {meanings}. Intervals and p values are in the report."

@@ -1,10 +1,14 @@
 """The two streams of the command line, and how prose is broken into lines there."""
 
+import dataclasses
+import json
 import os
 import re
 import sys
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -19,7 +23,8 @@ _NARROWEST = 10
 """Columns of prose, however narrow a terminal is."""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _WITHIN_A_QUANTITY = re.compile(r"(?<=\d) (?=[^\W\d]|[%–×/])|(?<=[–×/]) (?=\d)")
-_COMMAND = re.compile(r"`[^`\n]+`")
+_COMMAND = re.compile(r"(?<![^\s(/\"'])`([^`\n]+)`(?![\w`])")
+"""A command or a word of a file's format, as sentences mark it."""
 
 
 def _width(stream_is_terminal: bool) -> int | None:
@@ -75,14 +80,54 @@ def wrap(text: str, width: int, lead: str = "") -> str:
 
 def write(console: Console, text: str, lead: str = "", style: str = "", lead_style: str = "") -> None:
     """Prose, as `wrap` breaks it; `lead_style` is the style of `lead`."""
-    line = Text(wrap(visible(text), console.width, lead), style=style)
+    line = with_commands(wrap(visible(text), console.width, lead), style)
     line.stylize(lead_style, 0, len(lead.rstrip()))
     console.print(line, soft_wrap=True)
 
 
+def with_commands(text: str, style: str = "") -> Text:
+    """The text with its marked commands in bold, without the marks."""
+    line = Text(style=style)
+    end = 0
+    for found in _COMMAND.finditer(text):
+        line.append(text[end : found.start()])
+        line.append(found[1], style="bold")
+        end = found.end()
+    return line.append(text[end:])
+
+
+_quiet = False
+
+
 def say(text: str) -> None:
-    """Something about the progress of a command."""
-    write(err_console, text)
+    """Something about the progress of a command; nothing while it is to be quiet."""
+    if not _quiet:
+        write(err_console, text)
+
+
+@contextmanager
+def quietly(*, is_quiet: bool) -> Iterator[None]:
+    """Print no progress meanwhile, if `is_quiet`."""
+    global _quiet
+    before, _quiet = _quiet, is_quiet
+    try:
+        yield
+    finally:
+        _quiet = before
+
+
+def print_json(document: object) -> None:
+    """Write a document to standard output; what others wrote in it is escaped."""
+    out_console.file.write(json.dumps(document, indent=1, allow_nan=False, default=_as_json) + "\n")
+
+
+def _as_json(value: object) -> object:
+    """Rows that are dataclasses, and paths."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
 def _unbroken(line: str) -> str:

@@ -8,7 +8,7 @@ import re
 import sys
 
 _PLAIN = dict(zip("–—‘’“”×µ≈·²✓✗", "--''\"\"xu~.2+x", strict=True))
-_PLAIN |= {"→": "->", "±": "+/-", "≤": "<=", "≥": ">=", "…": "..."}
+_PLAIN |= {"−": "-", "▲": "^", "▼": "v", "→": "->", "±": "+/-", "≤": "<=", "≥": ">=", "…": "..."}
 """For terminals and pipes of another encoding than UTF-8."""
 _SIZE = re.compile(r"[1-9][0-9]{0,4}")
 _NARROWEST = 40

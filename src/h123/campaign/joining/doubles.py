@@ -20,9 +20,8 @@ def require_same(one: RunBlock, other: RunBlock) -> None:
     """Raises UserError where the two runs of a block did not do the same, or could not be expected to."""
     if not (one.virtual and other.virtual):
         raise UserError(
-            f"block {one.number} was measured twice: in {one.folder.path} by {_names(one)}, and in "
-            f"{other.folder.path} by {_names(other)}. In real time no two measurements are the same, and a campaign "
-            "has each block once",
+            f"block {one.number} was measured twice in real time: in {one.folder.path} by {_names(one)}, and in "
+            f"{other.folder.path} by {_names(other)}",
             remedy="leave out one of the two folders, by a rule that does not depend on what was measured",
         )
     verify = [f"h123 verify {typed(block.folder.path)}" for block in (one, other)]

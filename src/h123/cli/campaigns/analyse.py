@@ -1,16 +1,27 @@
 """`h123 analyse`: computes a campaign's verdicts again from its samples."""
 
-from h123.base.terminal.console import out_console
+from h123.cli.answer_form import DetailsOption, JsonOption, QuietOption, answer_form, print_in_form
 from h123.cli.campaigns.damage import complain_of_damage
+from h123.cli.campaigns.report import LINES
 from h123.cli.options import FolderArgument
 
 
-def command(folder: FolderArgument) -> None:
-    """Reanalyse a campaign from its raw samples, write verdicts.json and print the answer."""
+def command(
+    folder: FolderArgument, details: DetailsOption = False, quiet: QuietOption = False, as_json: JsonOption = False
+) -> None:
+    """Reanalyse a campaign from its raw samples, write verdicts.json and print the answer.
+
+    Examples:
+
+    `h123 analyse campaigns/quick`
+
+    `h123 analyse campaigns/quick --details`
+    """
+    form = answer_form(details=details, quiet=quiet, as_json=as_json)
     from h123.cli.campaigns import requirements
-    from h123.report import print_summary
     from h123.store import CampaignFolder
 
     campaign = CampaignFolder.open(folder)
-    print_summary(requirements.GateResult(campaign, requirements.standing(campaign)).verdicts, out_console, folder)
+    verdicts = requirements.GateResult(campaign, requirements.standing(campaign)).verdicts
+    print_in_form(verdicts, folder, form, most=LINES)
     complain_of_damage(campaign)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from h123.base.errors import UserError
-from h123.base.terminal.console import out_console
+from h123.base.terminal.console import out_console, print_json
 from h123.cli import completion
+from h123.cli.answer_form import JsonOption
 from h123.cli.campaigns.damage import complain_of_damage
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def command(
             show_default=False,
         ),
     ] = None,
+    as_json: JsonOption = False,
 ) -> None:
     """List published claims with their verdicts.
 
@@ -47,21 +49,31 @@ def command(
     claim is open until a campaign of its study decides it: confirmed, direction only (right direction, different size),
     refuted or undecided. The rule is in docs/contracts/claims.md. The project's published campaigns decide what they
     measured, and each verdict says which of them it is of; what `--campaign DIR` measured goes first.
+
+    Examples:
+
+    `h123 claims`
+
+    `h123 claims --campaign campaigns/rest-api`
     """
     if beside and not campaign:
         raise UserError("--beside DIR needs --campaign DIR: what the other campaign's verdicts stand beside")
     if campaign:
-        _decided_by(campaign, what or [], beside)
+        _decided_by(campaign, what or [], beside, as_json=as_json)
         return
     from h123.analysis.results.decided import decide_by_results
     from h123.documents.result_file import results
     from h123.report import print_claims
 
-    known_results = results()
-    print_claims([decide_by_results(ledger, known_results) for ledger in _ledgers(what or [], None)], out_console)
+    known = results()
+    decided = [decide_by_results(ledger, known) for ledger in _ledgers(what or [], None)]
+    if as_json:
+        print_json([one.ledger for one in decided])
+    else:
+        print_claims(decided, out_console)
 
 
-def _decided_by(campaign: Path, what: list[str], other_campaign: Path | None) -> None:
+def _decided_by(campaign: Path, what: list[str], other_campaign: Path | None, *, as_json: bool) -> None:
     from h123.analysis import decide_claims
     from h123.analysis.results.decided import decide_by_results
     from h123.documents.result_file import results
@@ -70,15 +82,18 @@ def _decided_by(campaign: Path, what: list[str], other_campaign: Path | None) ->
 
     folder = CampaignFolder.open(campaign)
     ledgers = _ledgers(what, folder)
-    known_results, own = results(), decide_claims(folder, ledgers)
-    decided = [decide_by_results(ledger, known_results, mine) for ledger, mine in zip(ledgers, own, strict=True)]
+    known, own = results(), decide_claims(folder, ledgers)
+    decided = [decide_by_results(ledger, known, mine) for ledger, mine in zip(ledgers, own, strict=True)]
     other = _other(other_campaign, folder) if other_campaign else None
+    if as_json:
+        print_json([one.ledger for one in decided])
+        return
     print_claims(
         decided, out_console, OtherLedgers(_campaign_title(other), decide_claims(other, ledgers)) if other else None
     )
-    for shown_folder in (folder, other):
-        if shown_folder:
-            complain_of_damage(shown_folder)
+    for one in (folder, other):
+        if one:
+            complain_of_damage(one)
 
 
 def _other(path: Path, folder: "CampaignFolder") -> "CampaignFolder":

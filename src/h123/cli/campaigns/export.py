@@ -32,6 +32,12 @@ def command(
     """Export all samples and all attempts, with the metrics of those that count, for use in other tools.
 
     As scorecard: what curl's scorecard.py writes with --json, a file for each client, server and network.
+
+    Examples:
+
+    `h123 export campaigns/quick`
+
+    `h123 export campaigns/quick --format parquet --out exported`
     """
     from h123.measures import export
     from h123.store import CampaignFolder

@@ -33,6 +33,12 @@ def command(
 
     Nothing is made up: audits that need something the files do not record (link, CPU, order...) are skipped, and the
     summary says what is missing as a result. See docs/import.md for an example.
+
+    Examples:
+
+    `h123 import --schema oha 'h2-*.json' 'h3-*.json'`
+
+    `h123 import --schema mine.yaml samples.csv --out campaigns/imported`
     """
     from h123.cli.campaigns.report import conclude
     from h123.store import import_samples

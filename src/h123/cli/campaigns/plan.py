@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from h123.base.terminal.console import out_console, write
+from h123.base.terminal.console import out_console, print_json, write
 from h123.base.units import format_bytes, format_span
+from h123.cli.answer_form import JsonOption
 from h123.cli.options import (
+    ADVANCED,
     BlocksOption,
     ClockOption,
     FilterOption,
@@ -49,6 +51,7 @@ def command(
             parser=share,
             help="Standard deviation of a ratio from block to block, such as 10%. [default: published campaigns']",
             show_default=False,
+            rich_help_panel=ADVANCED,
         ),
     ] = None,
     effect: Annotated[
@@ -58,6 +61,7 @@ def command(
             parser=share,
             help="The difference to be found, such as 10%. [default: the study's margin]",
             show_default=False,
+            rich_help_panel=ADVANCED,
         ),
     ] = None,
     machines: Annotated[
@@ -78,13 +82,21 @@ def command(
             parser=share,
             help="Also say how many blocks `run --precision W` would take.",
             show_default=False,
+            rich_help_panel=ADVANCED,
         ),
     ] = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Show what `run` would do, without running it: treatments, trials, order, estimated time and bytes.
 
-    And what the blocks buy: how narrow the intervals will be, and how likely each family of comparisons is to find a
-    difference of a given size, by the spread that published campaigns had between blocks (docs/statistics.md).
+    Also show what the blocks buy: how narrow the intervals will be, and how likely each family of comparisons is to
+    find a difference of a given size, by the spread that published campaigns had between blocks (docs/statistics.md).
+
+    Examples:
+
+    `h123 plan quick`
+
+    `h123 plan rest-api --blocks 20 --effect 5%`
     """
     from h123.campaign import cast_of, lacking, likeness
     from h123.cli.campaigns.power_preview import print_power_preview
@@ -97,6 +109,9 @@ def command(
     study_asked = study_asked.settled(clock=clock, transport=transport)
     planned = make_plan(study_asked, blocks=blocks, seed=seed, level_filter=parse_filter(levels or []))
     cast = cast_of(planned)  # refuses what `run` would refuse
+    if as_json:
+        print_json(_document(planned))
+        return
     rule = Jobs.at(planned, jobs, this_machine())
     _print_plan(planned, rule, out_console)
     if machines is not None:
@@ -110,6 +125,34 @@ def command(
     print_power_preview(planned, out_console, effect=effect, spread=spread, width=precision)
     if first := lacking(planned):
         out_console.print(f"Note: {first.message}; {first.remedy}", soft_wrap=True)
+
+
+def _document(plan: "Plan") -> "Mapping[str, object]":
+    """The plan: each trial in the order of execution, with its estimated cost."""
+    estimates = plan.estimates()
+    seconds, size = (sum(getattr(each, what) for each in estimates.values()) for what in ("seconds", "bytes"))
+    trials = [
+        {
+            "id": trial.id,
+            "block": trial.block,
+            "position": trial.position,
+            "cell": trial.cell,
+            "twin": trial.twin,
+            "seconds": estimates[trial.id].seconds,
+            "bytes": estimates[trial.id].bytes,
+        }
+        for trial in plan.trials()
+    ]
+    return {
+        "study": plan.study.name,
+        "seed": plan.seed,
+        "blocks": len(plan.blocks),
+        "seconds": seconds,
+        "bytes": size,
+        "require": [str(condition) for condition in plan.study.require],
+        "notes": plan.notes,
+        "trials": trials,
+    }
 
 
 def _print_plan(plan: "Plan", lanes: "Jobs", console: "Console") -> None:

@@ -6,12 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from h123.base.extras import REPORT
+from h123.base.paths import typed
 from h123.base.terminal.console import out_console, say
+from h123.cli.answer_form import AnswerForm, print_in_form
 from h123.cli.campaigns.damage import complain_of_damage
 from h123.cli.options import FolderArgument
 
 if TYPE_CHECKING:
     from h123.store import CampaignFolder
+
+LINES = 30
+"""Of an answer on one screen."""
 
 
 def command(
@@ -26,7 +31,14 @@ def command(
         ),
     ] = None,
 ) -> None:
-    """Rewrite report.html and its figures."""
+    """Write a campaign's report.html and its figures again.
+
+    Examples:
+
+    `h123 report campaigns/quick`
+
+    `h123 report campaigns/rest-api --beside campaigns/misplaced-tc`
+    """
     from h123.cli.campaigns import requirements
     from h123.report import write_report
     from h123.store import CampaignFolder
@@ -38,20 +50,23 @@ def command(
     complain_of_damage(campaign)
 
 
-def conclude(folder: "CampaignFolder") -> int:
-    """Analyse a campaign, write its report and print the answer, first of all what became of what its study requires;
-    the exit status of that."""
+def conclude(folder: "CampaignFolder", form: AnswerForm = AnswerForm.SCREEN, *, most: int = LINES) -> int:
+    """Analyse a campaign, write its report and print the answer in at most `most` lines, first of all what became of
+    what its study requires; the exit status of that."""
     from h123.cli.campaigns import requirements
-    from h123.report import print_summary, write_report
+    from h123.report import write_report
 
     say("Analysing ...")
     result = requirements.GateResult(folder, requirements.required(folder))
     say("Writing the report ...")
     path = write_report(folder)
-    print_summary(result.verdicts, out_console, folder.path)
-    out_console.print(f"Report: {path}", soft_wrap=True)
-    _print_missing_packages()
-    requirements.print_gate_files(result.files)
+    print_in_form(result.verdicts, folder.path, form, most=most, taken=3 + bool(result.files))
+    if form in (AnswerForm.SCREEN, AnswerForm.DETAILS):
+        if form is AnswerForm.SCREEN:
+            out_console.print(f"\nDetails: h123 analyse {typed(folder.path)} --details", soft_wrap=True)
+        out_console.print(f"Report: {path}", soft_wrap=True)
+        _print_missing_packages()
+        requirements.print_gate_files(result.files)
     return result.status
 
 

@@ -53,14 +53,18 @@ def standing(folder: CampaignFolder) -> list[Condition]:
 def print_gate_files(files: Sequence[Path]) -> None:
     """Name the gate's files."""
     if files:
-        out_console.print(f"Gate: {', '.join(map(str, files))}", soft_wrap=True)
+        first, *others = files
+        out_console.print(f"Gate: {first}, {', '.join(path.name for path in others)}", soft_wrap=True)
 
 
-def report_outcomes(where: Path, name: str, outcomes: Sequence[ConditionOutcome]) -> int:
-    """Print and write the outcome of conditions on more than one campaign, and return the exit status."""
-    for line in gate_row(outcomes)["lines"]:
-        write(out_console, line)
-    print_gate_files(write_gate(where, name, outcomes))
+def report_outcomes(where: Path, name: str, outcomes: Sequence[ConditionOutcome], *, is_quiet: bool) -> int:
+    """Write the outcome of conditions on more than one campaign, print it unless `is_quiet`, and return the exit
+    status."""
+    files = write_gate(where, name, outcomes)
+    if not is_quiet:
+        for line in gate_row(outcomes)["lines"]:
+            write(out_console, line)
+        print_gate_files(files)
     return STATUS[worst([outcome.word for outcome in outcomes])]
 
 

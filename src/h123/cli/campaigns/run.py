@@ -5,8 +5,7 @@ are narrow enough (`--precision`).
 """
 
 import datetime as dt
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -15,11 +14,13 @@ import typer
 from h123.base.errors import Interrupted, UserError, interruptible
 from h123.base.limits import FULL
 from h123.base.paths import typed
-from h123.base.terminal.console import err_console, say, write
+from h123.base.terminal.console import err_console, quietly, say, write
 from h123.base.units import format_share
 from h123.cli import completion
+from h123.cli.answer_form import AnswerForm, DetailsOption, JsonOption, QuietOption, answer_form
 from h123.cli.campaigns.run_arguments import RunArguments, check, of_another_study
 from h123.cli.options import (
+    ADVANCED,
     BlocksOption,
     ClockOption,
     FilterOption,
@@ -32,13 +33,13 @@ from h123.cli.options import (
     share,
 )
 from h123.cli.signals import load_undisturbed
+from h123.cli.watching import exposition_at, watched
 
 if TYPE_CHECKING:
     from h123.campaign import Campaign, Outcome
     from h123.documents.campaign_file import Precision
     from h123.execution import Pool
     from h123.progress import Display
-    from h123.progress.exposition import Exposition
     from h123.store import CampaignFolder
 
 
@@ -70,7 +71,9 @@ def command(
     retry: Annotated[
         bool,
         typer.Option(
-            "--retry", help="With --out: try failed and disturbed trials again, as if they had not been tried yet."
+            "--retry",
+            help="With --out: try failed and disturbed trials again, as if they had not been tried yet.",
+            rich_help_panel=ADVANCED,
         ),
     ] = False,
     until_decided: Annotated[
@@ -100,12 +103,15 @@ def command(
             min=8,
             help="With --until-decided or --precision: no more than N blocks.",
             show_default=False,
+            rich_help_panel=ADVANCED,
         ),
     ] = None,
     allow_unverified: Annotated[
         bool,
         typer.Option(
-            "--allow-unverified", help="Measure subjects that failed `h123 verify` too; the report says so at its top."
+            "--allow-unverified",
+            help="Measure subjects that failed `h123 verify` too; the report says so at its top.",
+            rich_help_panel=ADVANCED,
         ),
     ] = False,
     trust: Annotated[
@@ -114,6 +120,7 @@ def command(
             "--trust",
             help="Start the programs of a campaign or study that somebody else made. Without it h123 shows them and "
             "asks.",
+            rich_help_panel=ADVANCED,
         ),
     ] = False,
     engine: Annotated[
@@ -139,8 +146,12 @@ def command(
             help="Tell Prometheus how far the campaign is, at this address under /metrics while it runs "
             "(docs/watching.md).",
             show_default=False,
+            rich_help_panel=ADVANCED,
         ),
     ] = None,
+    details: DetailsOption = False,
+    quiet: QuietOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Run a study, analyse it and write its report.
 
@@ -151,6 +162,12 @@ def command(
 
     Where the study requires something (`require: ["latency new/base <= 1.05"]`), the exit status says what became of
     it: 0 it holds, 99 it does not, 98 undecided (docs/compare.md).
+
+    Examples:
+
+    `h123 run quick`
+
+    `h123 run my-study.yaml --until-decided --out campaigns/mine`
     """
     load_undisturbed("h123.study.plan")
     from h123.study import parse_filter
@@ -175,6 +192,7 @@ def command(
         engine=engine,
         address=address,
         shard=read_shard(shard),
+        form=answer_form(details=details, quiet=quiet, as_json=as_json),
     )
     raise typer.Exit(run(arguments))
 
@@ -182,20 +200,29 @@ def command(
 def run(arguments: RunArguments) -> int:
     """Run the whole command, and return the exit status, which is not 0 where what the study requires does not hold, or
     is unknown. Measured results are kept, whatever happens. Raises Interrupted, UserError."""
+    is_quiet = arguments.form is AnswerForm.TABLE
+    with quietly(is_quiet=is_quiet):
+        return _run(arguments, is_quiet=is_quiet)
+
+
+def _run(arguments: RunArguments, *, is_quiet: bool) -> int:
     load_undisturbed("h123.campaign", "h123.execution", "h123.progress", "h123.study")
     from h123.cli.campaigns.report import conclude
     from h123.cli.shards.conclusion import conclude_shard
     from h123.store import CampaignFolder
 
     there = check(arguments)
-    exposition = _exposition(arguments.metrics_listen)
+    exposition = exposition_at(arguments.metrics_listen)
     campaign = _resume(arguments, there) if there else _begin(arguments)
     folder, resume = campaign.folder, f"h123 run --out {typed(campaign.folder.path)}"
     try:
-        with folder.alone(), interruptible(), _watched(campaign, exposition) as display:
+        with folder.alone(), interruptible(), watched(campaign, exposition, is_quiet=is_quiet) as display:
             complaint = _run_to_its_end(campaign, arguments, display)
             finished = CampaignFolder.open(folder.path)
-            status = conclude_shard(finished) if finished.shard else conclude(finished)
+            if finished.shard:
+                status = conclude_shard(finished)
+            else:
+                status = conclude(finished, arguments.form, most=arguments.most_lines)
     except KeyboardInterrupt:
         say(f"\nInterrupted. Finished trials are kept. Resume with:\n  {resume}")
         raise Interrupted from None
@@ -300,28 +327,6 @@ def _rule(arguments: RunArguments) -> "tuple[list[int], Precision | None, int | 
             min(FIRST, arguments.max_blocks or FIRST),
         )
     return [], None, arguments.blocks
-
-
-def _exposition(address: str | None) -> "Exposition | None":
-    """What is to tell of the campaign from afar; late, for few ask for it and its library takes long to load."""
-    if address is None:
-        return None
-    from h123.progress.exposition import Exposition, Listening
-
-    return Exposition(Listening.read(address))
-
-
-@contextmanager
-def _watched(campaign: "Campaign", exposition: "Exposition | None") -> "Iterator[Callable[[], Display]]":
-    """What makes a display for each stretch of the campaign; what it shows is told from afar too, if that is asked."""
-    from h123.progress import display_for
-
-    if exposition is None:
-        yield lambda: display_for(err_console)
-        return
-    with exposition.of(campaign.plan.study.name, campaign.folder.path):
-        say(f"Metrics, while it runs: {exposition.url}")
-        yield lambda: exposition.display_with(display_for(err_console))
 
 
 def _run_to_its_end(

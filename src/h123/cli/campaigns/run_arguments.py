@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from h123.base.errors import UserError
 from h123.base.paths import typed
+from h123.cli.answer_form import AnswerForm
 
 if TYPE_CHECKING:
     from h123.documents.shard import Shard
@@ -35,6 +36,9 @@ class RunArguments:
     trust: bool = False
     engine: str = "local"
     address: str | None = None
+    form: AnswerForm = AnswerForm.SCREEN
+    most_lines: int = 30
+    """Of an answer on one screen."""
 
 
 def check(arguments: RunArguments) -> "CampaignFolder | None":

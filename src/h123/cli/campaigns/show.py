@@ -30,6 +30,12 @@ def command(
     """Show what happened in one trial, or two side by side, over time: one page, which opens offline.
 
     Requests, throughput, bytes in flight, windows, round trips, queue, losses and sequence numbers (docs/show.md).
+
+    Examples:
+
+    `h123 show campaigns/quick b01-t01-poor-h3`
+
+    `h123 show campaigns/quick b01-t01-poor-h3 b01-t02-poor-h2`
     """
     from h123.base.files.output import check_output
     from h123.report.trial_view import choose, write_trial_view

@@ -35,10 +35,9 @@ def _refuse_failed(proofs: Proofs) -> None:
     for name, role, evidence in _each(proofs):
         if evidence["outcome"] == "failed":
             raise UserError(
-                f"{name} failed its verification as a {role}: {_checks(evidence)}. What it would serve or ask for may "
-                "not be what the study means",
-                remedy=f"`h123 list subjects {name}` says what was seen; mend it and `h123 verify {name}`, or measure "
-                "it all the same with --allow-unverified, which the report then says",
+                f"{name} failed its verification as a {role}: {_checks(evidence)}",
+                remedy=f"`h123 list subjects {name}` shows what failed; fix it and run `h123 verify {name}`, or "
+                "measure it anyway with --allow-unverified",
             )
 
 

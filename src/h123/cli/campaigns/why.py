@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from h123.base.terminal.console import out_console
+from h123.base.terminal.console import out_console, print_json
+from h123.cli.answer_form import JsonOption
 from h123.cli.campaigns.damage import complain_of_damage
 from h123.cli.options import FolderArgument
 
@@ -27,23 +28,34 @@ def command(
             help="Instead: a table in Markdown of what limited each treatment: a processor, a window or the link.",
         ),
     ] = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Say what the time of the requests, or of the pages, was spent on, and which parts make the difference.
+    """Show what the requests or pages spent their time on, and which parts make the difference.
 
     The causes follow from the packets that each trial recorded at its link (docs/why.md). A plain veth records none;
     there --limits shows which processor was the limit.
+
+    Examples:
+
+    `h123 why campaigns/quick`
+
+    `h123 why campaigns/quick --filter network=poor`
     """
     from h123.analysis import analyse, bottlenecks, gather
-    from h123.report import limits_lines, print_causes
+    from h123.report import chosen_causes, chosen_rows, limits_lines, print_causes
     from h123.store import CampaignFolder
     from h123.study import Study, make_plan, parse_filter
 
     campaign, selection = CampaignFolder.open(folder), parse_filter(levels or [])
     study = Study.from_resolved(campaign.study)
     make_plan(study, blocks=1, level_filter=selection)  # refuses what the study does not have
-    if limits:
+    if limits and as_json:
+        print_json(chosen_rows(bottlenecks(gather(campaign)), selection))
+    elif limits:
         for line in limits_lines(bottlenecks(gather(campaign)), study, selection):
             out_console.print(line, soft_wrap=True)
+    elif as_json:
+        print_json(chosen_causes(analyse(campaign), selection))
     else:
         print_causes(analyse(campaign), out_console, selection)
     complain_of_damage(campaign)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from h123.cli.answer_form import AnswerForm
 from h123.study import Basis
 
 
@@ -45,3 +46,4 @@ class CompareArguments:
     force: bool
     fail_if: Sequence[str]
     by: Basis
+    form: AnswerForm

@@ -5,7 +5,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from h123.cli.answer_form import DetailsOption, JsonOption, QuietOption, answer_form
 from h123.cli.options import (
+    ADVANCED,
     NETWORKS,
     ByOption,
     Clock,
@@ -56,11 +58,15 @@ def command(
             help="Which page of the recording, from 1; a number that it lacks lists all. [default: that of its first "
             "request]",
             show_default=False,
+            rich_help_panel=ADVANCED,
         ),
     ] = None,
     hosts: Annotated[
         Literal["own", "all"],
-        typer.Option(help="What of the recording to ask the server for: what its own host answered, or every host."),
+        typer.Option(
+            help="What of the recording to ask the server for: what its own host answered, or every host.",
+            rich_help_panel=ADVANCED,
+        ),
     ] = "own",
     networks: Annotated[
         str | None,
@@ -77,14 +83,31 @@ def command(
         typer.Option(metavar="h1,h2,h3", help="Only these. [default: all that the server speaks]", show_default=False),
     ] = None,
     method: Annotated[
-        str | None, typer.Option(metavar="GET|POST", help="[default: GET; with --data POST]", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="GET|POST",
+            help="[default: GET; with --data POST]",
+            show_default=False,
+            rich_help_panel=ADVANCED,
+        ),
     ] = None,
     header: Annotated[
         list[str] | None,
-        typer.Option(metavar="'NAME: VALUE'", help="Sent with every request. Can be repeated.", show_default=False),
+        typer.Option(
+            metavar="'NAME: VALUE'",
+            help="Sent with every request. Can be repeated.",
+            show_default=False,
+            rich_help_panel=ADVANCED,
+        ),
     ] = None,
     data: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The body of every request.", show_default=False)
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The body of every request.",
+            show_default=False,
+            rich_help_panel=ADVANCED,
+        ),
     ] = None,
     load: Annotated[
         str | None,
@@ -104,11 +127,17 @@ def command(
             help="Requests a second of all users together, sent when they are due whether or not earlier ones are "
             "answered (open loop). [default: each user waits for its answer]",
             show_default=False,
+            rich_help_panel=ADVANCED,
         ),
     ] = None,
     sni: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Name that TLS asks for. [default: the URL's]", show_default=False),
+        typer.Option(
+            metavar="NAME",
+            help="Name that TLS asks for. [default: the URL's]",
+            show_default=False,
+            rich_help_panel=ADVANCED,
+        ),
     ] = None,
     cacert: Annotated[
         Path | None,
@@ -118,14 +147,23 @@ def command(
             "for another name. [default: of a server that --server starts it is not checked; of another, against the "
             "machine's own authorities]",
             show_default=False,
+            rich_help_panel=ADVANCED,
         ),
     ] = None,
-    insecure: Annotated[bool, typer.Option("--insecure", help="Do not check the certificate.")] = False,
+    insecure: Annotated[
+        bool,
+        typer.Option(
+            "--insecure",
+            help="Do not check the certificate.",
+            rich_help_panel=ADVANCED,
+        ),
+    ] = False,
     allow_remote_load: Annotated[
         bool,
         typer.Option(
             "--allow-remote-load",
             help="The server that --url names is on another machine, and you may send it thousands of requests.",
+            rich_help_panel=ADVANCED,
         ),
     ] = False,
     ready: Annotated[
@@ -135,14 +173,26 @@ def command(
             help="The server is not ready before its output has TEXT, or this port of its host is open too, such as "
             "that of an application behind it. [default: when its own port is open]",
             show_default=False,
+            rich_help_panel=ADVANCED,
         ),
     ] = None,
     env: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="In the server's environment. Can be repeated.", show_default=False),
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="In the server's environment. Can be repeated.",
+            show_default=False,
+            rich_help_panel=ADVANCED,
+        ),
     ] = None,
     cwd: Annotated[
-        Path, typer.Option(metavar="DIR", help="The server's working directory.", show_default=False)
+        Path,
+        typer.Option(
+            metavar="DIR",
+            help="The server's working directory.",
+            show_default=False,
+            rich_help_panel=ADVANCED,
+        ),
     ] = Path(),
     client: Annotated[
         str,
@@ -150,11 +200,15 @@ def command(
             metavar="NAME",
             help="Who asks: go, or load, which takes less of the processors that your server has too (`h123 install "
             "load`).",
+            rich_help_panel=ADVANCED,
         ),
     ] = "go",
     congestion: Annotated[
         Literal["cubic", "reno", "bbr", "default"],
-        typer.Option(help="Congestion control of TCP; of QUIC it is the server's."),
+        typer.Option(
+            help="Congestion control of TCP; of QUIC it is the server's.",
+            rich_help_panel=ADVANCED,
+        ),
     ] = "default",
     transport: TransportOption = None,
     clock: ClockOption = None,
@@ -185,6 +239,7 @@ def command(
             "--answers-differ",
             help="Compare builds, or protocols, that answer the same request with other sizes or statuses. Without it "
             "they are refused, because what answers with less does less.",
+            rich_help_panel=ADVANCED,
         ),
     ] = False,
     jobs: JobsOption = None,
@@ -196,26 +251,35 @@ def command(
     by: ByOption = "interval",
     save: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.yaml", help="Keep the study that is run, to change it.", show_default=False),
+        typer.Option(
+            metavar="FILE.yaml",
+            help="Keep the study that is run, to change it.",
+            show_default=False,
+            rich_help_panel=ADVANCED,
+        ),
     ] = None,
     force: ForceOption = False,
+    details: DetailsOption = False,
+    quiet: QuietOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Compare HTTP/1.1, HTTP/2 and HTTP/3 on your own server, or two builds of it.
 
-    The server is started in the lab as it is, found out (what it speaks, what it answers), and measured over emulated
-    networks in paired blocks until the question, or what --fail-if asks, is decided (at most --max-blocks blocks). No
-    file is needed, and none of yours is changed. Its certificate is not checked, but with --cacert. Example:
+    h123 starts the server in the lab as it is, finds out which protocols it speaks and what it answers, and measures it
+    over emulated networks in paired blocks, until the question is decided, or what --fail-if asks (at most --max-blocks
+    blocks). You need no file, and none of yours is changed. h123 checks the server's certificate only with --cacert.
+
+    In the lab the server reaches nothing outside, not even a database. Have a script in --server start what it needs,
+    or start everything yourself and leave out --server.
+
+    Without --server, h123 sends requests to the server where it runs, at the address in --url: the clients are in the
+    lab, behind the emulated networks, and a gateway passes on what they send. Nothing on the machine changes for that.
+
+    Examples:
 
     `h123 compare --server './my-server --port 8443' --url https://localhost:8443/api/orders`
 
-    `h123 compare --server base='./old' --server new='./new' --url https://localhost:8443/ --networks home,./dsl.yaml
-    --fail-if 'latency new/base > +5%' --fail-if 'latency_p99 new > 200ms'`
-
-    In the lab the server reaches nothing outside, no database either. What it needs, a script in --server starts with
-    it; or start all of it yourself and leave out --server.
-
-    Without --server the server that --url names is asked where it runs: its clients are in the lab, behind the
-    emulated networks, and a gateway passes on what they send. Nothing on the machine is changed for that.
+    `h123 compare --server base=./old --server new=./new --url https://localhost:8443/ --fail-if 'ttfb new/base > +5%'`
     """
     with signals_blocked():
         from h123.cli.comparisons.arguments import CompareArguments
@@ -256,6 +320,7 @@ def command(
             force=force,
             fail_if=fail_if or [],
             by=by,
+            form=answer_form(details=details, quiet=quiet, as_json=as_json),
         )
     )
     raise typer.Exit(status)

@@ -11,10 +11,11 @@ from h123.base.complaints import choose
 from h123.base.errors import UserError
 from h123.base.files.output import check_output, write_output
 from h123.base.files.scratch import scratch
-from h123.base.terminal.console import say
+from h123.base.terminal.console import quietly, say
 from h123.base.terminal.redaction import PRIVATE
 from h123.base.units import format_bytes
 from h123.catalogue import OwnServer, clients_of_any_server
+from h123.cli.answer_form import AnswerForm
 from h123.cli.campaigns import requirements
 from h123.cli.campaigns.run import run
 from h123.cli.campaigns.run_arguments import RunArguments, campaign_in, check, of_another_study
@@ -58,6 +59,8 @@ from h123.study import (
     recorded_page,
 )
 
+LINES = 25
+"""Of an answer on one screen."""
 MOST_BLOCKS = 12
 """Unless --max-blocks says otherwise."""
 _LEVEL = 40
@@ -68,6 +71,11 @@ _WAITS_NS = 5_000_000
 
 def compare(arguments: CompareArguments) -> int:
     """Run the whole command, and return the exit status. Raises Interrupted, UserError."""
+    with quietly(is_quiet=arguments.form is AnswerForm.TABLE):
+        return _compare(arguments)
+
+
+def _compare(arguments: CompareArguments) -> int:
     conditions = requirements.forbidding(arguments.fail_if, arguments.by)
     page = _recorded(arguments)
     if page is None:
@@ -210,6 +218,8 @@ def _planned(arguments: CompareArguments, servers: Mapping[str, OwnServer]) -> R
         precision=arguments.precision,
         max_blocks=arguments.max_blocks or (MOST_BLOCKS if arguments.precision is None else None),
         jobs=arguments.jobs,
+        form=arguments.form,
+        most_lines=LINES,
     )
     check(planned)
     return planned

@@ -4,12 +4,14 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from h123.base.errors import UserError
-from h123.base.terminal.console import out_console, write
+from h123.base.relative import signed
+from h123.base.terminal.console import out_console, print_json, write
+from h123.cli.answer_form import JsonOption
 from h123.cli.campaigns.damage import complain_of_damage
 from h123.cli.options import ByOption, ForceOption
 from h123.cli.signals import signals_blocked
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from h123.study import Condition
 
 PAIR = "after/before"
+_ENDS: "Sequence[Literal['low', 'high']]" = ("low", "high")
 _NOTABLE = 0.03
 """The share by which medians may differ from the ratio of the same values without a remark."""
 _NAMED = 5
@@ -46,6 +49,7 @@ def command(
         typer.Option(metavar="DIR", help="Folder to write to. [default: AFTER_DIR/diff]", show_default=False),
     ] = None,
     force: ForceOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Compare two campaigns of two days or machines, treatment by treatment: AFTER_DIR over BEFORE_DIR.
 
@@ -53,14 +57,24 @@ def command(
     of one campaign with both builds (`h123 compare` with two --server), which is the better way wherever it can be
     gone. Says what differs between the two, and refuses where they have no treatment in common. Writes diff.json, and
     with --fail-if what `h123 gate` does.
+
+    Examples:
+
+    `h123 diff campaigns/monday campaigns/friday`
+
+    `h123 diff campaigns/monday campaigns/friday --fail-if 'latency after/before > +5%'`
     """
     with signals_blocked():
         from h123.cli.campaigns import requirements
 
-    raise typer.Exit(_diff(before, after, requirements.forbidding(fail_if or [], by), out, force=force))
+    raise typer.Exit(
+        _diff(before, after, requirements.forbidding(fail_if or [], by), out, force=force, as_json=as_json)
+    )
 
 
-def _diff(before: Path, after: Path, conditions: "Sequence[Condition]", out: Path | None, *, force: bool) -> int:
+def _diff(
+    before: Path, after: Path, conditions: "Sequence[Condition]", out: Path | None, *, force: bool, as_json: bool
+) -> int:
     """Print and write all of it; the exit status. Raises UserError."""
     from h123.base.files.durable import write_atomically
     from h123.base.files.output import check_output
@@ -80,22 +94,27 @@ def _diff(before: Path, after: Path, conditions: "Sequence[Condition]", out: Pat
     diff = differ(*folders)
     where.mkdir(parents=True, exist_ok=True)
     write_atomically(where / "diff.json", json.dumps(diff, indent=1, allow_nan=False) + "\n")
-    _print(diff)
-    out_console.print(f"Diff: {where / 'diff.json'}", soft_wrap=True)
-    status = _gate_status(diff, conditions, where) if conditions else 0
+    if as_json:
+        print_json(diff)
+    else:
+        _print(diff)
+        out_console.print(f"Diff: {where / 'diff.json'}", soft_wrap=True)
+    status = _gate_status(diff, conditions, where, is_quiet=as_json) if conditions else 0
     for folder in folders:
         complain_of_damage(folder)
     return status
 
 
-def _gate_status(diff: "Diff", conditions: "Sequence[Condition]", where: Path) -> int:
+def _gate_status(diff: "Diff", conditions: "Sequence[Condition]", where: Path, *, is_quiet: bool) -> int:
     """Hold the diff against them; the exit status."""
     from h123.cli.campaigns.requirements import report_outcomes
     from h123.gate import judge, unpaired_figures
 
     unfinished = "; ".join(diff.get("unfinished", [])) or None
     outcomes = [judge(condition, unpaired_figures(diff, condition), unfinished=unfinished) for condition in conditions]
-    return report_outcomes(where, f"{diff['before']['campaign']} and {diff['after']['campaign']}", outcomes)
+    return report_outcomes(
+        where, f"{diff['before']['campaign']} and {diff['after']['campaign']}", outcomes, is_quiet=is_quiet
+    )
 
 
 def _print(diff: "Diff") -> None:
@@ -141,13 +160,14 @@ def _table(rows: "Sequence[DiffRow]") -> "Table":
     for column in ("treatment", "metric", "before", "after", "after/before", f"{CONFIDENCE:.0%} interval", "blocks"):
         table.add_column(column, overflow="fold")
     for row in rows:
-        low, high = (_ratio(row[end]) for end in ("low", "high"))
         table.add_row(
             " ".join(row["cell"].values()) or "all",
             row["metric"],
             *(_value(row["metric"], row[end]) for end in ("before_median", "after_median")),
-            "not judged" if row["withheld"] else _ratio(row["ratio"]),
-            "" if row["withheld"] or row["ratio"] is None else f"{low} to {high}",
+            "not judged" if row["withheld"] else _change(row["ratio"]),
+            ""
+            if row["withheld"] or row["ratio"] is None
+            else f"{_change(row['low'], row['ratio'])} to {_change(row['high'], row['ratio'])}",
             f"{len(row['before'])}, {len(row['after'])}",
         )
     return table
@@ -160,8 +180,8 @@ def _value(metric: str, value: float | None) -> str:
     return "-" if value is None else format_value(value, METRICS[metric].unit)
 
 
-def _ratio(value: float | None) -> str:
-    return "?" if value is None else f"{value:.3f}"
+def _change(ratio: float | None, like: float | None = None) -> str:
+    return "?" if ratio is None else signed(ratio, like=like)
 
 
 def _parts(row: "DiffRow") -> bool:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from h123.base.errors import UserError
-from h123.base.terminal.console import out_console, write
+from h123.base.terminal.console import out_console, print_json, write
+from h123.cli.answer_form import JsonOption
 from h123.cli.campaigns.damage import complain_of_damage
 from h123.cli.options import ByOption, FailIfOption, FolderArgument
 from h123.cli.signals import signals_blocked
@@ -15,31 +16,41 @@ from h123.cli.signals import signals_blocked
 if TYPE_CHECKING:
     from h123.study import Condition, Study
 
+_LINES, _CAVEATS = 15, 4
+"""Of the conditions, and of what limits them: all that is printed fits into 25 lines."""
 
-def command(campaign: FolderArgument, fail_if: FailIfOption = None, by: ByOption = "interval") -> None:
-    """Hold a finished campaign against conditions, for a build that must not get slower.
 
-    Exit status 0: passed; 99: failed, somewhere the whole interval is beyond a bound; 98: undecided, an interval lies
-    on both sides. Without --fail-if the conditions are those that the campaign's study requires. Writes gate.json,
-    gate.xml (JUnit), gate.md, gate-benchmark.json (github-action-benchmark) and gate.prom (OpenMetrics) into the
-    campaign's folder. Example:
+def command(
+    campaign: FolderArgument, fail_if: FailIfOption = None, by: ByOption = "interval", as_json: JsonOption = False
+) -> None:
+    """Check a finished campaign against conditions, for a build that must not get slower.
 
-    `h123 gate my-campaign --fail-if 'latency new/base > +5%' --fail-if 'latency_p99 new > 200ms'`
+    The exit status is 0 if all conditions hold, 99 if an interval is wholly beyond a bound, and 98 if one is undecided,
+    because an interval lies on both sides of a bound. Without --fail-if, the conditions are those that the campaign's
+    study requires. The command writes gate.json, gate.xml (JUnit), gate.md, gate-benchmark.json
+    (github-action-benchmark) and gate.prom (OpenMetrics) into the campaign's folder.
 
     A condition may name any metric that the campaign's trials have (docs/contracts/metrics.md), whether or not the
     study names it, and any two levels. Nothing passes while trials are missing or files are damaged.
+
+    Examples:
+
+    `h123 gate campaigns/builds --fail-if 'latency new/base > +5%'`
+
+    `h123 gate campaigns/builds --fail-if 'latency_p99 new > 200ms' --json`
     """
     with signals_blocked():
         from h123.cli.campaigns import requirements
 
-    raise typer.Exit(hold(campaign, requirements.forbidding(fail_if or [], by)))
+    raise typer.Exit(hold(campaign, requirements.forbidding(fail_if or [], by), as_json=as_json))
 
 
-def hold(path: Path, conditions: "Sequence[Condition]") -> int:
+def hold(path: Path, conditions: "Sequence[Condition]", *, as_json: bool = False) -> int:
     """Hold a campaign against them, or where there are none against what its study requires; the exit status. Raises
     UserError."""
     from h123.cli.campaigns.requirements import GateResult, print_gate_files, required
-    from h123.report import first_lines, print_gate, write_report
+    from h123.documents import read_content
+    from h123.report import caveat_lines, first_lines, print_gate, write_report
     from h123.store import CampaignFolder
     from h123.study import Study
 
@@ -51,12 +62,17 @@ def hold(path: Path, conditions: "Sequence[Condition]") -> int:
             remedy=f"say what must not be: --fail-if '{_example(Study.from_resolved(folder.study))}'",
         )
     result = GateResult(folder, requirements)
-    print_gate(result.verdicts, out_console)
-    for line in first_lines(result.verdicts):
-        write(out_console, line)
+    if as_json:
+        print_json(read_content(folder.path / "gate.json", "gate/1"))
+    else:
+        print_gate(result.verdicts, out_console, most=_LINES)
+        warnings = [*first_lines(result.verdicts), *caveat_lines(result.verdicts, path)]
+        for line in warnings[:_CAVEATS]:
+            write(out_console, line)
     if (path / "report.html").exists():
         write_report(folder)
-    print_gate_files(result.files)
+    if not as_json:
+        print_gate_files(result.files)
     complain_of_damage(folder)
     return result.status
 

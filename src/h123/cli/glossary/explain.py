@@ -17,9 +17,9 @@ def command(
 
     Examples:
 
-    h123 explain machine-saturated
+    `h123 explain machine-saturated`
 
-    h123 explain cannot tell yet
+    `h123 explain cannot tell yet`
     """
     from h123.report import glossary
 

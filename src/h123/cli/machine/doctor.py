@@ -14,7 +14,8 @@ import typer
 
 from h123.base.errors import UserError
 from h123.base.paths import cache_folder, checkout, lab_binary, lab_remedy
-from h123.base.terminal.console import out_console, write
+from h123.base.terminal.console import out_console, print_json, write
+from h123.cli.answer_form import JsonOption
 
 _TUN = "modprobe tun; in a container: --privileged --device /dev/net/tun"
 _PROFILE = Path(__file__).with_name("h123-lab.apparmor")
@@ -29,13 +30,23 @@ def command(
             "--apparmor", help="Print the AppArmor profile that lets h123 make user namespaces, and how to load it."
         ),
     ] = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Check what this machine can do, and say how to fix what it cannot."""
+    """Check what this machine can do, and say how to fix what it cannot.
+
+    Examples:
+
+    `h123 doctor`
+
+    `h123 doctor --json`
+    """
     if apparmor:
         print(_PROFILE.read_text(encoding="utf-8").replace("@LAB@", str(lab_binary().resolve())), end="")
         return
     checks = diagnose()
-    for check in checks:
+    if as_json:
+        print_json(checks)
+    for check in checks if not as_json else ():
         mark, style = ("ok", "green") if check.ok else ("missing", "red") if check.needed else ("limited", "yellow")
         write(out_console, f"{check.name}: {check.detail}", lead=f"{mark:8}", lead_style=style)
         if check.remedy and not check.ok:

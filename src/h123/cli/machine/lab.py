@@ -34,7 +34,11 @@ def execute(
 
     `H123_SERVER` holds the server's address on both hosts. You get the client's output and exit status.
 
-    Example: `h123 lab exec --network poor --server 'python3 -m http.server' --client 'curl -s http://$H123_SERVER:8000/'`
+    Examples:
+
+    `h123 lab exec --network poor --server 'python3 -m http.server' --client 'curl -s http://$H123_SERVER:8000/'`
+
+    `h123 lab exec --network home --server 'iperf3 -s -1' --client 'iperf3 -c $H123_SERVER'`
     """
     from h123.base.files.output import check_output
     from h123.study import load_network
@@ -50,7 +54,14 @@ def execute(
 
 
 def bench() -> None:
-    """Measure how accurately the link does what is configured, with this machine idle and busy."""
+    """Measure how accurately the link does what is configured, with this machine idle and busy.
+
+    Examples:
+
+    `h123 lab bench`
+
+    `h123 lab bench --help`
+    """
     _become_lab(["bench"])
 
 

@@ -31,6 +31,12 @@ def command(
     Every seal is verified first, and a shard of another campaign is refused, with what differs. Run it again whenever
     more shards have arrived: finished blocks are added, and it says which are missing and how to run just these. The
     exit status is 1 as long as blocks are missing.
+
+    Examples:
+
+    `h123 join shards/1 shards/2 --out campaigns/whole`
+
+    `h123 join shards/1 shards/2 shards/missing --out campaigns/whole`
     """
     from h123.campaign import join_shards
 

@@ -70,6 +70,12 @@ def command(
 
     Each element runs several blocks, goes on where it was when it is started again, and leaves a folder; `h123 join`
     puts them together. docs/cluster.md has the whole way, and what each system costs in accuracy.
+
+    Examples:
+
+    `h123 shards quick --for slurm --clock virtual`
+
+    `h123 shards study.yaml --for github --seed 7`
     """
     from h123.study import find_study, load_study, make_plan, parse_filter
 

@@ -33,11 +33,17 @@ def command(
     ] = None,
     force: ForceOption = False,
 ) -> None:
-    """Make a site of a page that a browser recorded (the network tool's *Save all as HAR*).
+    """Make a site from a page that a browser recorded (the network tool's *Save all as HAR*).
 
     Sizes, types, order, what asked for what and what a returning visitor still has are kept; bodies, headers and
     addresses' queries are not. What a user or a timer asked for once the page had loaded is left out. All hosts become
     one, unless they are to be kept apart. What the recording lacks is said, and stands in the file.
+
+    Examples:
+
+    `h123 site import page.har`
+
+    `h123 site import page.har --out shop.yaml`
     """
     from h123.base.files.output import check_output, write_output
     from h123.study import import_site

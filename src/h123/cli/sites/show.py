@@ -24,7 +24,14 @@ def command(
         ),
     ] = None,
 ) -> None:
-    """Show a site: its resources, what asks for them, and where its figures are from; or list all sites."""
+    """Show a site: its resources, what asks for them, and where its figures are from; or list all sites.
+
+    Examples:
+
+    `h123 site show`
+
+    `h123 site show medium`
+    """
     from h123.study import find_site, read_site
 
     if name is None:

@@ -27,6 +27,12 @@ def command(
     Subjects that are already installed are left alone, and if one fails to install the others still are.
 
     `h123 install virtual-kernel` builds a user-mode Linux kernel from Debian's source package, for `--clock virtual`.
+
+    Examples:
+
+    `h123 install nginx caddy`
+
+    `h123 install virtual-kernel`
     """
     from h123 import virtual
     from h123.base.terminal.steps import Steps

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from h123.base.errors import UserError
-from h123.base.terminal.console import out_console, wrap, write
+from h123.base.terminal.console import out_console, print_json, wrap, write
 from h123.cli import completion
+from h123.cli.answer_form import JsonOption
 from h123.cli.subjects.selection import subjects_by_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     from rich.console import Console
     from rich.table import Table
 
@@ -38,8 +41,21 @@ def command(
             help="Subjects to show in detail.", show_default=False, autocompletion=_subjects_unless_others_are_listed
         ),
     ] = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """List subjects (servers and clients), networks or studies, or show some subjects in detail."""
+    """List subjects (servers and clients), networks or studies, or show some subjects in detail.
+
+    Examples:
+
+    `h123 list networks`
+
+    `h123 list subjects go nginx`
+    """
+    if names and what is not Shelf.SUBJECTS:
+        raise UserError(f"only subjects can be named; `h123 list {what}` lists all {what}")
+    if as_json:
+        print_json(list(_rows(what, names or [])))
+        return
     if what is Shelf.SUBJECTS:
         from h123.cli.subjects.subject_listing import print_subject, print_subjects
 
@@ -49,10 +65,23 @@ def command(
         for subject in subjects_by_name(names):
             print_subject(subject, out_console)
         return
-    if names:
-        raise UserError(f"only subjects can be named; `h123 list {what}` lists all {what}")
     shelves = {Shelf.NETWORKS: _print_networks, Shelf.STUDIES: _print_studies}
     shelves[what](out_console)
+
+
+def _rows(what: Shelf, names: "Sequence[str]") -> "Iterator[Mapping[str, object]]":
+    """What is listed, a row each, as the files below subjects/, networks/ and studies/ have it."""
+    from h123.study import list_networks, list_studies, load_network, question_of
+
+    match what:
+        case Shelf.SUBJECTS:
+            from h123.cli.subjects.subject_listing import subject_rows
+
+            yield from subject_rows(names)
+        case Shelf.NETWORKS:
+            yield from (load_network(name).model_dump(mode="json") for name in list_networks())
+        case Shelf.STUDIES:
+            yield from ({"name": path.stem, "question": question_of(path)} for path in list_studies())
 
 
 def _print_networks(console: "Console") -> None:

@@ -44,6 +44,12 @@ def command(
     installed first if necessary. Ctrl-C loses at most the trial in progress; the same command resumes. It retries pairs
     that failed, and pairs that passed only if one of the subjects has changed since. For a fresh start, use another
     --out.
+
+    Examples:
+
+    `h123 matrix --servers go,nginx --clients go,curl-quiche`
+
+    `h123 matrix --out matrix`
     """
     _try_pairs(servers, clients, protocols, out)
 

@@ -31,7 +31,7 @@ def command(
         typer.Option(help="Profile only this role of subjects that are both server and client.", show_default=False),
     ] = None,
 ) -> None:
-    """Say what holds a server or client back in a few standard situations, and how much.
+    """Measure what holds a server or client back in a few standard situations, and how much.
 
     Each is a trial under the virtual clock over each protocol, with the embedded go as the other end: large bodies each
     way over a far and fast link, losses, a short queue, first requests on a new connection. The packets
@@ -40,6 +40,12 @@ def command(
 
     Subjects named here are installed first if necessary. `h123 list subjects NAME` shows the last profile of a subject
     that was verified here.
+
+    Examples:
+
+    `h123 profile go`
+
+    `h123 profile nginx curl-quiche`
     """
     _profile_subjects(named_subjects(names, everything)[1], everything, role.value if role else None)
 

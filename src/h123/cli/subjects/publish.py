@@ -35,11 +35,17 @@ def command(
         typer.Option(metavar="NAME", help="Its name there. [default: that of DIR]", show_default=False),
     ] = None,
 ) -> None:
-    """For maintainers: publish what `h123 verify` and `h123 profile` found on this machine, or a campaign's result.
+    """Publish what `h123 verify` and `h123 profile` found on this machine, or a campaign's result (for maintainers).
 
     Writes docs/verified/NAME.json.xz for each subject, then docs/catalogue.md, docs/profiles.md and docs/constants.md.
     Without names, those are left as they are that no newer or other verification of the same files would replace; if
     that is all of them, the pages are just brought up to date with the manifests.
+
+    Examples:
+
+    `h123 publish go`
+
+    `h123 publish --campaign campaigns/quick`
     """
     require_checkout("h123 publish")
     if campaign or name:

@@ -17,7 +17,14 @@ def command(
         ),
     ],
 ) -> None:
-    """Remove installed subjects or the virtual kernel from the project's cache."""
+    """Remove installed subjects or the virtual kernel from the project's cache.
+
+    Examples:
+
+    `h123 remove nginx`
+
+    `h123 remove virtual-kernel`
+    """
     from h123 import virtual
     from h123.catalogue import remove
 

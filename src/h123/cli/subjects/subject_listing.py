@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from h123.base.terminal.console import write
+from h123.base.terminal.console import with_commands, write
 from h123.base.transport import SETTINGS
 from h123.base.units import format_bytes, format_seconds, format_span
 from h123.catalogue import (
@@ -22,6 +22,7 @@ from h123.catalogue import (
     installation,
     settable,
 )
+from h123.cli.subjects.selection import subjects_by_name
 from h123.verification import (
     PublicRecord,
     Record,
@@ -89,6 +90,13 @@ def print_subjects(console: Console) -> None:
     write(console, _MORE, style="dim")
 
 
+def subject_rows(names: Sequence[str]) -> Iterator[Mapping[str, object]]:
+    """The manifests of these subjects, or of all, and which are installed."""
+    for subject in subjects_by_name(names) if names else catalogue().values():
+        state = installation(subject)
+        yield {**subject.model_dump(mode="json"), "installed_bytes": state.bytes if state else None}
+
+
 def print_subject(subject: Subject, console: Console) -> None:
     """Everything about one."""
     console.print(Text(subject.name, style="bold").append(f": {subject.title} {subject.version}", style="not bold"))
@@ -96,7 +104,7 @@ def print_subject(subject: Subject, console: Console) -> None:
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for name, text in _facts(subject):
-        table.add_row(name, text)
+        table.add_row(name, with_commands(text))
     console.print(Padding(table, (0, 0, 1, 2)))
 
 

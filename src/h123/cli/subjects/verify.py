@@ -65,6 +65,12 @@ def command(
     (packets, bytes, which packets were dropped) and the times of every sample.
 
     The exit status is 1 if anything fails or does not repeat.
+
+    Examples:
+
+    `h123 verify go nginx`
+
+    `h123 verify --missing`
     """
     from h123.catalogue import subject_names
 

@@ -11,7 +11,7 @@ from h123.report.figures.axes import header, row_names
 from h123.report.figures.drawing import Figure, FigureRows
 from h123.report.look import COLOURS, NARROW, WIDE, Mark
 from h123.report.text.explanations.causes import DRAWN, VISIT, observation, title
-from h123.report.text.words import level, listed
+from h123.report.text.words import cause, level, listed
 
 _BAR = 9
 """Pixels of a bar and the gap below it."""
@@ -63,7 +63,7 @@ def _marks(rows: Sequence[CausesRow], scale: float) -> list[Mark]:
         worth = [part for part in row["parts"] if max(part["a_seconds"], part["b_seconds"]) >= least]
         for part in worth:
             for name, seconds in ((row["a"], part["a_seconds"]), (row["b"], part["b_seconds"])):
-                mark = _mark(row, name, part["words"], seconds, scale)
+                mark = _mark(row, name, cause(part["cause"], part["words"]), seconds, scale)
                 by_bar.setdefault((mark["panel"], mark["part"], mark["level"]), mark)
     return list(by_bar.values())
 

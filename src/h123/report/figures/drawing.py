@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,8 @@ _MARK = re.compile(
     r'<path +transform="translate\((?P<x>[^,)]*),(?P<y>[^)]*)\)" (?P<shape>d="[^>]*?")'
     r"(?:/>|>(?P<title><title>[^<]*</title>)</path>)"
 )
+_READ = 24
+"""Marks whose values a figure's text alternative has."""
 _OFTEN = 8
 """Times that a shape occurs before a name for it saves anything."""
 
@@ -83,8 +85,15 @@ def _inline(figure: Figure, svg: str, size: str) -> str:
     prefix = f"{figure.name}-{size}-"
     svg = re.sub(r'\bid="', f'id="{prefix}', svg).replace("url(#", f"url(#{prefix}")
     svg = _shared(_compact(_titled(svg)), prefix)
-    label = escape(visible(f"{figure.title}. {figure.caption}"), quote=True)
+    label = escape(visible(f"{figure.title}. {figure.caption}{_values(svg)}").replace("`", ""), quote=True)
     return svg.replace("<svg ", f'<svg role="img" aria-label="{label}" data-size="{size}" font-size="12px" ', 1)
+
+
+def _values(svg: str) -> str:
+    """The numbers that the marks carry, for readers who do not see them; of many marks the first."""
+    titles = list(dict.fromkeys(map(unescape, re.findall("<title>([^<]*)</title>", svg))))
+    more = f"; and {len(titles) - _READ} more" if len(titles) > _READ else ""
+    return f" Values: {'; '.join(titles[:_READ])}{more}." if titles else ""
 
 
 def _titled(svg: str) -> str:

@@ -92,7 +92,7 @@
   for (const table of all("table")) {
     const body = table.tBodies[0];
     const rows = body ? [...body.rows].filter((row) => !isGroup(row)) : [];
-    if (!table.tHead || table.matches(".matrix") || rows.length < 2) continue;
+    if (!table.tHead || table.matches(".matrix, .answer") || rows.length < 2) continue;
     makeSortable(table, body);
     if (rows.length >= LONG) makeFilter(table.closest(".scroll") ?? table, body);
   }

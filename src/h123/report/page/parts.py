@@ -201,8 +201,6 @@ HEAD: Sequence[PagePart] = [
     PagePart(None, "gate", _gate),
     PagePart(None, "first", _first),
     PagePart(judgement.SECTION, "answer", _answer),
-    PagePart(windows.SECTION, "lines", _windows),
-    PagePart(transport.SECTION, "transport", _transport),
     PagePart(outlook.SECTION, "lines", _outlook),
     PagePart(counts.SECTION, "doubts", _doubts),
     PagePart(judgement.SECTION, "figure", _answer_figure),
@@ -212,6 +210,8 @@ HEAD: Sequence[PagePart] = [
 BODY: Sequence[PagePart] = [
     PagePart(causes.SECTION, "causes", _causes),
     PagePart(None, "trust", _trust),
+    PagePart(windows.SECTION, "lines", _windows),
+    PagePart(transport.SECTION, "transport", _transport),
     PagePart(ladder.SECTION, "ladder", _ladder),
     PagePart(capacity.SECTION, "capacity", _capacity),
     PagePart(decomposition.SECTION, "decomposition", _decomposition),

@@ -15,6 +15,7 @@ from h123.analysis import headline
 from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.provenance.values import ValueRow
 from h123.analysis.sections import Verdicts
+from h123.base.relative import signed
 from h123.report.text.difference import unfit
 from h123.report.text.ladder import NOTABLE
 from h123.report.text.words import cell_name, decided, level, listed, ratio, standing
@@ -73,6 +74,17 @@ class AnswerRow:
         """The estimate from trials paired by block, as sentences have it; a dash where none can be relied on."""
         return shown_ratio(self.ratios[pair]) if pair in self.ratios else "–"
 
+    def change(self, pair: tuple[str, str]) -> str:
+        """The same as a relative size: `−23 %`, `×2.7`."""
+        comparison = self.ratios.get(pair)
+        return (
+            "–" if comparison is None or unfit(comparison) or not comparison["ratio"] else signed(comparison["ratio"])
+        )
+
+    def standing(self, pair: tuple[str, str]) -> str:
+        """How the pair's first level does."""
+        return standing(self.ratios[pair]) if pair in self.ratios else "inconclusive"
+
     def medians(self, pair: tuple[str, str]) -> float | None:
         """The ratio of the values that the table shows."""
         a, b = (self.values.get(name) for name in pair)
@@ -109,10 +121,10 @@ class AnswerTable:
         return [row for row in self.rows if row.metric is self.metric]
 
     def title(self, *, ratios: bool, mark: str = "*") -> str:
-        """`Latency of GET 100 kB, median over the trials; the ratios are of trials paired by block. *: fastest`; `mark`
-        is how that is marked, and explained where it is there."""
+        """`Latency of GET 100 kB, median over the trials; differences are of trials paired by block. *: fastest`; the
+        legend explains `mark` if the table has it."""
         of = f" of {self.workload}" if self.workload else ""
-        note = "; the ratios are of trials paired by block" if ratios else ""
+        note = "; differences are of trials paired by block" if ratios else ""
         marked = max((len(row.best.levels) for row in self.rows), default=0)
         legend = f". {mark}: {self.metric.words.best}{', or alike' if marked > 1 else ''}" if marked else ""
         return f"{self.metric.title}{of}, median over the trials{note}{legend}"
@@ -134,10 +146,29 @@ class AnswerTable:
         """The row's levels with values, the best first."""
         return [name for name in _ranked(row.values, row.metric) if row.values[name] is not None]
 
+    @property
+    def factors(self) -> str:
+        """What the rows differ in: `network`, `network, server`; `workload` where nothing else varies."""
+        return ", ".join(next((tuple(row.cell) for row in self.rows if row.cell), ("workload",)))
+
+    def cell(self, row: AnswerRow) -> str:
+        """The name of a row's cell, or the workload where nothing else varies."""
+        return cell_name(row.cell) or self.workload
+
+    def height(self, row: AnswerRow) -> int:
+        """The number of rows of the same cell."""
+        return sum(other.cell == row.cell for other in self.rows)
+
+    def kind(self, row: AnswerRow) -> str:
+        """`warm`, `cold`, `cold, first byte`: which requests a row is about."""
+        if row.metric is self.metric:
+            return "warm"
+        return "cold" if row.metric.name == self.metric.cold else "cold, first byte"
+
     def name(self, row: AnswerRow) -> str:
         """The cell's name, or the workload where nothing else varies. Rows of cold requests say so."""
         if row.metric is self.metric:
-            return cell_name(row.cell) or self.workload
+            return self.cell(row)
         title = row.metric.title.removeprefix(f"{self.metric.title}, ")
         return title[:1].lower() + title[1:]
 
@@ -149,17 +180,17 @@ class AnswerTable:
         sentences = [self._parted(row, pair) for row, pair in places[:most]]
         more = f"; and {len(places) - len(sentences)} more" if len(places) > len(sentences) else ""
         return (
-            f"Medians part from paired ratios: {'; '.join(sentences)}{more}. The paired ratio is the answer: it "
-            "compares trials of one block, which meet the same losses. Each median is of a block of its own."
+            f"Medians differ from the paired differences: {'; '.join(sentences)}{more}. The paired one is the answer: "
+            "it compares trials of one block, which meet the same losses. Each median is of another block."
         )
 
     def _parted(self, row: AnswerRow, pair: tuple[str, str]) -> str:
-        """`poor, cold, HTTP/3 / HTTP/2 0.67 by medians, 0.76 paired`."""
+        """`poor, cold, HTTP/3 / HTTP/2 −33 % by medians, −24 % paired`."""
         where = cell_name(row.cell)
         what = [where] if row.metric is self.metric else [where, self.name(row)]
         names = ", ".join(filter(None, [*what, " / ".join(map(level, pair))]))
         medians = row.medians(pair)
-        return f"{names} {ratio(medians)} by medians, {row.ratio(pair)} paired"
+        return f"{names} {signed(round(medians, 3)) if medians else '–'} by medians, {row.change(pair)} paired"
 
 
 def answers(verdicts: Verdicts) -> list[AnswerTable]:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from h123.analysis.comparisons.capacity import Capacity, CapacityRow, CapacityStep, Middle, RateLimit
+from h123.base.relative import signed, signed_with_interval
 from h123.base.units import format_seconds
-from h123.report.text.words import cell_name, level, listed, percent, ratio
+from h123.report.text.words import cell_name, level, listed, percent
 from h123.study import METRICS
 from h123.study.metrics.quantity import RequestRate
 
@@ -64,7 +65,7 @@ def limit(row: CapacityRow) -> str:
 def ratio_line(capacity: Capacity, what: str) -> str:
     """All ratios of maxima, or of knees, in a line."""
     rows = ratios(capacity, what)
-    return f"Ratios of {'maxima' if what == 'maximum' else 'knees'}: {', '.join(rows)}."
+    return f"Differences of {'maxima' if what == 'maximum' else 'knees'}: {', '.join(rows)}."
 
 
 def ratios(capacity: Capacity, what: str) -> list[str]:
@@ -72,10 +73,11 @@ def ratios(capacity: Capacity, what: str) -> list[str]:
     phrases = []
     for row in capacity["ratios"]:
         if row["what"] == what:
-            between = "" if row["low"] is None else f" ({ratio(row['low'])} to {ratio(row['high'])})"
             where = cell_name(row["cell"])
             of = f"{level(row['a'])} / {level(row['b'])}"
-            phrases.append(f"{of}{f' ({where})' if where else ''} {ratio(row['value'])}{between}")
+            bounded = row["low"] is not None
+            size = signed_with_interval(row["value"], row["low"], row["high"]) if bounded else signed(row["value"])
+            phrases.append(f"{of}{f' ({where})' if where else ''} {size}")
     return phrases
 
 

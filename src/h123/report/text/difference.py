@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing_extensions import ReadOnly, TypedDict
 
 from h123.analysis.comparisons.rows import VerdictRow, Withheld
+from h123.base.relative import factor, in_percent, percentage, span
 from h123.report.text.words import (
     MEANINGFUL_CONFIDENCE,
     confidence_words,
@@ -23,8 +24,6 @@ from h123.study import Metric, metric
 
 _UNFIT = ("attempts", "unmeasured", "failures", "audits", "timeless", "answers")
 """Exclusions for which not even what was seen is worth saying."""
-_FACTOR = 2.0
-"""Differences up to this factor are given in per cent."""
 
 
 class WithheldRow(TypedDict):
@@ -66,11 +65,23 @@ def sentence(comparison: VerdictRow, margin: float) -> str:
 
 
 def confidence(comparisons: Sequence[VerdictRow]) -> str:
-    """The confidence of the intervals in the sentences about these. Empty where there are none."""
+    """What the intervals in the sentences about these are worth; empty where there are none to speak of."""
+    shared = shared_confidence(comparisons)
+    return f"The ranges hold with {unbroken(shared)} confidence." if shared else ""
+
+
+def shared_confidence(comparisons: Sequence[VerdictRow]) -> str:
+    """`95 %`: the confidence that all intervals of these have; empty where there are none to speak of."""
     sure = [c["confidence"] or 0.0 for c in comparisons if c["low"] is not None and not unfit(c)]
-    if not sure or min(sure) < MEANINGFUL_CONFIDENCE:
-        return ""
-    return f"The ranges hold with {unbroken(confidence_words(min(sure)))} confidence."
+    return confidence_words(min(sure)) if sure and min(sure) >= MEANINGFUL_CONFIDENCE else ""
+
+
+def sentence_of_several(comparisons: Sequence[VerdictRow], *, of: str) -> str:
+    """`HTTP/3 is 34 to 38 % faster than HTTP/2`: what comparisons of one pair have in common, which found differences
+    in one direction; worded as differences of the metric `of` are."""
+    phrases = _Phrases(comparisons[0], of)
+    ratios = sorted(c["ratio"] for c in comparisons if c["ratio"] is not None)
+    return phrases.between(ratios[0], ratios[-1]) if ratios else phrases.by_failures()
 
 
 def by(ratios: Sequence[float]) -> str:
@@ -79,10 +90,10 @@ def by(ratios: Sequence[float]) -> str:
     away = sorted(max(ratio, 1 / ratio) for ratio in ratios)
     if not away or min(ratios) < 1 < max(ratios):
         return ""
-    if away[-1] > _FACTOR:
-        return f"{_range(_times(away[0]), _times(away[-1]))}\u00a0times"
+    if not in_percent(away[-1]):
+        return f"{span(factor(away[0]), factor(away[-1]))}\u00a0times"
     changes = sorted(abs(1 - ratio) for ratio in ratios)
-    return f"by {_range(_percentage(changes[0]), _percentage(changes[-1]))}\u00a0%"
+    return f"by {span(percentage(changes[0]), percentage(changes[-1]))}\u00a0%"
 
 
 @dataclass(frozen=True)
@@ -90,6 +101,8 @@ class _Phrases:
     """The phrases of one comparison."""
 
     comparison: VerdictRow
+    of: str | None = None
+    """The metric whose words are used, if it is not the comparison's own."""
 
     @property
     def a(self) -> str:
@@ -101,7 +114,7 @@ class _Phrases:
 
     @property
     def metric(self) -> Metric:
-        return metric(self.comparison["metric"])
+        return metric(self.of or self.comparison["metric"])
 
     @property
     def bounds(self) -> tuple[float, float] | None:
@@ -126,9 +139,9 @@ class _Phrases:
 
     def difference(self, ratio: float) -> str:
         """`HTTP/3 is 24 % faster than HTTP/2`, `HTTP/3 takes 2.8 times as long as HTTP/2`."""
-        if 1 / _FACTOR <= ratio <= _FACTOR:
-            return f"{self._of_a()} is {_percentage(abs(1 - ratio))}\u00a0% {self._word(ratio)} than {self._of_b()}"
-        times = f"{_times(max(ratio, 1 / ratio))}\u00a0times"
+        if in_percent(ratio):
+            return f"{self._of_a()} is {percentage(abs(1 - ratio))}\u00a0% {self._word(ratio)} than {self._of_b()}"
+        times = f"{factor(max(ratio, 1 / ratio))}\u00a0times"
         if not self.metric.noun:
             return (
                 f"{self.a} takes {times} as long as {self.b}"
@@ -155,28 +168,32 @@ class _Phrases:
         if self.bounds is None:
             return ""
         low, high = self.bounds
-        if not 1 / _FACTOR <= ratio <= _FACTOR:
+        if not in_percent(ratio):
             ends = (low, high) if ratio > 1 else (1 / high, 1 / low)
-            return f" ({_range(*map(_times, ends))}\u00a0times)"
+            return f" ({span(*map(factor, ends))}\u00a0times)"
         if low < 1 < high:
             return f" (from {self._end(high if ratio < 1 else low)} to {self._end(low if ratio < 1 else high)})"
         ends = (1 - high, 1 - low) if ratio < 1 else (low - 1, high - 1)
-        return f" ({_range(*map(_percentage, ends))}\u00a0%)"
+        return f" ({span(*map(percentage, ends))}\u00a0%)"
 
     def between(self, low: float, high: float) -> str:
         """`HTTP/3 is between 30 % faster and 5 % slower than HTTP/2`."""
-        if low < 1 / _FACTOR or high > _FACTOR:
-            span = f"between {_times(low)}\u00a0and\u00a0{_times(high)}\u00a0times"
+        if not (in_percent(low) and in_percent(high)):
+            if low == high:
+                return self.difference(low)
+            range_text = f"between {factor(low)}\u00a0and\u00a0{factor(high)}\u00a0times"
             noun = self.metric.noun
-            return f"{self.a}'s {noun} is {span} {self.b}'s" if noun else f"{self.a} takes {span} as long as {self.b}"
+            if noun:
+                return f"{self.a}'s {noun} is {range_text} {self.b}'s"
+            return f"{self.a} takes {range_text} as long as {self.b}"
         if low < 1 < high:
             return f"{self._of_a()} is between {self._end(low)} and {self._end(high)} than {self._of_b()}"
         ends = sorted((abs(1 - low), abs(1 - high)))
-        span = f"{_range(*map(_percentage, ends))}\u00a0% {self._word(max(low, high, key=lambda end: abs(1 - end)))}"
-        return f"{self._of_a()} is {span} than {self._of_b()}"
+        range_text = f"{span(*map(percentage, ends))}\u00a0% {self._word(max(low, high, key=lambda end: abs(1 - end)))}"
+        return f"{self._of_a()} is {range_text} than {self._of_b()}"
 
     def _end(self, ratio: float) -> str:
-        return f"{_percentage(abs(1 - ratio))}\u00a0%\u00a0{self._word(ratio)}"
+        return f"{percentage(abs(1 - ratio))}\u00a0%\u00a0{self._word(ratio)}"
 
     def _word(self, ratio: float) -> str:
         return self.metric.words.less if ratio < 1 else self.metric.words.more
@@ -186,22 +203,3 @@ class _Phrases:
 
     def _of_b(self) -> str:
         return f"{self.b}'s" if self.metric.noun else self.b
-
-
-def _range(low: str, high: str) -> str:
-    return low if low == high else f"{low}\u00a0to\u00a0{high}"
-
-
-def _percentage(share: float) -> str:
-    """Format a percentage: `24`, `5.3`, `0.04`; never 100 for less than that."""
-    value = 100 * share
-    if 99.5 <= value < 100:
-        return f"{min(value, 99.99):.2f}"
-    return f"{value:.0f}" if value >= 9.95 else f"{value:.1f}".removesuffix(".0") if value >= 0.95 else f"{value:.1g}"
-
-
-def _times(factor: float) -> str:
-    """`1,200`, `15`, `2.8`, `0.36`, `0.004`."""
-    if factor >= 9.95:
-        return f"{factor:,.0f}"
-    return f"{factor:.1f}".removesuffix(".0") if factor >= 0.995 else f"{factor:.2g}"

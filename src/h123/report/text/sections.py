@@ -164,3 +164,13 @@ def trust(verdicts: Verdicts) -> list[str]:
 def last(verdicts: Verdicts) -> list[str]:
     """The sentences at the end."""
     return [line for registered in SAID if registered.last for line in registered.last(verdicts)]
+
+
+_SPLIT = (decomposition.SECTION, ladder.SECTION, capacity.SECTION)
+
+
+def further(verdicts: Verdicts) -> list[str]:
+    """What a study finds besides comparisons: parts of differences, steps, capacity, published claims."""
+    split = [one for one in SAID if one.section in _SPLIT and one.below]
+    lines = [line.text.strip() for one in split if one.below for line in one.below(verdicts)]
+    return lines + last(verdicts)

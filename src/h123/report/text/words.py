@@ -2,7 +2,7 @@
 in study/metrics/table.py."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -52,6 +52,22 @@ def other_factors(cell: Mapping[str, str], factor: str) -> str:
 def reason(code: str) -> str:
     """Why a trial does not count."""
     return str(_VOCABULARY["reasons"].get(code, code))
+
+
+def cause(code: str, default: str) -> str:
+    """What time was spent on; `default` is what verdicts.json calls it."""
+    return str(_VOCABULARY["causes"].get(code, default))
+
+
+def withheld(kind: str) -> str:
+    """Why a comparison has no verdict, in a few words; empty where only the reason itself says it."""
+    return str(_VOCABULARY["withheld"].get(kind, ""))
+
+
+def failed_audit(code: str, trials: str) -> str | None:
+    """A failed audit in one line; `trials` is `2 of 119 trials`. None: it has no short form."""
+    text = _VOCABULARY["audits"].get(code)
+    return str(text).format(trials=trials) if text else None
 
 
 def cell_name(cell: Mapping[str, str]) -> str:
@@ -112,6 +128,11 @@ def metric_word(name: str, verdict: str) -> str:
     of = metric(name)
     words = {"better": of.words.better, "worse": of.words.worse, "inconclusive": "cannot tell yet"}
     return words.get(of.standing(verdict), verdict)
+
+
+def metric_titles(names: Iterable[str]) -> list[str]:
+    """The titles of the metrics, each once."""
+    return [metric(name).title for name in dict.fromkeys(names)]
 
 
 def standing(row: MetricVerdict) -> str:

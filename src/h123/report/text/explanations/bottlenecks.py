@@ -20,14 +20,20 @@ _PROCESSORS = (
 )
 
 
-def limits_lines(rows: Sequence[Bottlenecks], study: Study, only: Mapping[str, Collection[str]]) -> Iterator[str]:
-    """The tables of the cells that `only` names (levels by factor). Raises UserError where there is none."""
+def chosen_rows(rows: Sequence[Bottlenecks], only: Mapping[str, Collection[str]]) -> list[Bottlenecks]:
+    """The rows of the cells that `only` names (levels by factor). Raises UserError where there is none."""
     selection = [row for row in rows if all(row.cell[factor] in levels for factor, levels in only.items())]
     if not selection:
         raise UserError(
             "none of these trials tells what limited it",
             remedy="imported ones do not, nor those under the virtual clock over a plain veth, which takes no time",
         )
+    return selection
+
+
+def limits_lines(rows: Sequence[Bottlenecks], study: Study, only: Mapping[str, Collection[str]]) -> Iterator[str]:
+    """Of the cells that `only` names (levels by factor). Raises UserError where there is none."""
+    selection = chosen_rows(rows, only)
     yield from table(_rows(selection, study))
     for kind, meaning in (("packets", _PACKETS), ("processors", _PROCESSORS)):
         if any(row.told_by == kind for row in selection):

@@ -12,7 +12,7 @@ from h123.analysis.explanations.causes import CauseRow, CausesPart, CausesRow, S
 from h123.analysis.sections import Verdicts
 from h123.base.errors import UserError
 from h123.base.units import figures, format_bytes, format_seconds
-from h123.report.text.words import cell_name, level, listed, opened, place, unbroken
+from h123.report.text.words import cause, cell_name, level, listed, opened, place, unbroken
 from h123.study import metric
 from h123.study.metrics.quantity import PageTime, RecoveryTime, RequestTime
 
@@ -70,7 +70,10 @@ def sentence(row: CausesRow) -> str:
     text = f"a {_typical(row)} of {a} takes {amount(whole)} than one of {b}"
     if not row.get("told", True):
         return unbroken(opened(place(row["cell"]), f"{text}. What for is not told: packets do not tell {_most(row)}."))
-    parts = [f"{amount(part['difference']['seconds'])} for {part['words']}{_detail(part)}" for part in main_parts(row)]
+    parts = [
+        f"{amount(part['difference']['seconds'])} for {cause(part['cause'], part['words'])}{_detail(part)}"
+        for part in main_parts(row)
+    ]
     return unbroken(opened(place(row["cell"]), f"{text}: {listed(parts, 'and')}." if parts else f"{text}."))
 
 
@@ -216,7 +219,7 @@ def observation(row: CausesRow) -> Observation:
             return _REQUEST
 
 
-def _kind(row: CausesRow) -> str:
+def kind(row: CausesRow) -> str:
     """`request`, `cold request`, `visit`, `recovery`."""
     match metric(row["metric"]).of:
         case RequestTime(phase="cold"):
@@ -232,7 +235,7 @@ def which(rows: Sequence[CausesRow]) -> str:
 
 def _typical(row: CausesRow) -> str:
     """`mean request`; of visits and recoveries the one in the middle."""
-    return f"{observation(row).typical} {_kind(row)}"
+    return f"{observation(row).typical} {kind(row)}"
 
 
 def amount(seconds: float) -> str:
@@ -288,7 +291,7 @@ def no_causes_error(verdicts: Verdicts) -> UserError:
 
 def title(row: CausesRow) -> str:
     """`poor, cold request`."""
-    return ", ".join(filter(None, [cell_name(row["cell"]), _kind(row)]))
+    return ", ".join(filter(None, [cell_name(row["cell"]), kind(row)]))
 
 
 def parts(row: CausesRow) -> list[PartRow]:
@@ -300,4 +303,13 @@ def parts(row: CausesRow) -> list[PartRow]:
         "b_seconds": row["b_seconds"],
         "difference": row["difference"],
     }
-    return [*worth, whole]
+    return [*map(_part, worth), whole]
+
+
+def _part(part: CauseRow) -> PartRow:
+    return {
+        "words": cause(part["cause"], part["words"]),
+        "a_seconds": part["a_seconds"],
+        "b_seconds": part["b_seconds"],
+        "difference": part["difference"],
+    }

@@ -9,7 +9,7 @@ from h123.analysis.sections import Verdicts
 from h123.report.text.difference import unfit
 from h123.report.text.explanations import causes
 from h123.report.text.headline import ENOUGH_TO_READ
-from h123.report.text.words import decided, level, opened, place, standing, unbroken
+from h123.report.text.words import cause, decided, level, opened, place, standing, unbroken
 
 _MOST = 12
 """Short reasons that an answer has room for."""
@@ -19,7 +19,7 @@ _OTHERWISE = "The answer is of medians, and they differ the other way."
 def reason_lines(verdicts: Verdicts) -> list[str]:
     """Sentences about what answers the question: in full where they are few, else of the decided ones, in short."""
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
-    rows = list(_reasons(causes.cause_rows(verdicts), headline(comparisons), comparisons))
+    rows = list(reason_rows(causes.cause_rows(verdicts), headline(comparisons), comparisons))
     late = later_lines(comparisons)
     if len(rows) <= ENOUGH_TO_READ:
         return [*(_with_median_caveat(causes.sentence(row), row, comparisons) for row in rows), *late]
@@ -39,7 +39,7 @@ def _later(c: JudgedComparison, later: Later) -> str:
     return unbroken(opened(place(c["cell"]), f"{slow} takes {trips} than {quick} to its first byte: {later['why']}."))
 
 
-def _reasons(
+def reason_rows(
     rows: Sequence[CausesRow], headlines: Sequence[JudgedComparison], comparisons: Sequence[JudgedComparison]
 ) -> Iterator[CausesRow]:
     """The reasons for the answer's differences; where the answer finds none, for other differences, such as those of
@@ -64,7 +64,7 @@ def _short(rows: Sequence[CausesRow], comparisons: Sequence[JudgedComparison]) -
         if differs and parts and row["difference"]["confidence"] >= CONFIDENCE:
             whole, most = row["difference"]["seconds"], parts[0]
             text = f"{level(row['a'])} takes {causes.amount(whole)} than {level(row['b'])} in the mean, "
-            text += f"{causes.amount(most['difference']['seconds'])} for {most['words']}."
+            text += f"{causes.amount(most['difference']['seconds'])} for {cause(most['cause'], most['words'])}."
             yield _with_median_caveat(unbroken(opened(place(row["cell"]), text)), row, comparisons)
 
 

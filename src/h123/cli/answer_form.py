@@ -1,0 +1,56 @@
+"""How a command prints its answer: on one screen, in full, as its table alone, or as JSON."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from h123.base.errors import UserError
+from h123.base.terminal.console import out_console
+
+if TYPE_CHECKING:
+    from h123.analysis.sections import Verdicts
+
+
+class AnswerForm(StrEnum):
+    """The form of an answer."""
+
+    SCREEN = "screen"
+    DETAILS = "--details"
+    TABLE = "--quiet"
+    JSON = "--json"
+
+
+DetailsOption = Annotated[
+    bool, typer.Option("--details", help="Print every comparison, cause, caveat and audit instead of one screen.")
+]
+QuietOption = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print the table of the answer alone, and no progress.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the answer as JSON, and nothing else, on stdout.")]
+
+
+def answer_form(*, details: bool = False, quiet: bool = False, as_json: bool = False) -> AnswerForm:
+    """The form that the options ask for. Raises UserError where they ask for two."""
+    options = {AnswerForm.DETAILS: details, AnswerForm.TABLE: quiet, AnswerForm.JSON: as_json}
+    chosen = [form for form, is_chosen in options.items() if is_chosen]
+    if len(chosen) > 1:
+        raise UserError(f"{chosen[0]} and {chosen[1]} exclude each other", remedy="choose one of them")
+    return chosen[0] if chosen else AnswerForm.SCREEN
+
+
+def print_in_form(verdicts: "Verdicts", folder: Path, form: AnswerForm, *, most: int, taken: int = 0) -> None:
+    """Print verdicts.json in that form; on one screen in at most `most` lines, of which others print `taken`."""
+    from h123.base.terminal.console import print_json
+    from h123.report import print_answer, print_summary, print_table
+
+    match form:
+        case AnswerForm.JSON:
+            print_json(verdicts)
+        case AnswerForm.TABLE:
+            print_table(verdicts, out_console)
+        case AnswerForm.DETAILS:
+            print_summary(verdicts, out_console, folder)
+        case AnswerForm.SCREEN:
+            print_answer(verdicts, out_console, folder, most=most, taken=taken)

@@ -1,0 +1,36 @@
+"""How a campaign is watched while it runs: on the terminal, and from afar."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from h123.base.terminal.console import err_console, say
+
+if TYPE_CHECKING:
+    from h123.campaign import Campaign
+    from h123.progress import Display
+    from h123.progress.exposition import Exposition
+
+
+def exposition_at(address: str | None) -> "Exposition | None":
+    """What is to tell of the campaign from afar; late, for few ask for it and its library takes long to load."""
+    if address is None:
+        return None
+    from h123.progress.exposition import Exposition, Listening
+
+    return Exposition(Listening.read(address))
+
+
+@contextmanager
+def watched(
+    campaign: "Campaign", exposition: "Exposition | None", *, is_quiet: bool
+) -> "Iterator[Callable[[], Display]]":
+    """What makes a display for each stretch of the campaign; what it shows is told from afar too, if that is asked."""
+    from h123.progress import display_for
+
+    if exposition is None:
+        yield lambda: display_for(err_console, quiet=is_quiet)
+        return
+    with exposition.of(campaign.plan.study.name, campaign.folder.path):
+        say(f"Metrics, while it runs: {exposition.url}")
+        yield lambda: exposition.display_with(display_for(err_console, quiet=is_quiet))

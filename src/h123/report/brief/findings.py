@@ -1,0 +1,90 @@
+"""What a campaign found, one line for each comparison and for each cause."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from h123.analysis import CONFIDENCE, headline
+from h123.analysis.comparisons.rows import JudgedComparison
+from h123.analysis.explanations.causes import CausesRow
+from h123.analysis.sections import Verdicts
+from h123.report.text.answer import cold
+from h123.report.text.difference import sentence, sentence_of_several, unfit
+from h123.report.text.explanations import causes
+from h123.report.text.explanations.reasons import reason_rows
+from h123.report.text.headline import headline_sentences
+from h123.report.text.words import cause, cell_name, decided, level, listed, opened, place, standing, withheld
+from h123.study import METRICS
+
+_ONE_BY_ONE = 9
+"""More comparisons than this are counted."""
+
+
+class AnswerLine(NamedTuple):
+    """A line, and how the first level does."""
+
+    standing: str
+    text: str
+
+
+def comparison_lines(verdicts: Verdicts) -> list[AnswerLine]:
+    """What answers the question, then the same of cold requests."""
+    asked = headline(verdicts["comparisons"])
+    if len(asked) > _ONE_BY_ONE:
+        lines = [AnswerLine(*line) for line in headline_sentences(asked)]
+    else:
+        lines = [AnswerLine(standing(c), sentence(c, verdicts["margin"])) for c in asked if not unfit(c)]
+        lines += _unjudged([c for c in asked if unfit(c)])
+    return [*lines, *_cold_lines(cold(verdicts))]
+
+
+def _unjudged(comparisons: Sequence[JudgedComparison]) -> Iterator[AnswerLine]:
+    """One line for each reason: `On lan, not judged: nothing takes time there under the virtual clock.`"""
+    cells: dict[str, dict[str, JudgedComparison]] = {}
+    for c in comparisons:
+        name = cell_name(c["cell"]) or f"{level(c['a'])} v {level(c['b'])}"
+        cells.setdefault(_why(c), {}).setdefault(name, c)
+    for why, by_name in cells.items():
+        (first, *others) = by_name.values()
+        where = place(first["cell"]) if not others and first["cell"] else listed(list(by_name), "and")
+        yield AnswerLine("inconclusive", f"{opened(where, f'not judged: {why}')}.")
+
+
+def _why(c: JudgedComparison) -> str:
+    """In a few words if the reason is of the place or the machine; in full if a side is to blame."""
+    held_back = c["withheld"]
+    return withheld(held_back["kind"]) or held_back["why"] if held_back else "its data cannot be relied on"
+
+
+def _cold_lines(comparisons: Sequence[JudgedComparison]) -> Iterator[AnswerLine]:
+    """One line for each pair and direction: `Cold requests (medium, poor): HTTP/3 is 34 to 38 % faster than HTTP/2.`"""
+    first = comparisons[0]["metric"] if comparisons else ""
+    warm = next((name for name, each in METRICS.items() if each.cold == first), first)
+    groups: dict[tuple[str, str, str], list[JudgedComparison]] = {}
+    for c in comparisons:
+        if c["metric"] == first and decided(c):
+            groups.setdefault((c["a"], c["b"], c["verdict"]), []).append(c)
+    for members in groups.values():
+        where = ", ".join(filter(None, (cell_name(c["cell"]) for c in members)))
+        text = sentence_of_several(members, of=warm)
+        yield AnswerLine(standing(members[0]), f"Cold requests{f' ({where})' if where else ''}: {text}.")
+
+
+def cause_lines(verdicts: Verdicts, width: int) -> list[str]:
+    """`medium, HTTP/3 v HTTP/2: −135 ms a request, of which −120 ms a congestion window cut by losses`, for what
+    differs; each as long as a line of `width` columns has room for parts."""
+    comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
+    rows = reason_rows(causes.cause_rows(verdicts), headline(comparisons), comparisons)
+    return [line for row in rows if (line := _cause_line(row, width))]
+
+
+def _cause_line(row: CausesRow, width: int) -> str:
+    parts = causes.main_parts(row) if row.get("told", True) else []
+    if not parts or row["difference"]["confidence"] < CONFIDENCE:
+        return ""
+    named = [f"{causes.signed(part['difference']['seconds'])} {cause(part['cause'], part['words'])}" for part in parts]
+    where = ", ".join(filter(None, [cell_name(row["cell"]), f"{level(row['a'])} v {level(row['b'])}"]))
+    whole = f"{where}: {causes.signed(row['difference']['seconds'])} a {causes.kind(row)}, of which "
+    shown = 1
+    while shown < len(named) and len(whole) + len(", ".join(named[: shown + 1])) <= width:
+        shown += 1
+    return whole + ", ".join(named[:shown])

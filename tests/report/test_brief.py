@@ -1,0 +1,117 @@
+"""The answer on one screen: few lines, none too long, and true to verdicts.json."""
+
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from h123.analysis import analyse
+from h123.report import caveat_lines, print_answer, print_gate, print_summary, print_table, sentence
+from synthetic import Scenario, make_campaign
+
+FAMILIES = [{"name": "answer", "correction": "holm", "metrics": ["latency"], "each": ["network"]}]
+WITH_COLD = [*FAMILIES, {"name": "cold", "correction": "bh", "metrics": ["cold_latency"]}]
+FIRST = {("poor", "h1"): 0.5, ("lan", "h1"): 0.5, ("medium", "h1"): 0.5}
+
+
+@pytest.fixture(scope="module")
+def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folder = make_campaign(tmp_path_factory.mktemp("brief") / "c", Scenario(effects=FIRST, families=WITH_COLD))
+    return json.loads(json.dumps(analyse(folder)))
+
+
+def printed(verdicts: dict[str, Any], show: Any = print_answer, *given: Any, **more: Any) -> list[str]:
+    console = Console(width=100, file=io.StringIO())
+    show(verdicts, console, *given, **more)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue().splitlines()
+
+
+def test_an_answer_fits_on_one_screen(verdicts: dict[str, Any]) -> None:
+    lines = printed(verdicts, print_answer, Path("campaigns/x"), taken=4)
+    assert len(lines) <= 26
+    assert max(map(len, lines)) <= 100
+    assert not any("`" in line for line in lines)
+    assert len(printed(verdicts, print_summary)) > len(lines)
+
+
+@pytest.mark.parametrize("most", [12, 18, 25, 30])
+def test_no_answer_is_longer_than_it_may_be(verdicts: dict[str, Any], most: int) -> None:
+    """Also where everything is wrong with a campaign that has many comparisons."""
+    bad = json.loads(json.dumps(verdicts))
+    for row in bad["audit_summary"]:
+        row |= {"failed": 3, "of": 9, "failure": f"In 3 of 9 trials {'a long story ' * 20}: do something."}
+    bad["answers"] = []
+    bad["unproved"] = [{"subject": f"s{n}", "role": "server", "outcome": "none"} for n in range(9)]
+    bad["gate"] = {"verdict": "failed", "lines": ["Gate: failed", *(["Required, latency a/b < 1: failed"] * 60)]}
+    lines = printed(bad, print_answer, None, most=most, taken=3)
+    # A table, and one line of each kind, are always shown.
+    assert len(lines) <= max(most - 3, 12 + most // 3 + 8)
+    if most == 30:
+        assert len(lines) <= 27
+    assert any(re.fullmatch(r"  and \d+ more", line) for line in lines)
+
+
+def test_the_sentences_are_those_of_the_comparisons(verdicts: dict[str, Any]) -> None:
+    text = " ".join(" ".join(printed(verdicts, print_answer, None, most=60)).split())
+    for c in verdicts["comparisons"]:
+        if c["family"].startswith("answer") and not c["twin"]:
+            assert " ".join(sentence(c, verdicts["margin"]).replace("\u00a0", " ").split()) in text
+
+
+def test_the_table_is_printed_alone(verdicts: dict[str, Any]) -> None:
+    lines = printed(verdicts, print_table)
+    assert [word for word in lines[1].split() if "HTTP" in word] == ["HTTP/1.1", "HTTP/2", "HTTP/3"] * 2
+    assert lines[0].split() == ["warm", "cold"]
+    assert [line.split()[0] for line in lines[1:]] == ["network", "lan", "medium", "poor"]
+    assert all(line.count("*") >= 1 for line in lines[2:])
+
+
+def test_a_failed_audit_is_a_sentence_with_its_code_at_the_end(verdicts: dict[str, Any]) -> None:
+    one = json.loads(json.dumps(verdicts))
+    for row in one["audit_summary"]:
+        if row["audit"] == "machine-saturated":
+            row |= {"failed": 2, "of": 119, "result": "failed", "failure": "In 2 of 119 trials all processors ..."}
+    assert (
+        "The machine was busy in 2 of 119 trials, which may add waiting time: stop other programs [machine-saturated]"
+        in caveat_lines(one)
+    )
+
+
+def test_every_audit_has_a_short_form(verdicts: dict[str, Any]) -> None:
+    from h123.analysis.audits import course, machine, peers, physics, requests, round_trips
+    from h123.report.text.words import failed_audit
+
+    audits = [*course.AUDITS, *machine.AUDITS, *peers.AUDITS, *physics.AUDITS, *requests.AUDITS, *round_trips.AUDITS]
+    for audit in audits:
+        text = failed_audit(audit.name, "2 of 119 trials") or ""
+        assert "2 of 119 trials" in text, audit.name
+        assert "`" not in text
+    from_campaigns = {row["audit"] for row in verdicts["audit_summary"]} - {audit.name for audit in audits}
+    assert from_campaigns
+    assert all(failed_audit(name, "") for name in from_campaigns)
+
+
+def test_commands_name_the_campaign(verdicts: dict[str, Any]) -> None:
+    one = json.loads(json.dumps(verdicts))
+    one["projection"] |= {"failed": 2}
+    assert any(line.endswith("h123 run --out 'my campaign' --retry") for line in caveat_lines(one, Path("my campaign")))
+
+
+def test_what_a_gate_prints_is_limited(verdicts: dict[str, Any]) -> None:
+    one = {**verdicts, "gate": {"verdict": "failed", "lines": ["Gate: failed", *(["Required, x: failed"] * 60)]}}
+    lines = printed(one, print_gate, most=15)
+    assert len(lines) == 15
+    assert lines[0] == "Gate: failed"
+    assert lines[-1].strip() == "... and 47 more lines, in gate.json"
+
+
+def test_every_cause_has_its_words() -> None:
+    from h123.causes import CAUSES
+    from h123.report.text.words import cause
+
+    assert all(cause(one.name, "") for one in CAUSES)
