@@ -54,7 +54,7 @@ class GateFigure:
         if self.value is None:
             return "not known"
         if self.unit is None:
-            return signed_with_interval(self.value, self.low, self.high)
+            return signed_with_interval(self.value, self.low, self.high).replace("\u00a0", " ")
         low, high = (
             "without bound" if bound is None else format_value(bound, self.unit) for bound in (self.low, self.high)
         )
