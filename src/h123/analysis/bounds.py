@@ -42,5 +42,5 @@ def _needed(had: Sequence[float], bound: float, verdicts: Verdicts, blocks: int,
         needed: int | None = blocks_needed(1, correction, level)
     else:
         needed = pairs_needed(apart, 0.0, Levels(level, 0.0))
-    # A block without a value on both sides helps nobody: as many more are needed.
+    # A block without a value on both sides does not count: as many more are needed.
     return None if needed is None else needed + max(0, planned - blocks)

@@ -143,7 +143,7 @@ def run_campaign(
 
     `retry`: trials that were given up, or are disturbed still, are tried again as if they had not been tried yet.
     Only for who uses the folder `alone`. KeyboardInterrupt passes, after all that ran has been ended and the journal
-    has been told; so does OSError, where the disk is full.
+    has been informed; so does OSError, where the disk is full.
     """
     with display:
         try:

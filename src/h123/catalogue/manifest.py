@@ -117,7 +117,7 @@ class Install(Strict):
 
 
 def _idle(value: object) -> int:
-    """Nanoseconds, less than anybody may have unasked."""
+    """Return nanoseconds, less than a server may have without declaring it."""
     if not 10**9 <= (span := parse_duration(value)) < LEAST_IDLE_NS:
         raise ValueError(
             f"{excerpt(value)} is not valid; write 1s or more, and less than a minute: that need not be declared"

@@ -25,7 +25,7 @@ def exposition_at(address: str | None) -> "Exposition | None":
 def watched(
     campaign: "Campaign", exposition: "Exposition | None", *, is_quiet: bool
 ) -> "Iterator[Callable[[], Display]]":
-    """What makes a display for each stretch of the campaign; what it shows is told from afar too, if that is asked."""
+    """What makes a display for each stretch of the campaign; Prometheus gets the same, if asked for."""
     from h123.progress import display_for
 
     if exposition is None:

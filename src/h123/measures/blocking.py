@@ -1,7 +1,7 @@
 """The cost of one lost packet to the requests of a trial, compared with the trial in which it was delivered.
 
 Under the virtual clock both trials are identical until the loss, so the loss caused all later differences. The
-request that owns the lost bytes is assumed to be the one with the largest cost: over TLS nobody on the path can see
+request that owns the lost bytes is assumed to be the one with the largest cost: over TLS no one on the path can see
 it, and nothing can delay another request longer than those that wait for the lost bytes themselves.
 """
 

@@ -114,7 +114,7 @@ def text_column(values: Sequence[str | None]) -> Column:
 
 
 def number_column(values: Sequence[int | None]) -> Column:
-    """A column of numbers, likewise. Raises OverflowError for one of more than 64 bits."""
+    """Return a column of numbers in the same way. Raises OverflowError for one of more than 64 bits."""
     missing = np.array([value is None for value in values], np.bool_)
     numbers = np.array([0 if value is None else value for value in values], np.int64)
     return np.ma.masked_array(numbers, missing) if missing.any() else numbers

@@ -82,12 +82,12 @@ class Numbers:
         return int(some.min()) if len(some) else None
 
     def most(self, where: Mask) -> int | None:
-        """The largest, likewise."""
+        """Return the largest in the same way."""
         some = self.of(where)
         return int(some.max()) if len(some) else None
 
     def total(self, where: Mask) -> int | None:
-        """The sum, likewise, which may have more than 64 bits."""
+        """Return the sum in the same way; it may have more than 64 bits."""
         some = self.of(where)
         return (int((some >> 32).sum()) << 32) + int((some & 0xFFFFFFFF).sum()) if len(some) else None
 

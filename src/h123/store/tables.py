@@ -167,7 +167,7 @@ def _samples(files: Mapping[str, str]) -> str:
     if names := list(files):
         listed = ", ".join(map(literal, names))
         # Files of an earlier version have fewer columns, and those of requests that are made again more. The first file
-        # and the last tell whether there are earlier ones beside others: not every file must be opened for it.
+        # and the last tell whether there are earlier ones among others: not every file must be opened for it.
         unlike = len({_retries(parameters) for parameters in files.values()}) > 1
         unlike = unlike or len({len(read_types(Path(file))) for file in (names[0], names[-1])}) > 1
         options = f"filename = true, union_by_name = {str(unlike).lower()}"

@@ -188,7 +188,7 @@ def _ascending(trials: list[Attempt]) -> bool:
 
 
 def _position(attempt: Attempt) -> int:
-    assert attempt.position is not None  # whoever asks has looked
+    assert attempt.position is not None  # the caller has checked
     return attempt.position
 
 

@@ -1,4 +1,4 @@
-"""Audits against physics: nothing is answered sooner than the link's round trips allow."""
+"""Audits against physics: nothing is answered earlier than the link's round trips allow."""
 
 from collections import Counter
 

@@ -188,7 +188,7 @@ def _levels_by_factor(cells: Mapping[str, list[str]]) -> dict[str, object]:
 
 
 def _bound(claim: MeasurableClaim) -> str:
-    assert claim.margin is not None  # whoever asks has looked
+    assert claim.margin is not None  # the caller has checked
     return f"{'within' if claim.direction == 'equivalent' else 'by more than'} {100 * claim.margin:g} %"
 
 

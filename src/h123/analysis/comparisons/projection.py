@@ -131,7 +131,7 @@ def _projection(comparison: JudgedComparison, levels: Levels | None, level: floa
         return {"blocks": None, "basis": BEYOND}
     if lacking and needed <= remedy.blocks:
         return {"blocks": None, "basis": TRIALS}
-    # A block without a value on both sides helps nobody: as many more are needed.
+    # A block without a value on both sides does not count: as many more are needed.
     return {"blocks": needed + max(0, remedy.blocks - pairs), "basis": basis}
 
 

@@ -1,4 +1,4 @@
-"""The cost of imported samples. The report states it next to the answer, so that nobody overrates the answer."""
+"""The cost of imported samples. The report states it next to the answer, so that readers do not overrate the answer."""
 
 from collections.abc import Sequence
 

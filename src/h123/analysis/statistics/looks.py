@@ -1,6 +1,6 @@
 """Looks: how much of the error that a study allows the present look at its campaign may spend.
 
-If you test the same data repeatedly, with a few more blocks each time, sooner or later you find a difference where
+If you test the same data repeatedly, with a few more blocks each time, eventually you find a difference where
 there is none. Two rules keep the error of all looks together at alpha:
 
 * spending (every campaign): each look may spend `SHARE` of what the looks before it have left. The shares add up to at

@@ -56,7 +56,7 @@ def width_progress(
         return WidthProgress(narrow=False, widest=None, blocks=None)
     ends = [(c["low"], c["high"]) for c in answers if c["low"] and c["high"] is not None]
     if len(ends) < len(answers):
-        more = math.ceil(_GROWTH * planned)  # how many would be enough, nobody can say
+        more = math.ceil(_GROWTH * planned)  # the number that is enough is not known
         return WidthProgress(narrow=False, widest=None, blocks=more if more <= LIMIT else None)
     widest = max(width(low, high) for low, high in ends)
     narrow = widest <= precision and all(c["blocks"] >= ENOUGH_FOR_INTERVAL for c in answers)

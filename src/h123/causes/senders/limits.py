@@ -40,5 +40,5 @@ def _flow_control_spans(connection: Connection, way: int, log: StackLog, stream:
 
 def _full(log: StackLog) -> Spans:
     """When the congestion window had no room for a packet, by the sender's own log."""
-    full = np.flatnonzero(log.window[:-1] - log.in_flight[:-1] < FULL)  # of what is not told, nothing
+    full = np.flatnonzero(log.window[:-1] - log.in_flight[:-1] < FULL)  # unknown values count as nothing
     return Spans.union(log.at[full], log.at[full + 1])

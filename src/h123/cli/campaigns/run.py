@@ -342,7 +342,7 @@ def _run_to_its_end(
             outcome = run_campaign(campaign, pool, display(), arguments.jobs, retry=arguments.retry)
         except Hopeless as stopped:
             return stopped
-        # Whoever names the blocks has said when it ends.
+        # A number of blocks says when it ends.
         if outcome.failed or arguments.blocks is not None or (blocks := _more(campaign.folder)) is None:
             return _holes(outcome, campaign.folder)
         campaign = extend_campaign(campaign.folder.path, blocks=blocks, report=say)

@@ -106,7 +106,7 @@ def verify_subjects(
     only: "Part | None" = None,
 ) -> None:
     """What `h123 verify` does about subjects; `everything`: those are all, and of them those count that are installed,
-    anew where their sources have changed; `missing`: nothing that is known; `only`: the rest of it is known. Raises
+    again where their sources have changed; `missing`: nothing that is known; `only`: the rest of it is known. Raises
     UserError if one does not do what it declares."""
     from h123.base.terminal.steps import Steps
     from h123.catalogue import catalogue, check_failures, fingerprint, installed_once
