@@ -60,7 +60,8 @@ def test_one_command_answers_for_a_server_that_runs(h123: Tool, port: int) -> No
     assert done.returncode == 0, done.stderr
     assert "localhost is 127.0.0.1 here" in done.stderr
     assert "It speaks HTTP/2 and HTTP/3" in done.stderr
-    assert "TCP ends at the gateway" in " ".join(done.stdout.split())
+    details = h123("analyse", "c", "--details")
+    assert "TCP ends at the gateway" in " ".join(details.stdout.split())
     found = json.loads((h123.folder / "c/verdicts.json").read_text())
     assert (found["trials"]["valid"], found["blocks"]["complete"]) == (24, 8)
     [way] = found["elsewhere"]

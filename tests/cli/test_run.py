@@ -47,7 +47,7 @@ def test_smoke_study_ends_with_a_report(h123: Tool) -> None:
     assert json.loads((out / "verdicts.json").read_text()) == verdicts
     told = h123("why", "out", "--filter", "network=medium")
     assert told.returncode == 0, told.stderr
-    assert "round trips to connect" in told.stdout
+    assert "connection setup" in told.stdout
     assert "The parts sum up to a request's latency within 2" in told.stdout
     assert h123("why", "out", "--filter", "network=lan").returncode == 2  # a plain veth
     limits = h123("why", "out", "--limits")

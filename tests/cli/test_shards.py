@@ -73,7 +73,7 @@ def test_the_report_of_a_shard_says_so_first(h123: Tool, whole: CampaignFolder) 
     assert done.returncode == 0, done.stderr
     said = words(done.stdout)
     assert "This is shard 1/2 of a campaign (blocks 1, 3, 5 of 6), and not the campaign" in said
-    assert "not been run in this shard: `h123 join` adds those of the others" in said
+    assert "not been run in this shard: h123 join adds those of the others" in said
     assert h123("report", first).returncode == 0
     page = (Path(first) / "report.html").read_text()
     assert "This is shard 1/2 of a campaign" in page

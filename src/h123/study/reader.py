@@ -11,7 +11,7 @@ from pydantic import Field, StrictInt, StrictStr, ValidationError
 from h123.base.complaints import choose
 from h123.base.errors import UserError
 from h123.base.strict import Strict
-from h123.base.terminal.console import err_console
+from h123.base.terminal.console import err_console, with_commands
 from h123.catalogue import OwnServer, subject_names, unknown_subject
 from h123.study.metrics.condition import Condition
 from h123.study.metrics.table import METRICS
@@ -170,7 +170,8 @@ class StudyReader:
 
     def hint(self, at: Location, message: str) -> None:
         """A line to the person, with file and line in front."""
-        err_console.print(f"h123: {self.document.path}:{self.document.line(at)}: {message}", soft_wrap=True)
+        line = f"h123: {self.document.path}:{self.document.line(at)}: {message}"
+        err_console.print(with_commands(line), soft_wrap=True)
 
     def check_own(self, servers: Collection[str]) -> None:
         """Check that no server of the study has the name of a subject."""

@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
+from h123.base.terminal.console import with_commands
 from h123.base.units import format_span
 
 QUIET_S = 30.0
@@ -30,9 +31,9 @@ class Steps:
             self._status.stop()
 
     def begin(self, text: str) -> None:
-        """The next step."""
+        """Print the name of the next step."""
         self._started_at = self._printed_at = time.monotonic()
-        self._console.print(text, soft_wrap=True)
+        self._console.print(with_commands(text), soft_wrap=True)
         if self._status:
             self._status.update("")
 
