@@ -51,7 +51,7 @@ def virtual(tmp_path_factory: pytest.TempPathFactory) -> CampaignFolder:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("h123.execution.preparation.virtual_kernel", lambda: Path("linux"))
         campaign = start(tmp_path_factory.mktemp("virtual"), VIRTUAL)
-    run_scripted(campaign, ScriptedEngine(), Silent(), 1)
+        run_scripted(campaign, ScriptedEngine(), Silent(), 1)
     return CampaignFolder.open(campaign.folder.path)
 
 

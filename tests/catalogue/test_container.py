@@ -12,8 +12,8 @@ from h123.catalogue.own_server import check_container
 @pytest.mark.parametrize(
     ("command", "there", "said"),
     [
-        ("docker run -p 8443:8443 image", True, "its daemon's, outside of the lab"),
-        ("/usr/bin/docker compose up", True, "its daemon's, outside of the lab"),
+        ("docker run -p 8443:8443 image", True, "daemon runs its containers outside the lab"),
+        ("/usr/bin/docker compose up", True, "daemon runs its containers outside the lab"),
         ("podman run --network host image", False, "podman is not on this machine"),
         ("podman run --rm image", True, "a network of its own"),
         ("podman run --network bridge --pid host image", True, "a network of its own"),

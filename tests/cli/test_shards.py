@@ -69,7 +69,7 @@ def test_a_foreign_shard_is_refused_with_its_file_and_the_difference(h123: Tool,
 
 def test_the_report_of_a_shard_says_so_first(h123: Tool, whole: CampaignFolder) -> None:
     first, _ = halves(whole, h123.folder)
-    done = h123("analyse", first)
+    done = h123("analyse", first, "--details")
     assert done.returncode == 0, done.stderr
     said = words(done.stdout)
     assert "This is shard 1/2 of a campaign (blocks 1, 3, 5 of 6), and not the campaign" in said
