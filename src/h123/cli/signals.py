@@ -6,6 +6,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+MODULES_OF_A_RUN = (
+    "h123.campaign",
+    "h123.cli.campaigns.report",
+    "h123.cli.campaigns.requirements",
+    "h123.cli.shards.conclusion",
+    "h123.execution",
+    "h123.progress",
+    "h123.report.page.facts",
+    "h123.study.networks.network_file",
+)
+"""All that `h123 run` imports to its end. A signal during an import would not end it as an interruption: pydantic, for
+one, makes another error of it."""
+
 
 def heed_signals() -> None:
     """Treat a request to end, or a closed terminal, like Ctrl-C, unless `nohup` or `&` disabled it.

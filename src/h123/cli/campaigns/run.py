@@ -32,7 +32,7 @@ from h123.cli.options import (
     read_shard,
     share,
 )
-from h123.cli.signals import load_undisturbed
+from h123.cli.signals import MODULES_OF_A_RUN, load_undisturbed
 from h123.cli.watching import exposition_at, watched
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def run(arguments: RunArguments) -> int:
 
 
 def _run(arguments: RunArguments, *, is_quiet: bool) -> int:
-    load_undisturbed("h123.campaign", "h123.execution", "h123.progress", "h123.study")
+    load_undisturbed(*MODULES_OF_A_RUN)
     from h123.cli.campaigns.report import conclude
     from h123.cli.shards.conclusion import conclude_shard
     from h123.store import CampaignFolder
