@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
-import click
 import typer
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
@@ -102,7 +101,7 @@ def command_line() -> Iterator[str]:
     """Yield the lines of the reference of all commands, with their arguments and options."""
     group = typer.main.get_command(app)
     for name, command in _commands(group, "h123"):
-        context = click.Context(command, info_name=name)
+        context = typer.Context(command, info_name=name)
         yield from (f"## {name}", "", *(line.strip() for line in (command.help or "").splitlines()), "")
         usage = " ".join(command.collect_usage_pieces(context))
         yield from ("```text", f"{name} {usage}", "```", "")
@@ -113,7 +112,7 @@ def command_line() -> Iterator[str]:
 
 def _commands(group: Any, path: str) -> Iterator[tuple[str, Any]]:
     for name, command in group.commands.items():
-        if isinstance(command, click.Group) or hasattr(command, "commands"):
+        if hasattr(command, "commands"):
             yield from _commands(command, f"{path} {name}")
         else:
             yield f"{path} {name}", command

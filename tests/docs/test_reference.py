@@ -2,8 +2,8 @@
 
 import importlib.util
 from types import ModuleType
+from typing import Any
 
-import click
 import pytest
 import typer
 
@@ -34,15 +34,18 @@ def test_each_option_of_each_command_is_there() -> None:
     text = "\n".join(TOOL.command_line())
     commands = list(_commands(typer.main.get_command(app), "h123"))
     assert len(commands) > 20
+    every = set[str]()
     for name, command in commands:
         assert f"\n## {name}\n" in f"\n{text}"
         section = f"\n{text}".partition(f"\n## {name}\n")[2].partition("\n## ")[0]
-        options = {option for each in command.params if isinstance(each, click.Option) for option in each.opts}
+        options = {option for each in command.params if each.param_type_name == "option" for option in each.opts}
+        every |= options
         assert [option for option in options - {"--help", "-h"} if f"`{option}" not in section] == []
+    assert {"--blocks", "--json", "--shard"} <= every
 
 
-def _commands(group: click.Command, path: str) -> list[tuple[str, click.Command]]:
-    found = list[tuple[str, click.Command]]()
+def _commands(group: Any, path: str) -> list[tuple[str, Any]]:
+    found = list[tuple[str, Any]]()
     for name, command in getattr(group, "commands", {}).items():
         inner = _commands(command, f"{path} {name}")
         found += inner or [(f"{path} {name}", command)]
