@@ -21,7 +21,7 @@ from campaign.shard_copies import content, cut, plan_of
 from campaign.test_runner import STUDY, Silent, start
 from h123.analysis import analyse
 from h123.base.errors import UserError
-from h123.base.paths import project_root
+from h123.base.paths import project_root, typed
 from h123.campaign import Joined, extend_campaign, join_shards
 from h123.documents.shard import Shard, ranges
 from h123.store import CampaignFolder
@@ -226,7 +226,7 @@ def test_a_virtual_block_that_did_otherwise_elsewhere_names_kernel_processor_and
         joined(tmp_path / "out", one, other)
     said = refused.value.message
     assert all(word in said for word in [trial, "client.json", "6.1.0", "Quick One", "1abe1", "be11", "b, Linux"])
-    assert f"h123 verify {other.path} {trial}" in str(refused.value.remedy)
+    assert f"h123 verify {typed(other.path)} {trial}" in str(refused.value.remedy)
 
 
 def test_a_block_of_the_wall_clock_is_measured_once(tmp_path: Path, whole: CampaignFolder) -> None:
