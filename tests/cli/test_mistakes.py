@@ -256,7 +256,7 @@ def test_disk_that_fills_amid_a_campaign_pauses_it(h123: Tool, fill: str) -> Non
     """
     done = _with_a_tiny_disk(h123.folder, "size=10m,nr_inodes=500", script)
     assert done.returncode == 0, done.stderr
-    assert "the disk is full. The campaign pauses; finished trials are kept" in done.stderr
+    assert "the disk is full. The campaign pauses; finished trials are kept" in " ".join(done.stderr.split())
     assert "h123 run --out tiny/c" in done.stderr
     assert "Traceback" not in done.stderr
     before, after = ((h123.folder / name).read_text().splitlines() for name in ("before", "after"))

@@ -16,6 +16,10 @@ from h123.execution.certificate import HOST_NAME, campaign_certificate
 from h123.study import load_network
 
 pytestmark = [pytest.mark.heavy, pytest.mark.usefixtures("leaves_nothing_behind")]
+EMPTY = " ".join(
+    f"--{flag} ''" for flag in ("alt-svc", "documents", "initial-window", "max-datagram", "pacing", "qlog")
+)
+"""Options of the server that this test does not use."""
 SEEDED = 300_001
 BACKEND_PORT, PORT = 4480, 4443
 
@@ -38,9 +42,9 @@ def server_script(folder: Path, protocol: str) -> str:
         f"{prefix(known['fake-gcs'])}/fake-gcs-server -scheme http -host 0.0.0.0 -port {BACKEND_PORT} -backend memory"
     )
     serve = (
-        f"{prefix(known['go-rest'])}/h123-rest serve --address 0.0.0.0 --port {PORT} --protocol {protocol}"
+        f"{prefix(known['go-rest'])}/h123-rest serve --address 0.0.0.0 --port {PORT} --protocol {protocol} --tls 1.3"
         f" --cert {files.cert} --key {files.key} --store gcs --emulator $H123_SERVER:{BACKEND_PORT} --bucket h123"
-        f" --seed-bytes {SEEDED} --qlog ''"
+        f" --seed-bytes {SEEDED} {EMPTY}"
     )
     # exec passes SIGTERM on to the server; the storage goes with the lab.
     return f"{storage} -public-host $H123_SERVER:{BACKEND_PORT} & sleep 1; exec {serve}"
