@@ -64,7 +64,7 @@ def debian(archive: Path) -> Path:
     options += ["--dpkgopt=path-include=/usr/share/doc/*/copyright", "--mode=auto", "--quiet"]
     user = f"h123:x:{USER}:{USER}::/home/h123:/bin/sh"
     options += [f"--customize-hook=echo {user} >> $1/etc/passwd; echo h123:x:{USER}: >> $1/etc/group"]
-    options += ["--customize-hook=mkdir -m 1777 $1/home/h123 $1/work"]
+    options += ["--customize-hook=mkdir -m 1777 $1/home/h123 $1/data"]
     packages = f"--include={','.join(PACKAGES)}"
     run("mmdebstrap", "--variant=essential", *options, packages, SUITE, str(archive), mirror())
     return archive
@@ -79,7 +79,7 @@ def build(system: Path, store: Path, name: str, extras: str) -> None:
         tools = ["--runtime", "runc", "--network", "none", "--volume", f"{store}:/store:ro"]
         wanted = f"{install} --break-system-packages 'h123[{extras}]'"
         run("buildah", "run", *tools, made, "--", "sh", "-c", wanted)
-        settings = ["--user", f"{USER}:{USER}", "--workingdir", "/work", "--entrypoint", '["h123"]', "--cmd", ""]
+        settings = ["--user", f"{USER}:{USER}", "--workingdir", "/data", "--entrypoint", '["h123"]', "--cmd", ""]
         settings += ["--env", "HOME=/home/h123", "--env", "LANG=C.UTF-8"]
         for key, value in labels().items():
             settings += ["--label", f"org.opencontainers.image.{key}={value}"]

@@ -44,7 +44,7 @@ class Containers:
         files, processes = (resource.getrlimit(kind)[1] for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC))
         limits = [f"--ulimit=nofile={files}:{files}", f"--ulimit=nproc={min(processes, 32768)}"]
         command = ["podman", "--runtime", "runc", "run", "--rm", "--network", "none", *limits, *(options or [])]
-        return run([*command, "--volume", f"{self.folder}:/work", NAME, *arguments])
+        return run([*command, "--volume", f"{self.folder}:/data", NAME, *arguments])
 
 
 @pytest.fixture(scope="module")
