@@ -1,15 +1,16 @@
-"""Reference that follows from the code: the command line, the keys of studies and subjects, the glossary, the audits.
+"""Reference that follows from the code: the command line, the keys of all files, the glossary, the audits.
 
     PYTHONPATH=src .venv/bin/python tools/reference.py target/reference     # for `make docs`
     PYTHONPATH=src .venv/bin/python tools/reference.py --save               # docs/glossary.md and docs/audits.md
 
-The first writes command-line.md, study-keys.md and subject-keys.md, which `tools/docs_links.py` inserts where a page of
-the site has `<!-- generated: NAME -->`. The second writes the two pages that are kept, which a test compares with the
-code.
+The first writes command-line.md and, for each format, its keys (study-keys.md, verdicts-keys.md), which
+`tools/docs_links.py` inserts where a page of the site has `<!-- generated: NAME -->`. The second writes the two pages
+that are kept, which a test compares with the code.
 """
 
 import ast
 import inspect
+import json
 import re
 import sys
 import types
@@ -25,7 +26,10 @@ from h123.base.units import format_bytes, format_span
 from h123.catalogue import OwnServer, manifest
 from h123.catalogue.subject import Subject
 from h123.cli.app import app
+from h123.json_schemas import field_meanings, schemas
 from h123.report import glossary
+from h123.study.metrics.quantity import Needs
+from h123.study.metrics.table import METRICS
 from h123.study.parameters import Parameters
 from h123.study.reader import StudyFile
 from h123.study.study import Chart, Comparison, Family
@@ -87,9 +91,18 @@ def main() -> None:
         return
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "command-line.md").write_text("\n".join(command_line()), "utf-8")
-    (folder / "study-keys.md").write_text("\n".join(study_keys()), "utf-8")
-    (folder / "subject-keys.md").write_text("\n".join(subject_keys()), "utf-8")
+    for name, text in inserted():
+        (folder / f"{name}.md").write_text(text, "utf-8")
+
+
+def inserted() -> Iterator[tuple[str, str]]:
+    """Yield the name of each mark `<!-- generated: NAME -->`, and its text."""
+    yield "command-line", "\n".join(command_line())
+    yield "study-keys", "\n".join(study_keys())
+    yield "subject-keys", "\n".join(subject_keys())
+    yield "metrics", "\n".join(metrics())
+    for name, text in schemas():
+        yield f"{name.removesuffix('.schema.json')}-keys", "\n".join(file_keys(json.loads(text)))
 
 
 def kept_pages() -> dict[str, str]:
@@ -141,6 +154,99 @@ def subject_keys() -> Iterator[str]:
     yield from _keys(_SUBJECT)
 
 
+def metrics() -> Iterator[str]:
+    """Yield the lines of the table of all metrics."""
+    yield from ("| metric | unit | meaning | needs | clock | better |", "|---|---|---|---|---|---|")
+    for one in METRICS.values():
+        clock = one.clocks[0] if len(one.clocks) == 1 else "both"
+        needs = "; ".join(_needs(one.needs))
+        yield f"| `{one.name}` | {one.unit} | {_cell(one.meaning)} | {needs} | {clock} | {one.better} |"
+
+
+def _needs(needs: Needs) -> Iterator[str]:
+    """Yield the words for each thing that a trial needs to have a value."""
+    of = f" of {needs.requests} requests" if needs.requests > 1 else ""
+    for names, words in (
+        (needs.columns, f"{{}}{of}"),
+        (needs.client, "a client with {}"),
+        (needs.report, "{} in report.json"),
+        (needs.facts, "{} of the visit in client.json"),
+    ):
+        if names:
+            yield words.format(", ".join(f"`{name}`" for name in names))
+    if needs.packets:
+        yield "a record of packets"
+    if needs.breaks:
+        yield "a network over which its client moves, or that stops UDP"
+    if needs.counterpart:
+        yield "exactly one lost packet, and the block's trial with `losses: none`"
+
+
+def file_keys(schema: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines of a reference of all keys of a file that h123 writes: a table for each kind of object in it."""
+    for title, shape in _objects(schema):
+        yield from (f"**{title}**" if title else "", "", "| key | value | meaning |", "|---|---|---|")
+        for key, value in shape.get("properties", {}).items():
+            words = _words(value, schema) + ("" if key in shape.get("required", ()) else ", optional")
+            inner = [each.get("description", "") for each in _inner(value, schema)]
+            meaning = value.get("description") or (inner[0] if len(inner) == 1 else "")
+            yield f"| `{key}` | {_cell(words)} | {_cell(meaning)} |"
+        yield ""
+
+
+def _objects(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each kind of object in a document once, with its first place."""
+    waiting = [("", each) for each in ([schema] if "properties" in schema else _inner(schema, schema))]
+    seen = list[dict[str, Any]]()
+    while waiting:
+        place, shape = waiting.pop(0)
+        if shape in seen:
+            continue
+        seen.append(shape)
+        properties = shape.get("properties", {})
+        yield f"`{place}`" if place else _kind(properties), shape
+        for key, value in properties.items():
+            waiting += [(f"{place}.{key}".lstrip("."), each) for each in _inner(value, schema)]
+
+
+def _kind(properties: dict[str, Any]) -> str:
+    """Return the words that distinguish one event, or one kind of workload, from others."""
+    named = properties.get("event") or properties.get("kind") or {}
+    values = named.get("enum") or ([named["const"]] if "const" in named else [])
+    return ", ".join(f"`{value}`" for value in values)
+
+
+def _inner(value: dict[str, Any], schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the kinds of objects in a value."""
+    if "$ref" in value:
+        shape = schema["$defs"][value["$ref"].rpartition("/")[2]]
+        return [shape] if "properties" in shape else _inner(shape, schema)
+    below = [*value.get("anyOf", ()), *value.get("oneOf", ())]
+    below += [value[key] for key in ("items", "additionalProperties") if isinstance(value.get(key), dict)]
+    below += value.get("patternProperties", {}).values()
+    return [shape for each in below for shape in _inner(each, schema)]
+
+
+def _words(value: dict[str, Any], schema: dict[str, Any]) -> str:
+    if "$ref" in value:
+        shape = schema["$defs"][value["$ref"].rpartition("/")[2]]
+        return "object" if "properties" in shape else _words(shape, schema)
+    if "const" in value or "enum" in value:
+        return ", ".join(f"`{json.dumps(each).strip(chr(34))}`" for each in value.get("enum", [value.get("const")]))
+    if several := [*value.get("anyOf", ()), *value.get("oneOf", ())]:
+        words = list(dict.fromkeys(_words(each, schema) for each in several))
+        return " or ".join(word for word in words if word != "null" or not words[0].endswith(" null"))
+    match value.get("type"):
+        case "array":
+            return f"list of {_words(value.get('items', {}), schema)}"
+        case "object":
+            inner = next(iter(value.get("patternProperties", {}).values()), value.get("additionalProperties"))
+            return f"map of {_words(inner, schema)}" if isinstance(inner, dict) else "object"
+        case str(name):
+            return {"integer": "whole number", "string": "text", "boolean": "`true`, `false`"}.get(name, name)
+    return "any"
+
+
 def _keys(models: dict[str, type[BaseModel]]) -> Iterator[str]:
     for title, model in models.items():
         yield from (f"### {title}", "", "| key | value | default | meaning |", "|---|---|---|---|")
@@ -159,18 +265,14 @@ def _own_fields(model: type[BaseModel]) -> dict[str, tuple[str, str]]:
     """Return the annotation and the docstring of each field that the class itself declares."""
     [tree] = ast.parse(inspect.cleandoc("\n" + inspect.getsource(model))).body
     assert isinstance(tree, ast.ClassDef)
-    found = dict[str, tuple[str, str]]()
-    for statement, after in zip(tree.body, [*tree.body[1:], None], strict=True):
-        if not (isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)):
-            continue
-        name = statement.target.id
-        if name not in model.model_fields:
-            continue
-        text = ""
-        if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) and isinstance(after.value.value, str):
-            text = " ".join(after.value.value.split())
-        found[name] = (ast.unparse(statement.annotation), text)
-    return found
+    meanings = field_meanings(model)
+    return {
+        each.target.id: (ast.unparse(each.annotation), meanings.get(each.target.id, ""))
+        for each in tree.body
+        if isinstance(each, ast.AnnAssign)
+        and isinstance(each.target, ast.Name)
+        and each.target.id in model.model_fields
+    }
 
 
 def _values(annotation: Any, written: str) -> str:

@@ -1,15 +1,23 @@
 """JSON Schemas of what h123 writes. `python -m h123.json_schemas docs/schemas`.
 
-They say what a reader may rely on, in files of earlier versions too. A file may have more than its schema names.
+They say what a reader may rely on, in files of earlier versions too. A file may have more than its schema names. The
+docstring below a field is its description.
 """
 
+import ast
+import inspect
+import itertools
 import json
+import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
+from typing_extensions import get_original_bases
 
 from h123.analysis.results.head import ResultHead
 from h123.analysis.sections import Verdicts
@@ -44,10 +52,64 @@ DOCUMENTS: dict[str, Any] = {
 """By the schema's name; the journal has an event a line."""
 
 
+class _Described(GenerateJsonSchema):
+    """A schema with the docstrings of fields, and without titles that repeat their names."""
+
+    def field_title_should_be_set(self, _schema: Any) -> bool:
+        return False
+
+    def typed_dict_schema(self, schema: Any) -> dict[str, Any]:
+        return _described(super().typed_dict_schema(schema), schema.get("cls"))
+
+    def model_schema(self, schema: Any) -> dict[str, Any]:
+        return _described(super().model_schema(schema), schema["cls"])
+
+
+def _described(schema: dict[str, Any], form: type | None) -> dict[str, Any]:
+    meanings = field_meanings(form) if form else {}
+    if "description" in schema:
+        schema["description"] = _in_json(schema["description"])
+    for name, value in schema.get("properties", {}).items():
+        if name in meanings:
+            value["description"] = meanings[name]
+    return schema
+
+
+def field_meanings(form: type) -> dict[str, str]:
+    """Return the docstring of each field that a class declares or inherits."""
+    found = dict[str, str]()
+    for base in get_original_bases(form):
+        if getattr(base, "__module__", "").startswith("h123."):
+            found |= field_meanings(base)
+    return found | _meanings(form.__module__).get(form.__name__, {})
+
+
+@cache
+def _meanings(module: str) -> dict[str, dict[str, str]]:
+    """Return the docstrings of fields of all classes of a module, by class."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {one.name: dict(_documented(one.body)) for one in tree.body if isinstance(one, ast.ClassDef)}
+
+
+def _documented(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
+    for field, after in itertools.pairwise(body):
+        match field, after:
+            case (
+                ast.AnnAssign(target=ast.Name(id=name)),
+                ast.Expr(value=ast.Constant(value=str(text))),
+            ):
+                yield name, _in_json(" ".join(text.split()))
+
+
+def _in_json(text: str) -> str:
+    """A docstring as readers of a file read it, where Python's None is null."""
+    return re.sub(r"\bNone\b", "null", re.sub(r"(^|[.] )None\b", r"\1Null", text))
+
+
 def schemas() -> Iterator[tuple[str, str]]:
-    """Names of files, and what is to be in them."""
+    """Yield the name of each file and its content."""
     for name, document in DOCUMENTS.items():
-        schema = TypeAdapter(document).json_schema()
+        schema = TypeAdapter(document).json_schema(schema_generator=_Described)
         whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": name}
         yield f"{name}.schema.json", json.dumps(whole, ensure_ascii=False, separators=(",", ":")) + "\n"
 

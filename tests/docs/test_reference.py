@@ -1,6 +1,8 @@
 """The reference that follows from the code is complete, and the pages that are kept are current."""
 
 import importlib.util
+import json
+import re
 from types import ModuleType
 from typing import Any
 
@@ -9,6 +11,8 @@ import typer
 
 from h123.base.paths import project_root
 from h123.cli.app import app
+from h123.json_schemas import DOCUMENTS, schemas
+from h123.study import METRICS, Metric
 from h123.study.parameters import PARAMETER_NAMES
 
 
@@ -55,3 +59,49 @@ def _commands(group: Any, path: str) -> list[tuple[str, Any]]:
 def test_each_parameter_of_a_study_is_there() -> None:
     text = "\n".join(TOOL.study_keys())
     assert [name for name in PARAMETER_NAMES if f"| `{name}` |" not in text] == []
+
+
+METRIC_ROWS = {
+    row[0].strip("`"): row
+    for row in ([cell.strip() for cell in line.strip("|").split("|")] for line in TOOL.metrics())
+    if row[0][:1] == "`"
+}
+
+
+def test_each_metric_is_there_in_order() -> None:
+    assert list(METRIC_ROWS) == list(METRICS)
+
+
+@pytest.mark.parametrize("one", METRICS.values(), ids=METRICS)
+def test_a_metric_has_all_that_the_code_says_of_it(one: Metric) -> None:
+    _, unit, meaning, shown, clock, better = METRIC_ROWS[one.name]
+    needs = one.needs
+    assert (unit, meaning, better) == (one.unit, one.meaning, one.better)
+    assert clock == {("wall", "virtual"): "both", ("wall",): "wall", ("virtual",): "virtual"}[one.clocks]
+    named = {*needs.columns, *needs.client, *needs.report, *needs.facts} | (
+        {"losses: none"} if needs.counterpart else set()
+    )
+    assert set(re.findall("`(.*?)`", shown)) == named
+    assert ("a record of packets" in shown) == needs.packets
+    assert ("a network over which its client moves" in shown) == needs.breaks
+    assert re.findall("of ([0-9]+) requests", shown) == [str(needs.requests)] * (needs.requests > 1)
+
+
+MARK = re.compile(r"<!-- generated: ([a-z-]+) -->")
+
+
+def test_each_mark_has_a_text() -> None:
+    marks = {mark for page in (project_root() / "docs").rglob("*.md") for mark in MARK.findall(page.read_text("utf-8"))}
+    made = dict(TOOL.inserted())
+    assert marks <= made.keys()
+    assert {"command-line", "study-keys", "verdicts-keys", "report-keys"} <= marks
+    assert all("|---|" in text for text in made.values())
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_each_key_of_a_file_is_there(name: str) -> None:
+    schema = json.loads(dict(schemas())[f"{name}.schema.json"])
+    shapes = [schema, *schema.get("$defs", {}).values()]
+    keys = {key for shape in shapes for key in shape.get("properties", {})}
+    text = "\n".join(TOOL.file_keys(schema))
+    assert [key for key in keys if f"| `{key}` |" not in text] == []

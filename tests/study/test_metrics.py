@@ -1,7 +1,6 @@
 """Nothing is missing from the table of metrics, and nobody else has a part of it."""
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -31,29 +30,6 @@ from h123.study.registry import list_published
 ROOT = project_root()
 NAMED_LIKE_OTHERS = {"latency", "ttfb", "handshake", "cpu", "throughput", "recovery", "packets_up", "packets_down"}
 """Columns, features, constants, parts of an opening and what causes are told of have these names too."""
-
-
-def documented() -> dict[str, dict[str, str]]:
-    """The table of docs/contracts/metrics.md, by metric."""
-    page = (ROOT / "docs/contracts/metrics.md").read_text("utf-8")
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line[:1] == "|"]
-    return {row[0].strip("`"): dict(zip(rows[0], row, strict=True)) for row in rows[2:]}
-
-
-def test_the_contract_has_the_same_metrics_in_the_same_order() -> None:
-    assert list(documented()) == list(METRICS)
-
-
-@pytest.mark.parametrize("one", METRICS.values(), ids=METRICS)
-def test_the_contract_says_the_same_of_each(one: Metric) -> None:
-    row, needs = documented()[one.name], one.needs
-    assert (row["unit"], row["better"]) == (one.unit, one.better)
-    assert row["clock"] == {("wall", "virtual"): "both", ("wall",): "wall", ("virtual",): "virtual"}[one.clocks]
-    assert set(re.findall("`(.*?)`", row["needs"])) == {*needs.columns, *needs.client, *needs.report, *needs.facts}
-    assert ("a record of packets" in row["needs"]) == needs.packets
-    assert ("a network over which its client moves" in row["needs"]) == needs.breaks
-    assert ("that other trial" in row["needs"]) == needs.counterpart
-    assert re.findall("of ([0-9]+) requests", row["needs"]) == [str(needs.requests)] * (needs.requests > 1)
 
 
 def test_whatever_names_a_metric_names_one_of_them() -> None:

@@ -41,7 +41,7 @@ class DiffRow(TypedDict):
     before_median: float | None
     after_median: float | None
     ratio: float | None
-    """The ratio of the geometric means."""
+    """Of the geometric means."""
     low: float | None
     high: float | None
     confidence: float

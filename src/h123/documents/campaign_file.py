@@ -39,12 +39,18 @@ class ImportFacts(TypedDict):
     kind: Literal["imported"]
     files: list[SampleFile]
     schema: str
+    """Its name."""
     requests: Count
     blocks: bool
+    """Whether the files say which runs were measured together."""
     runs: Count
+    """Trials, before several runs of a cell were put together."""
     timed: bool
+    """Whether the starts of requests are known."""
     ordered: bool
+    """Whether the order of the runs is known."""
     unknown: list[str]
+    """Parameters that nothing says."""
     redirects: NotRequired[Redirects]
 
 
@@ -75,8 +81,11 @@ class SubjectFacts(TypedDict):
     congestion: NotRequired[Mapping[str, str | list[str]]]
     """The controllers, as in subject.toml."""
     initial_window: NotRequired[Takes]
+    """Roles in which it takes the setting."""
     pacing: NotRequired[Takes]
+    """The same."""
     max_datagram: NotRequired[Takes]
+    """The same."""
     false_start: NotRequired[bool]
     """The value in subject.toml, for a client."""
     proofs: NotRequired[Mapping[VerifiedRole, Proof]]
@@ -129,8 +138,9 @@ class Precision(TypedDict):
     """The width that intervals must reach."""
 
     wanted: Annotated[float, Field(gt=0, le=1)]
+    """Half of an interval, relative."""
     at_most: NotRequired[Blocks | None]
-    """Blocks."""
+    """The most blocks, from `--max-blocks`."""
 
 
 class CampaignFile(Document):
@@ -138,20 +148,29 @@ class CampaignFile(Document):
 
     h123: Literal["campaign/1"]
     study: Resolved
+    """The study as resolved."""
     networks: dict[str, NetworkPath]
+    """The resolved profiles, by name."""
     seed: Annotated[int, Field(ge=0, lt=2**53)]
     blocks: Blocks
     filter: dict[str, list[str]]
+    """Levels by factor, as `--filter` left them."""
     looks: list[Blocks] = Field(default=[])
+    """Planned looks, with `--until-decided`."""
     precision: Precision | None = None
+    """With `--precision`."""
     shard: Annotated[str, Field(pattern=PATTERN)] | None = None
     """The blocks that this folder is for, of all that are planned; null: all."""
     version: str
+    """Of h123."""
     created: str
+    """ISO 8601."""
     machine: MachineFacts
     subjects: dict[str, SubjectFacts]
     origin: ImportFacts | None = None
+    """Where imported samples come from."""
     digest: Digest | None = None
+    """SHA-256 of the rest, as JSON with sorted keys. Early campaigns have none."""
 
 
 class Seal(Document):

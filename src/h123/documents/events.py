@@ -32,10 +32,15 @@ class DisturbanceFacts(TypedDict, total=False):
     """How the machine disturbed an attempt. Journals of earlier versions, and of imported samples, lack it."""
 
     disturbed: bool
+    """`disturbance` is more than half the margin. Of an invalid attempt: the machine can have caused the failure."""
     disturbance: Share | None
+    """The largest share of the metrics of the study's first family."""
     shares: dict[str, Share]
+    """For each metric that the study asks for, how much of it may be the machine's, 0 to 1."""
     crowded: bool
+    """Waiting for processors that others had is enough for `disturbed`."""
     noise: Annotated[float, Field(ge=0, le=1e6)]
+    """Share of the processors' time that the trial could not have."""
 
 
 @with_config(STRICT)
@@ -47,20 +52,28 @@ class AttemptFacts(DisturbanceFacts):
     attempt: Annotated[int, Field(ge=1, le=10**6)]
     block: Annotated[int, Field(ge=1, le=10**6)]
     position: Annotated[int, Field(ge=1, le=10**6)] | None
+    """The attempt's place, from 1, in the order in which its block's attempts started; the planned place is in the id.
+    Null for imported samples."""
     place: NotRequired[PlaceName]
     """The machine that executed it. Journals of earlier versions lack it, because they had one machine."""
     lane: NotRequired[int]
+    """The slot, from 1, that it had among trials that run at once."""
     alone: NotRequired[bool]
+    """Whether no other trial ran at the same time."""
     cell: dict[str, str]
+    """Levels by factor."""
     twin: bool
+    """Whether it is the second run of the twin level."""
     run: NotRequired[object]
     """The run that the schema gives for imported samples."""
     parameters: Values
+    """All parameters. Null only where the default is null, or imported samples do not tell."""
     link_seed: Annotated[int, Field(ge=0, lt=2**63)] | None
     valid: bool
     reasons: list[Reason]
     seconds: Seconds | None
     seal: NotRequired[Digest | None]
+    """SHA-256 of its seal.json."""
 
 
 class TrialEvent(AttemptFacts):
@@ -98,7 +111,9 @@ class BlockMove(TypedDict):
     event: Literal["moved"]
     block: int
     place: PlaceName
+    """Where the block runs now."""
     before: PlaceName
+    """Where it ran."""
     why: str
 
 
@@ -109,6 +124,7 @@ class CampaignStep(TypedDict):
 
     event: Literal["campaign", "resume", "joined", "retry", "interrupted", "finished"]
     version: NotRequired[str]
+    """Of h123."""
     trials: NotRequired[int]
     places: NotRequired[dict[PlaceName, MachineFacts]]
     """The machines that it could use from then on."""

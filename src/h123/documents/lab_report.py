@@ -14,17 +14,23 @@ class Exit(Shape):
     code: int | None = None
     signal: int | None = None
     stopped: bool = False
+    """Whether the lab stopped it."""
 
 
 class Cpu(Shape):
     user_ns: Count | None = None
+    """Over the role's whole life."""
     system_ns: Count | None = None
+    """The same in the kernel."""
     main_ns: Count
-    """During the main role's run, as all that follows."""
+    """Of all processes that descend from the role's, during the main role's run."""
     main_wait_ns: Count | None = None
+    """How long its threads were ready but waited for a processor. Null under the virtual clock, and where the trial
+    ended before the main role did."""
     main_turns: Count | None = None
-    """None where the trial ended before the main role did, and for the main role under the virtual clock."""
+    """How often a thread got a processor. Null as `main_wait_ns`."""
     main_over_time: list[NumberPair] = Field(default=[])
+    """`[when, main_ns so far]`, every 5 ms at first, then less often; under the virtual clock only at the end."""
 
 
 class RoleReport(Shape):
@@ -35,12 +41,14 @@ class RoleReport(Shape):
     cpu: Cpu | None = None
     max_rss_bytes: Count | None = None
     log: str | None = None
+    """Path in the trial's folder."""
 
 
 class Counters(Shape):
     """The kernel's counters of a host. It leaves out those that are zero."""
 
     before: dict[str, Whole]
+    """Before the main role ran, the link check's packets included."""
     after: dict[str, Whole] | None
 
     def grown(self, name: str) -> int:
@@ -60,6 +68,7 @@ class HostReport(Shape):
     name: str
     congestion: str | None = None
     tcp: TcpReport | None = None
+    """The settings in use. Null: the kernel's own, 10 packets and 200 ms."""
     counters: Counters
 
 
@@ -69,6 +78,7 @@ class Lateness(Shape):
     p999: Whole | None = None
     max: Whole | None = None
     histogram: list[NumberPair] = Field(default=[])
+    """`[upper bound, count]`, powers of two."""
 
 
 class QueueWaits(Shape):
@@ -82,19 +92,27 @@ class DirectionReport(Shape):
     """A direction of a link."""
 
     packets_in: Count | None = None
+    """delivered + lost + queue_dropped + blocked + in_flight."""
     bytes_in: Count | None = None
     delivered: Count | None = None
+    """Packets that left the link."""
     bytes_delivered: Count | None = None
     duplicated: Count | None = None
     lost: Count | None = None
+    """Packets lost by the network's `loss` or a blackout."""
     queue_dropped: Count | None = None
+    """Packets that found the queue full."""
     blocked: Count | None = None
+    """Packets stopped by the UDP policy, or whose receiver has moved."""
     in_flight: Count | None = None
+    """Packets still in the link at the end."""
     drop_set: str | None = None
     """SHA-256 of the lost packets' indices."""
     queue_ns: QueueWaits | None = None
-    """None in reports of earlier versions."""
+    """Waits for the link's rate, cross traffic included, of packets that the queue let through. Null in early
+    reports."""
     lateness_ns: Lateness
+    """How late packets left."""
 
 
 class CrossTrafficReport(Shape):
@@ -133,6 +151,7 @@ class LossCheck(Shape):
     lost: Count
     expected_lost: Annotated[int | float, Field(ge=0, le=1e18)]
     low: Count | None = None
+    """The least that chance allows."""
     high: Count | None = None
 
 
@@ -147,11 +166,14 @@ Side = Literal["up", "down"]
 
 class LinkCheck(Shape):
     delay: dict[Side, DelayCheck | None] | None = None
+    """Probes and their errors, by side."""
     rate: dict[Side, LinkRateCheck | None] | None = None
     loss: dict[Side, LossCheck | None] | None = None
     burst: dict[Side, BurstCheck | None] | None = None
+    """Whether the queue takes as much as it says."""
     passed: bool | None = None
     failures: list[str] = Field(default=[])
+    """What did not hold, in words."""
 
 
 class UnreadFrames(Shape):
@@ -167,14 +189,19 @@ class LinkReport(Shape):
     name: str | None = None
     kind: Literal["emulated", "veth"] | None = None
     realtime: bool | None = None
+    """Whether its thread had real-time priority."""
     stamps: bool | None = None
+    """Whether the kernel stamps packets as they arrive; if not, a packet arrives when it is read."""
     draws: int | None = None
     """The version of the random draws that decided the packets' fates; reports without it are of the first."""
     check: LinkCheck | None = None
+    """Null if the trial did not ask for one, as is each part with nothing to check. A veth has none."""
     directions: Mapping[Side, DirectionReport | None] | None = None
-    """Counts of the trial's own packets, by side."""
+    """Counts of the trial's own packets. A veth has none."""
     cross: Mapping[Side, CrossTrafficReport] | None = None
+    """Counts of cross traffic alone."""
     stalls: Spans | None = None
+    """Spans `[from, to]` in which packets were overdue, on the clock of the samples; null for a veth."""
     packets_left_out: Count | None = None
     """Packets that the record had no room for. None where there is no record."""
     frames_left_out: Count | None = None
@@ -193,11 +220,15 @@ class MachineLoad(Shape):
     cpus: Annotated[int, Field(ge=0, le=10**6)] = 0
     wall_ns: Count = 0
     busy_ns: Count = 0
+    """Non-idle time of all processors while the main role ran."""
     steal_ns: Count = 0
+    """Time that the host took."""
     lab_ns: Count | None = None
-    """None in reports of earlier versions, which do not record disturbances."""
+    """The lab's own part of `busy_ns`. Null in early reports."""
     cpu_pressure_ns: Count | None = None
     stalls: list[Spans] | None = None
+    """For each processor, spans in which it was not available; null without real-time priority, and under the virtual
+    clock."""
 
 
 class UserNamespace(Shape):
@@ -222,7 +253,9 @@ class Report(Document):
     warnings: list[Reason] = Field(default=[])
     started_unix_ns: Count
     phases_ns: dict[str, Count]
+    """`setup`, `check`, `ready`, `main`, `teardown`."""
     main_began_ns: Count = 0
+    """On the clock of the samples."""
     links: Sequence[LinkReport]
     roles: Sequence[RoleReport]
     hosts: list[HostReport]

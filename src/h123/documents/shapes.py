@@ -43,4 +43,5 @@ class Reason(TypedDict):
     """A reason why an attempt is invalid, or a remark on a valid one."""
 
     code: str
+    """`h123 explain CODE` explains it."""
     detail: str

@@ -44,19 +44,23 @@ class NetworkPath(Shape):
 class LinkEnd(Shape):
     host: str
     address: str | None = None
+    """Chosen by the writer, as /30 pairs."""
 
 
 class Link(Shape):
     name: str | None = None
     a: LinkEnd | None = None
+    """The side whose packets go up."""
     b: LinkEnd | None = None
+    """The side whose packets go down."""
     kind: Literal["emulated", "veth"] | None = None
+    """`emulated`: a TUN pair through the userspace link. `veth`: a plain pair, without `up` and `down`."""
     up: Way | None = None
     down: Way | None = None
     moves: list[Move] = Field(default=[])
     cross: Cross | None = None
     packets: Count = 0
-    """Record at most this many packets."""
+    """Record at most this many packets, up to 4 million."""
     capture: bool = False
     """Whether to keep the recorded packets completely."""
     frames: bool = False
@@ -65,12 +69,14 @@ class Link(Shape):
 
 class Readiness(Shape):
     tcp: list[int] = Field(default=[])
+    """Ports that must listen, read from /proc/net."""
     udp: list[int] = Field(default=[])
     address: str | None = None
     """The address where the ports must be open. None: anywhere on the host."""
     accepts: bool = False
     """Whether the first TCP port must also have accepted a connection."""
     line: str | None = None
+    """A part of a line that the role must have printed."""
     besides: list[int] = Field(default=[])
     """Further TCP ports, open anywhere on the host."""
     elsewhere_ns: int | None = None
@@ -89,32 +95,40 @@ class Role(Shape):
     name: str
     host: str
     kind: Literal["service", "main"]
+    """The trial ends when its one main role ends."""
     command: list[str]
     """The command line. It names what h123 installs by a path below a root."""
     env: dict[str, str] = Field(default={})
     ready: Readiness | None = None
     stop_timeout_ns: int | None = None
-    """Services have both timeouts."""
+    """From SIGTERM to SIGKILL. Services have both timeouts."""
     timeout_ns: int | None = None
     """The main role has it."""
     outside: bool = False
-    """The role may open sockets in the network that the lab was started in."""
+    """The role may open sockets in the network that the lab was started in; `H123_OUTSIDE` is its descriptor's number.
+    Wall clock only."""
     resolver: bool = False
-    """The role looks names up with the resolver of its host."""
+    """The role finds its host's 127.0.0.1 in /etc/resolv.conf."""
     processors: list[int] = Field(default=[])
     """The processors that it may run on, by the kernel's numbers. Empty: any."""
     inherits: bool = False
     """The role is the user's own program, and gets the variables and the /tmp that the lab was started with."""
     writes: list[str] = Field(default=[], exclude_if=lambda folders: not folders)
-    """Folders of the machine in which what it writes stays. All else goes with the lab."""
+    """Folders of the machine (absolute paths) in which changes stay. Everything else outside the trial's folder is
+    discarded."""
 
 
 class Tcp(Shape):
     initial_window: int | None = None
+    """Packets, 1 to 1000, of every route."""
     min_rto_ns: int | None = None
+    """1 ms to 60 s, whole milliseconds, of every route."""
     max_payload: int | None = None
+    """Bytes of a segment."""
     keep_idle_window: bool = False
+    """Keep the window over a silence."""
     fast_open: bool = False
+    """RFC 7413."""
 
 
 class TrialFile(Document):
@@ -126,14 +140,18 @@ class TrialFile(Document):
     seed: int | None = None
     clock: Literal["wall", "virtual"] = "wall"
     start_unix_ns: int | None = None
+    """The time of day at the boot of the virtual kernel. Null: the time outside."""
     hosts: list[str] = Field(default=[])
+    """Each has a route to every host that it is linked with."""
     links: Annotated[list[Link], Field(min_length=1)]
     """The first is the one between client and server, which the analysis reads."""
     congestion: str | None = None
+    """TCP's controller in every host, set by a route attribute. QUIC's is on the subject's command line."""
     tcp: Tcp | None = None
     tcp_account: bool = False
     """Whether the lab reads TCP's own account of every connection."""
     check: bool = False
+    """Whether the lab checks the links first."""
     roles: list[Role] = Field(default=[])
 
 
@@ -158,6 +176,7 @@ class Process(Shape):
     """A run of the program that made the requests, where that is not the client itself."""
 
     began_ns: Count
+    """On the clock of the samples."""
     ended_ns: Count
     """On the clock of the samples."""
 
@@ -196,6 +215,7 @@ class ClientFile(Document):
 
     h123: Literal["client/1"]
     tls: list[Tls] = Field(default=[])
+    """Connections that are alike are one element."""
     congestion: str | None = None
     process: Process | None = None
     delay: OwnDelay | None = None

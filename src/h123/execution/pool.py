@@ -20,7 +20,7 @@ class _Event(Message):
 
 
 class Started(_Event):
-    """An attempt at a trial has."""
+    """An attempt at a trial has begun."""
 
     event: Literal["started"] = "started"
     trial: TrialName

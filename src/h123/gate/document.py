@@ -18,7 +18,9 @@ class CellRow(TypedDict):
     """Levels by factor."""
     verdict: Word
     why: str
+    """What the verdict rests on, in words."""
     ratio: float | None
+    """Not corrected for the number of cells."""
     value: NotRequired[float | None]
     """Present where the condition is about one level's value and not about a ratio, which is then null."""
     unit: NotRequired[str]
@@ -38,7 +40,9 @@ class ConditionRow(TypedDict):
     """The outcome of a condition."""
 
     condition: str
+    """What must hold, also where `--fail-if` said what must not."""
     by: Basis
+    """`interval`: the whole interval must allow it. `estimate`: the ratio alone decides."""
     verdict: Word
     """The worst of its cells."""
     cells: Sequence[CellRow]

@@ -178,6 +178,7 @@ def _agreement(comparisons: Sequence[PublishedRow]) -> Agreement:
 
 class AsPublishedPart(TypedDict):
     as_published: AsPublished | None
+    """Null unless the study says `as_published: true`."""
 
 
 def _compute(case: Case) -> AsPublishedPart:

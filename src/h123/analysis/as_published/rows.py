@@ -22,20 +22,27 @@ class PooledSide(TypedDict):
     """The paper's figures for one treatment, and the number of independent requests that they are worth."""
 
     n: int
+    """Requests, pooled over the runs."""
     runs: int
     median: float
     mean: float
     cv: float | None
+    """Standard deviation over mean of the runs' means; null with one run."""
     consistency: str | None
+    """`highly consistent` up to 10 %, `consistent` to 15 %, `sufficiently consistent` to 20 %, else `inconsistent`."""
     shapiro: Shapiro | None
+    """Shapiro-Wilk, of at most 5000 requests; null below 3 values or where all are equal."""
     correlation: float | None
+    """Share of the variance of log values that is between runs."""
     independent: float | None
+    """The number of independent requests that would tell as much."""
 
 
 class SoundRow(TypedDict):
     """The sound comparison, next to the published one."""
 
     metric: str
+    """For throughput that of latency, inverted."""
     blocks: int
     p_adjusted: float | None
     verdict: str
@@ -46,8 +53,11 @@ class SoundRow(TypedDict):
 
 class SoundComparison(TypedDict):
     sound: SoundRow | None
+    """h123's own comparison on the same metric; null where there is none."""
     agrees: bool | None
+    """Whether both find the same difference, or both find none."""
     reason: str | None
+    """Why they do not."""
 
 
 class Tests(TypedDict):
@@ -88,6 +98,7 @@ class FactorTest(TypedDict):
     """Kruskal-Wallis over a factor's levels."""
 
     within: Cell
+    """Levels of a factor named `method`, if there is one; all else is mixed."""
     factor: str
     metric: str
     h: float
@@ -115,7 +126,9 @@ class LinkBounds(TypedDict):
     """The least time, or the most throughput, that a link allows one request."""
 
     alone: float | None
+    """What the link allows a request on its own: of seconds the least, of bytes a second the most."""
     share: float | None
+    """The same with an equal share among all users."""
 
 
 class ReplicationsRow(TypedDict):
@@ -156,6 +169,7 @@ class Used(Range):
     """The bounds of a link over the levels that a cell leaves open, and the share that the printed figure uses."""
 
     used: float
+    """How many times the loosest of these the figure needs. Above 1 it cannot be."""
 
 
 class PrintedLink(TypedDict):
@@ -172,13 +186,17 @@ class PrintedRow(TypedDict):
     metric: str
     statistic: str
     kind: Literal["value", "change", "effect"]
+    """`value` of a level, `change` or `effect` of a pair."""
     cell: Cell
     of: str
     written: Sequence[str]
     printed: Range
     ours: Sequence[Annotated[OursRow, AfterValidator(_has_interval_or_none)]]
+    """One for each treatment that the figure is about."""
     ratio: Ratio | None
+    """Ours / printed; null for ranges, changes and effects, and where `ours` has not exactly one element."""
     link: PrintedLink | None
+    """What the paper's link allows over the levels that the cell leaves open; null where nothing limits it."""
 
 
 def _has_logarithm(row: PrintedRow) -> PrintedRow:

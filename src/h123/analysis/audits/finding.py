@@ -17,6 +17,7 @@ class AuditRow(TypedDict):
 
     audit: str
     trial: str | None
+    """Null for an audit of the campaign."""
     passed: bool
     value: float | None
     limit: float | None
@@ -26,11 +27,16 @@ class AuditRow(TypedDict):
 class AuditCount(TypedDict):
     audit: str
     result: Literal["passed", "failed", "nothing to check"]
+    """`nothing to check` is not passed."""
     checked: int
+    """Trials that had something to check."""
     of: int | None
+    """All trials; null for an audit of the campaign."""
     failed: int
     meaning: str
+    """What is so where the audit passes."""
     failure: str | None
+    """What happened, what it means, what to do. Null unless one failed."""
 
 
 ALL = frozenset(METRICS)

@@ -68,13 +68,18 @@ class ClaimRow(TypedDict):
     repeats: str | None
     arithmetic: Sequence[ClaimChecked]
     possible: bool
+    """Whether all checks hold. A claim can be impossible as an absolute figure while its relative part is decided."""
     verdict: str
     reason: str | None
     requests: Sequence[int]
+    """Of each user."""
     blocks: int | None
+    """Of the figure with the fewest."""
     p: float | None
+    """Null below 6 blocks."""
     p_adjusted: float | None
     figures: Sequence[ClaimFigure]
+    """One, with `cell` null; with a margin one a cell; none where there is nothing to measure."""
 
 
 class LedgerDecided(TypedDict):
@@ -84,5 +89,6 @@ class LedgerDecided(TypedDict):
     where: str
     study: str | None
     scale: float | None
+    """Of the campaign."""
     family_size: int
     claims: Sequence[ClaimRow]

@@ -13,6 +13,7 @@ from h123.study import ledgers_of
 
 class ClaimsPart(TypedDict):
     claims: Sequence[LedgerDecided]
+    """One for each file of claims about the campaign's study."""
 
 
 def _compute(case: Case) -> ClaimsPart:

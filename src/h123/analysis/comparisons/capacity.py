@@ -48,6 +48,7 @@ class RateLimit(Middle):
     """Requests a second. A knee at the first or last step is only bounded."""
 
     bound: Bound | None
+    """`at most` at the first step, `at least` at the last."""
 
 
 class CapacityStep(TypedDict):
@@ -77,7 +78,9 @@ class CapacityRow(TypedDict):
     steps: Sequence[CapacityStep]
     closed: Sequence[CapacityStep]
     knee: RateLimit | None
+    """Median over blocks that have all steps, with its exact interval; null below 6 blocks."""
     maximum: RateLimit | None
+    """The same of the highest rate that was answered."""
     saturated: bool
     """Whether the highest step exceeded its capacity in all blocks. If not, the steps limit the maximum."""
 
@@ -89,6 +92,7 @@ class CapacityRatio(Middle):
     a: str
     b: str
     what: str
+    """`knee` or `maximum`; of levels that are both saturated, or whose knees are no bounds."""
     blocks: int
 
 
@@ -317,6 +321,7 @@ def _sides(
 
 class CapacityPart(TypedDict):
     capacity: NotRequired[Capacity | None]
+    """Null unless a factor besides the compared one has at least three levels that each set a `rate`."""
 
 
 def _compute(case: Case) -> CapacityPart:

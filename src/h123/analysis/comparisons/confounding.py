@@ -15,7 +15,9 @@ class ConfoundedRow(TypedDict):
     """Parameters that the levels of a factor change together; factors that go together where there is none."""
 
     factor: str | None
+    """Null: the factors themselves go together, in imported trials."""
     together: Sequence[str]
+    """Parameters that its levels change together."""
 
 
 def confounding(attempts: Iterable[Attempt], plan: Plan) -> list[ConfoundedRow]:

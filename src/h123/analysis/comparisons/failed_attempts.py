@@ -24,7 +24,10 @@ class FailedAttemptsRow(TypedDict):
     attempts: int
     """All of its attempts, its twin's included."""
     failed: int
+    """Attempts that the server or the client failed or answered wrongly. Those that the machine disturbed do not
+    count."""
     reasons: Mapping[str, int]
+    """Attempts by their first reason."""
     wrong: NotRequired[Mapping[str, str]]
     """By reason: what was wrong with the answers of the first such attempt."""
 

@@ -31,14 +31,18 @@ class FailuresRow(TypedDict):
     b: str
     blocks: int
     a_share: float
+    """Mean share of failed requests."""
     b_share: float
     difference: float
+    """a less b, paired by block."""
     low: float
     high: float
     confidence: float
     p: float
     p_adjusted: float
+    """By Holm over all rows."""
     verdict: str
+    """`fails more`, `fails less`, `alike` or `inconclusive`."""
 
 
 MORE, LESS, ALIKE, UNKNOWN = "fails more", "fails less", "alike", "inconclusive"
@@ -143,6 +147,7 @@ def mean_difference(pairs: Sequence[tuple[float, float]]) -> float:
 
 class FailuresPart(TypedDict):
     failures: Sequence[FailuresRow]
+    """For each cell and pair with a failed request."""
 
 
 def _compute(case: Case) -> FailuresPart:

@@ -43,6 +43,7 @@ class Interaction(TypedDict):
     a: str
     b: str
     term: Mapping[str, Contrasted]
+    """By factor, the level and the one that it is compared with."""
     blocks: int
     ratio: float | None
     low: float | None
@@ -53,6 +54,7 @@ class Interaction(TypedDict):
 
 class InteractionRow(Interaction):
     p_adjusted: float
+    """By Benjamini and Hochberg over all rows."""
     family_size: int
 
 
@@ -176,6 +178,7 @@ def _fit(
 
 class InteractionsPart(TypedDict):
     interactions: Sequence[InteractionRow]
+    """Whether a ratio depends on another factor: a row for each metric, pair and term."""
 
 
 def _compute(case: Case) -> InteractionsPart:

@@ -29,11 +29,17 @@ class Outlook(TypedDict):
     """What would decide the question."""
 
     blocks: int | None
+    """The largest projection by the metrics of the first family."""
     seconds: float | None
+    """Wall time until then, at the pace of the journal."""
     power: float
+    """The chance that so many blocks decide, if mean and spread stay."""
     limit: int
+    """More blocks than this are not practical."""
     failed: int
+    """Trials without a valid attempt."""
     waiting: int
+    """Trials that were not tried yet."""
 
 
 POWER = 0.8

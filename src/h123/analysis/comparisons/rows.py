@@ -22,7 +22,9 @@ class Withheld(TypedDict):
     """Why there is no verdict."""
 
     kind: str
+    """`attempts`, `unmeasured`, `disturbed`, `audits`, `failures`, `answers`, `timeless` or `machine`."""
     why: str
+    """In words."""
 
 
 class Later(TypedDict):
@@ -37,17 +39,22 @@ class Projection(TypedDict):
     """What would decide a comparison."""
 
     blocks: int | None
+    """More than are planned; null where blocks are not what is missing."""
     basis: str
+    """What the number rests on (docs/contracts/verdicts.md, projections)."""
 
 
 class EstimateRow(TypedDict):
     """The estimate of a comparison."""
 
     blocks: int
+    """Blocks with a value on both sides; 0 without data."""
     a_median: float | None
     b_median: float | None
     ratio: float | None
+    """a / b, by Hodges and Lehmann."""
     low: float | None
+    """The interval's end; null where failures leave no bound."""
     high: float | None
     confidence: float | None
 
@@ -56,35 +63,53 @@ class ComparedLevels(TypedDict):
     """The compared levels, their cell, and the metric."""
 
     cell: Cell
+    """Levels of all factors but the compared one."""
     workload: str
+    """The request, in words."""
     metric: str
     a: str
+    """The first level; `verdict` is about it."""
     b: str
     repeats: str | None
+    """The metric whose observation this one repeats: goodput and latency in a closed loop. It takes that one's place in
+    the correction, never has a smaller adjusted p, and has no projection."""
 
 
 class TestResult(EstimateRow):
     """The result of a comparison."""
 
     test: str | None
+    """`signed-rank`, or `sign` where the differences are lopsided."""
     symmetric: float | None
+    """p of the triples test for lopsided differences; null below 8 blocks."""
     p: float | None
     p_attainable: float
+    """The smallest p that so many blocks can give."""
     p_adjusted: float | None
     p_equivalent: float | None
+    """The larger p of the two one-sided tests against the margin."""
     p_equivalent_adjusted: float | None
     family: str
+    """The comparisons that are corrected together, with their levels of `each`."""
     family_size: int
     correction: str
+    """`holm`, `bh` or `none`."""
     verdict: str
+    """`equivalent`, `faster`, `slower`, `inconclusive`; of amounts `lower`, `higher`. Earlier versions wrote `faster`
+    and `slower` of amounts too."""
     small: str | None
+    """For `equivalent`, the direction that is sure all the same."""
     withheld: Withheld | None
     undecided: NotRequired[str | None]
     """Why there is no verdict though the interval lies on one side of no difference."""
     note: str | None
+    """What else a reader must know, in words."""
     qualified: Sequence[str]
+    """Audits of load, chance and order that it failed. They leave the verdict."""
     failed: Mapping[str, Sequence[int]]
+    """By side, the blocks that it lost by failing."""
     pairs: Sequence[PairRow]
+    """Blocks with a value on both sides."""
 
 
 class VerdictRow(TypedDict):
@@ -111,8 +136,9 @@ class JudgedComparison(ComparedLevels, TestResult):
     """A comparison."""
 
     twin: bool
+    """Whether it compares a level with its own twin; its family is `twins`, without correction."""
     projection: NotRequired[Projection | None]
-    """Present for the campaign's comparisons."""
+    """What would decide an inconclusive comparison. Null for others, for twins, and where nothing has a value."""
     later: NotRequired[Later]
     """Present for first bytes, where packets show the reason."""
 

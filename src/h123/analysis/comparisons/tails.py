@@ -28,11 +28,15 @@ class TailRow(TypedDict):
     cell: Cell
     trials: int
     requests: int
+    """Of the trial with the fewest, whose confidence is given."""
     value: float | None
+    """Median over the treatment's trials."""
     low: float | None
+    """Exact interval by order statistics. An end is null where failed requests leave none."""
     high: float | None
     confidence: float
     fewest: bool
+    """The slowest request is the upper end."""
 
 
 MEDIAN = 0.5

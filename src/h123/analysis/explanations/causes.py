@@ -29,6 +29,7 @@ class SecondsBetween(TypedDict):
     """How much longer the first level takes, over the blocks."""
 
     seconds: float
+    """The centre of the paired differences, a less b."""
     low: float
     high: float
     confidence: float
@@ -38,11 +39,15 @@ class CauseRow(TypedDict):
     """A part of a request's time."""
 
     cause: str
+    """The part's name, as `h123 explain` knows it."""
     group: str
+    """The group that `h123 why --limits` puts it in."""
     words: str
+    """The part as a table names it."""
     rivals: NotRequired[Sequence[str]]
     """Groups of causes between which the evidence does not choose; without them the cause was distinguished."""
     a_seconds: float
+    """Mean over the blocks."""
     b_seconds: float
     difference: SecondsBetween
     size: NotRequired[float]
@@ -78,9 +83,11 @@ class TimeSpent(TypedDict):
 
     blocks: int
     a_seconds: float
+    """Mean over the blocks."""
     b_seconds: float
     difference: SecondsBetween
     parts: Sequence[CauseRow]
+    """The largest difference first, without parts below half a percent."""
     losses: NotRequired[Losses]
     sums: NotRequired[Sums]
     told: NotRequired[bool]
@@ -304,6 +311,8 @@ def _difference(seconds: Seconds) -> SecondsBetween:
 
 class CausesPart(TypedDict):
     causes: NotRequired[Sequence[CausesRow]]
+    """For each comparison of whole requests that answers the question, and for its cold ones. Empty without a record of
+    packets."""
 
 
 def _compute(case: Case) -> CausesPart:

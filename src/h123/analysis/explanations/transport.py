@@ -14,8 +14,11 @@ class TransportRow(TypedDict):
     """How alike the compared treatments sent."""
 
     transport: str
+    """`deployed` or `matched`."""
     unlike: Mapping[str, str]
+    """By setting, what the compared treatments do not have alike in addition to what the study compares."""
     said: str
+    """The same in a sentence."""
 
 
 class TransportPart(TypedDict):

@@ -29,6 +29,7 @@ class WindowsRow(TypedDict):
     a: str
     b: str
     a_packets: int
+    """The packets that this side begins with."""
     b_packets: int
     seconds: float
     """Seconds that a saves by its window, by arithmetic; negative: b saves them."""
@@ -103,6 +104,7 @@ def _download_s(size: int, window: int, link: Straight) -> float:
 
 class WindowsPart(TypedDict):
     windows: NotRequired[Sequence[WindowsRow]]
+    """For each comparison of cold requests whose sides begin with different numbers of packets."""
 
 
 def _compute(case: Case) -> WindowsPart:

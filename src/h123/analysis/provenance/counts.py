@@ -20,14 +20,17 @@ class TrialCounts(TypedDict):
     valid: int
     invalid: int
     missing: int
+    """Trials that have not run, or whose files are damaged or gone."""
 
 
 class BlocksPart(TypedDict):
     blocks: Blocks
+    """Planned blocks, and those without a missing value."""
 
 
 class CountsPart(BlocksPart):
     attainable_p: float
+    """The smallest p that so many blocks can give."""
     trials: TrialCounts
 
 

@@ -15,8 +15,11 @@ class HeadingPart(TypedDict):
     study: str
     question: str
     factor: str
+    """The compared factor."""
     margin: float
+    """The study's equivalence margin, as a share."""
     alpha: float
+    """The error that all looks together may spend."""
     seed: int
 
 

@@ -73,6 +73,7 @@ def _without_blocks(
 
 class OriginPart(TypedDict):
     origin: OriginCosts | None
+    """Where imported samples come from; null for a campaign that h123 ran."""
 
 
 def _compute(case: Case) -> OriginPart:

@@ -22,6 +22,7 @@ class RemoteServerRow(TypedDict):
     tcp_ns: int
     """The delay that the gateway adds to a round trip over TCP, ns."""
     udp_ns: int
+    """The same over UDP, ns."""
     beyond_ns: int | None
     """How long this machine takes to open a TCP connection to the server, ns. None: the server accepts none."""
 

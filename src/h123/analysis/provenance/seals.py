@@ -10,6 +10,7 @@ from h123.analysis.section import Section
 
 class UnsealedPart(TypedDict):
     unsealed: NotRequired[int]
+    """Attempts without a seal, which early campaigns have."""
 
 
 def _compute(case: Case) -> UnsealedPart:

@@ -13,6 +13,7 @@ class ShardRow(TypedDict):
     """Its name, and its blocks of all that are planned."""
 
     name: str
+    """As `--shard` has it: `3/40`."""
     blocks: Sequence[int]
     planned: int
 

@@ -16,9 +16,11 @@ class ValueRow(TypedDict):
     trial: str
     block: int
     position: int | None
+    """The attempt's place in its block; null for imported samples."""
     cell: Cell
     twin: bool
     metrics: Mapping[str, float | None]
+    """Null: the trial has no value."""
 
 
 class ValuesPart(TypedDict):

@@ -25,9 +25,13 @@ class LooksTaken(TypedDict):
     """The numbers of blocks at which the campaign was looked at, and the error that the present look may spend."""
 
     blocks: Sequence[int]
+    """The present look is the last."""
     planned: Sequence[int]
+    """Planned looks, with `--until-decided`."""
     rule: str
+    """`spending`; `planned` with `--until-decided`; `width` with `--precision`."""
     level: float
+    """The share of alpha that this look may spend."""
 
 
 SHARE = 15 / 16

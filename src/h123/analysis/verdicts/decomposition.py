@@ -50,8 +50,11 @@ class PartsRow(ComparedLevels):
     """How much of a difference is protocol, and how much is processing."""
 
     total: TestResult
+    """a / b under the wall clock."""
     protocol: TestResult
+    """a / b under the virtual clock."""
     processing: TestResult
+    """total / protocol."""
 
 
 class Clocks(TypedDict):
@@ -177,6 +180,7 @@ def _own(comparison: JudgedComparison, row: type[Own]) -> Own:
 
 class PartsPart(TypedDict):
     parts: PartsOfTime | None
+    """Null unless a factor's levels are both clocks, and it is not the compared one."""
 
 
 def _compute(case: Case) -> PartsPart:

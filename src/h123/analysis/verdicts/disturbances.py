@@ -27,10 +27,15 @@ class WithoutDisturbed(VerdictRow):
 
 class DisturbanceEffects(TypedDict):
     tolerated: float
+    """The share of a metric that the machine may have caused."""
     trials: int
+    """Disturbed trials."""
     of: int
+    """Trials that count."""
     typical: float | None
+    """The median share."""
     without: Sequence[WithoutDisturbed]
+    """The answers from the undisturbed trials alone."""
 
 
 def disturbances(

@@ -24,6 +24,7 @@ class HandshakesRow(TypedDict):
     cell: Cell
     level: str
     handshakes: int
+    """Requests that opened a connection."""
     requests: int
 
 
@@ -78,3 +79,4 @@ def _note(c: JudgedComparison, by_level: Mapping[Any, HandshakesRow]) -> str | N
 
 class HandshakesPart(TypedDict):
     handshakes: NotRequired[Sequence[HandshakesRow]]
+    """For each cell and level whose processor time is compared, in its median trial."""

@@ -30,7 +30,9 @@ class Factor(TypedDict):
     a: str
     b: str
     factor: float | None
+    """Geometric mean over the row's blocks. Null where a side lost a block."""
     low: float | None
+    """Student's interval of the logarithms, 95 %, uncorrected."""
     high: float | None
     ratio: float | None
     verdict: str
@@ -125,6 +127,7 @@ def _apart(factors: Sequence[Factor]) -> float | None:
 
 class LadderPart(TypedDict):
     ladder: NotRequired[Sequence[LadderRow]]
+    """A row for each cell and metric, where the study has a ladder."""
 
 
 def _compute(case: Case) -> LadderPart:

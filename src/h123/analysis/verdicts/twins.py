@@ -24,10 +24,14 @@ from h123.analysis.verdicts.judgement import comparisons
 class TwinRate(TypedDict):
     comparisons: int
     rejected: int
+    """Twin comparisons that differ."""
     rate: float | None
     expected: float | None
+    """The real size of the test with so many blocks: the largest attainable p not above alpha."""
     most: int | None
+    """What a good campaign does not exceed in 99 of 100 cases."""
     verdict: str | None
+    """`as expected` or `more than expected`."""
 
 
 SWAPS = 4000

@@ -25,8 +25,11 @@ from h123.study import ENOUGH_FOR_INTERVAL
 
 class WidthReached(Precision):
     narrow: bool
+    """Whether every interval of the answer is narrow enough."""
     widest: float | None
+    """Half of the widest interval, relative: sqrt(high / low) - 1. Null without a bound."""
     blocks: int | None
+    """Blocks that are likely to be enough. Null: more than practical."""
 
 
 FIRST = 10
@@ -96,6 +99,7 @@ def campaign_width_progress(case: Case, comparisons: Sequence[JudgedComparison])
 
 class WidthPart(TypedDict):
     width: WidthReached | None
+    """Null without `--precision`."""
 
 
 def _compute(case: Case) -> WidthPart:

@@ -21,6 +21,7 @@ class Bottleneck(LinkModel):
 
     bps: int | None = None
     trace_ms: list[int] | None = None
+    """Opportunities to deliver, repeated."""
     opportunity_bytes: int | None = None
 
     @property
@@ -62,8 +63,11 @@ class Loss(LinkModel):
     """How packets are lost. Exactly one field is set."""
 
     random: float | None = None
+    """A share."""
     gilbert_elliott: GilbertElliott | None = None
+    """Two states with their own losses."""
     packets: list[int] | None = None
+    """Indices from 0."""
     bytes: list[int] | None = None
     """The packets that carry these, counted from 0 over all that is offered."""
 
@@ -122,15 +126,22 @@ class Direction(LinkModel):
     """One direction of a link; None: without."""
 
     rate: Bottleneck | None = None
+    """Applied first, with the queue."""
     queue: Queue | None = None
+    """Needed with a rate."""
     loss: Loss | None = None
+    """Applied after the queue."""
     blackouts: list[Blackout] | None = None
     duplicate: float | None = None
+    """A share."""
     delay_ns: int | None = None
+    """Applied last."""
     jitter: Jitter | None = None
     reorder: Reorder | None = None
     udp: Udp | None = None
+    """Pass, drop, reject, or a limit."""
     changes: list[Change] | None = None
+    """What is different from `at_ns` on."""
 
 
 class Move(LinkModel):
@@ -138,9 +149,11 @@ class Move(LinkModel):
     still reach it."""
 
     at_ns: int
+    """From the start of the main role."""
     new: Literal["port", "address"]
     """Whether each flow gets a new port, or the client a new address and new ports."""
     overlap_ns: int = 0
+    """How long packets to the old place still arrive."""
 
 
 class Traffic(LinkModel):
@@ -158,6 +171,7 @@ class Cross(LinkModel):
     up: Traffic | None = None
     down: Traffic | None = None
     ahead_ns: int
+    """How long before the main role it begins, at most 60 s."""
     spread_ns: int = 0
     """It starts up to this much earlier, ns, so that different blocks meet different moments of it."""
 

@@ -21,19 +21,29 @@ class WorkloadFile(BaseModel):
     protocol: Literal["h1", "h2", "h3", "h3-or-h2"]
     """h3-or-h2: HTTP/3 where it comes through, else HTTP/2."""
     host: str
+    """The name in TLS and in requests."""
     address: str
     port: int
     ca: str
     """Below a root, as all paths of a trial's files: none is of the machine that wrote them."""
     users: int
+    """How many ask at the same time."""
     requests: int
+    """Of each user, after `warmup`."""
     rate: float | None
+    """Open loop: starts a second. Null: closed loop, or `gaps_ns`."""
     connections: int | Literal["shared", "per-user"]
+    """`shared`: one, over HTTP/1.1 one a user. `per-user`. Or a number, dealt round robin."""
     cold: bool
+    """Whether one request on each new connection comes first."""
     warmup: int
+    """Requests of each user that are marked, not dropped."""
     timeout_ns: int
+    """Of each request."""
     seed: int
+    """Of the gaps in an open loop."""
     headers: list[WrittenHeader] = Field(default=[])
+    """Of each request."""
     authority: str | None = None
     """The authority of requests. Present only for the user's own server, whose certificate the client does not check
     and whose answers are not the block."""

@@ -163,7 +163,7 @@ class MixFile(WorkloadFile):
     kind: Literal["mix"]
     mix: list[WrittenMixEntry]
     order: list[int]
-    """Whose turn it is, over and over."""
+    """Indices of entries: the request with number k is for `order[k mod its length]`."""
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ class RequestsFile(WorkloadFile):
     method: Method
     path: str
     upload_bytes: int
+    """Size of the body of a POST."""
     sessions: Resumption | None = None
     """Present only where sessions are not full."""
 
