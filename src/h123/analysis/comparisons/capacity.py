@@ -100,7 +100,7 @@ class Capacity(TypedDict):
     """Latency against load."""
 
     factor: str
-    """Whose levels are the steps."""
+    """The factor whose levels are the steps."""
     rows: Sequence[CapacityRow]
     ratios: Sequence[CapacityRatio]
 
@@ -321,7 +321,7 @@ def _sides(
 
 class CapacityPart(TypedDict):
     capacity: NotRequired[Capacity | None]
-    """Null unless a factor besides the compared one has at least three levels that each set a `rate`."""
+    """Null unless a factor other than the compared one has at least three levels that each set a `rate`."""
 
 
 def _compute(case: Case) -> CapacityPart:

@@ -98,7 +98,7 @@ class TestResult(EstimateRow):
     """`equivalent`, `faster`, `slower`, `inconclusive`; of amounts `lower`, `higher`. Earlier versions wrote `faster`
     and `slower` of amounts too."""
     small: str | None
-    """For `equivalent`, the direction that is sure all the same."""
+    """The direction that is sure although the verdict is `equivalent`."""
     withheld: Withheld | None
     undecided: NotRequired[str | None]
     """Why there is no verdict though the interval lies on one side of no difference."""
