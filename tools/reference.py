@@ -78,6 +78,7 @@ _QUANTITIES = {"Duration": "time, such as `50ms`", "Size": "size, such as `100kB
 _SENTENCES = {
     "verdict": "Verdicts",
     "term": "Terms",
+    "sign": "Signs of tables",
     "cause": "Causes",
     "reason": "Why a trial is invalid",
     "warning": "Warnings of the lab",
@@ -354,7 +355,7 @@ def _glossary() -> Iterator[str]:
         yield from (("| name | answers say | meaning |", "|---|---|---|") if second else ("| | meaning |", "|---|---|"))
         for term in words:
             name = term.name if kind in ("verdict", "term") else f"`{term.name}`"
-            name = f"[{name}]({term.see})" if term.see else name
+            name = ", ".join([f"[{name}]({term.see})" if term.see else name, *term.also])
             cells = [name, term.words, term.means] if second else [name, " ".join(filter(None, (term.means, term.do)))]
             yield f"| {' | '.join(cells)} |"
 

@@ -7,6 +7,7 @@ import pytest
 
 from h123.base.errors import UserError
 from h123.base.paths import project_root
+from h123.causes import WORDS
 from h123.report.figures.causes import causes_figure
 from h123.report.figures.drawing import inline
 from h123.report.text.explanations import causes
@@ -34,8 +35,8 @@ ROW = {
     "difference": _between(-0.0674, -0.0712, -0.0346),
     "parts": [
         _part("slow start", 0.0106, 0.0523, -0.0466, -0.0339),
-        _part("round trips to connect", 0.03, 0.0605, -0.0305, -0.0305),
-        _part("finding and mending losses", 0.0096, 0.0031, -0.0008, 0.0361),
+        _part("connection setup", 0.03, 0.0605, -0.0305, -0.0305),
+        _part("detecting and repairing losses", 0.0096, 0.0031, -0.0008, 0.0361),
         _part("the link's rate", 0.0427, 0.042, 0.0006, 0.0012),
     ],
 }
@@ -48,7 +49,7 @@ def _plain(text: str) -> str:
 def test_the_sentence_names_what_makes_the_difference() -> None:
     assert _plain(sentence(ROW)) == (
         "On medium, a mean cold request of HTTP/3 takes 67.4 ms less than one of HTTP/2: 41.7 ms less for slow start "
-        "and 30.5 ms less for round trips to connect."
+        "and 30.5 ms less for connection setup."
     )
 
 
@@ -61,7 +62,16 @@ def test_of_pages_it_is_the_median_visit() -> None:
 
 
 def test_a_part_that_may_be_nothing_or_is_small_beside_the_largest_is_not_named() -> None:
-    assert [part["words"] for part in main_parts(ROW)] == ["slow start", "round trips to connect"]
+    assert [part["words"] for part in main_parts(ROW)] == ["slow start", "connection setup"]
+
+
+def test_what_an_earlier_version_wrote_is_read_in_the_words_of_today() -> None:
+    written = [
+        {**_part("as it was called then", 0.02, 0.06, -0.05, -0.03), "cause": name} for name in ("cut", "gone-since")
+    ]
+    row = {**ROW, "parts": written}
+    assert [part["words"] for part in parts(row)[:2]] == [WORDS["cut"], "as it was called then"]
+    assert f"40 ms less for {WORDS['cut']} and 40 ms less for as it was called then" in _plain(sentence(row))
 
 
 def test_the_table_ends_with_the_whole() -> None:
@@ -72,14 +82,14 @@ def test_the_table_ends_with_the_whole() -> None:
 def test_the_picture_has_a_bar_for_each_part_of_each_side() -> None:
     drawn = inline(causes_figure([ROW]))
     assert "HTTP/3 spends 10.6 ms on slow start" in drawn
-    assert "HTTP/2 spends 60.5 ms on round trips to connect" in drawn
+    assert "HTTP/2 spends 60.5 ms on connection setup" in drawn
 
 
 def test_a_level_of_two_comparisons_is_drawn_once() -> None:
     other = {**ROW, "a": "h2", "b": "h1"}
     other["parts"] = [{**part, "a_seconds": part["b_seconds"], "b_seconds": 0.001} for part in ROW["parts"]]
     drawn = inline(causes_figure([ROW, other]))
-    assert drawn.count("HTTP/2 spends 60.5 ms on round trips to connect</title>") == 2  # wide and narrow
+    assert drawn.count("HTTP/2 spends 60.5 ms on connection setup</title>") == 2  # wide and narrow
 
 
 LOSSES = {"a_seconds": 0.02, "b_seconds": 0.039, "a_held": 0.0, "b_held": 0.0121}
@@ -190,8 +200,8 @@ def test_a_recovery_from_a_move_is_the_one_in_the_middle() -> None:
 
 def test_where_much_is_unattributed_no_part_is_named() -> None:
     assert _plain(sentence({**ROW, "told": False, "sums": SUMS})) == (
-        "On medium, a mean cold request of HTTP/3 takes 67.4 ms less than one of HTTP/2. What for is not told: packets "
-        "do not tell 23.1 % of the time of HTTP/2."
+        "On medium, a mean cold request of HTTP/3 takes 67.4 ms less than one of HTTP/2. The packets do not show why: "
+        "23.1 % of the time of HTTP/2 is unattributed."
     )
 
 

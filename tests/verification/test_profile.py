@@ -25,7 +25,7 @@ def test_what_takes_a_tenth_of_the_time_holds_and_what_cannot_be_spared_does_not
     held = ONE.model_copy(update={"seconds": 2.0, "parts": PARTS, "in_flight": 64_000})
     assert slowness(held) == "4"
     assert holding_words(held) == (
-        "45% a limit that does not grow, such as flow control or a buffer, 64 kB under way, 25% slow start"
+        "45% a fixed limit, such as flow control or a buffer, 64 kB under way, 25% slow start"
     )
     assert holding_words(held.model_copy(update={"parts": {"rate": 1.5, "trip": 0.5}})) == "nothing"
 
@@ -56,7 +56,7 @@ def test_what_is_not_told_says_why() -> None:
 
 def test_a_profile_of_the_version_before_is_read() -> None:
     content = ONE.model_dump() | {"seconds": 2.0, "parts": {"untold": 1.0, "rate": 1.0}}
-    assert holding_words(SituationResult.model_validate(content)) == "50% what packets do not tell"
+    assert holding_words(SituationResult.model_validate(content)) == "50% what packets do not show"
 
 
 def test_the_public_profiles_are_put_into_words() -> None:

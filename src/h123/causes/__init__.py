@@ -4,7 +4,7 @@ The parts of a request add up to its latency. Nothing of a protocol is decoded b
 read.
 """
 
-from h123.causes.cause import CAUSES, FORMER_NAMES, NUMBER, UNATTRIBUTED, Cause
+from h123.causes.cause import CAUSES, FORMER_NAMES, NUMBER, UNATTRIBUTED, WORDS, Cause
 from h123.causes.connections.bottleneck import wire
 from h123.causes.connections.connection import NEVER, Connection, Sending, connections
 from h123.causes.connections.log_matching import match_logs
@@ -20,6 +20,7 @@ __all__ = [
     "NUMBER",
     "SUMS_UP",
     "UNATTRIBUTED",
+    "WORDS",
     "Cause",
     "Connection",
     "ExplainedTrial",

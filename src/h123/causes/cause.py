@@ -27,41 +27,39 @@ class Cause:
         return self.group in ("connecting", "retry", "limit", "slow-start")
 
 
-TRIES = Cause("tries", "tries", "tries that were given up")
-PLACE = Cause("place", "place", "waiting for a place on a connection")
-CONNECTING = Cause("connecting", "connecting", "round trips to connect")
+TRIES = Cause("tries", "tries", "abandoned attempts")
+PLACE = Cause("place", "place", "waiting for a free connection")
+CONNECTING = Cause("connecting", "connecting", "connection setup")
 AMPLIFICATION = Cause(
-    "amplification",
-    "connecting",
-    "one more round trip, as certificates were too long for QUIC's anti-amplification limit",
+    "amplification", "connecting", "a round trip for certificates beyond QUIC's anti-amplification limit"
 )
-RETRY = Cause("retry", "retry", "one more round trip, which a Retry cost")
+RETRY = Cause("retry", "retry", "a round trip for a Retry")
 BLOCKED = Cause("blocked", "blocked", "trying UDP, which is blocked")
 TRIP = Cause("trip", "trip", "the request's own round trip")
 SERVER = Cause("server", "server", "waiting for the server")
 SLOW_START = Cause("slow-start", "slow-start", "slow start")
 WINDOW = Cause("window", "window", "a congestion window that no loss had cut")
-CUT = Cause("cut", "loss", "a congestion window that losses had cut")
-MENDING = Cause("mending", "loss", "finding and mending losses")
-LIMIT = Cause("limit", "limit", "a limit that does not grow, such as flow control or a buffer")
-RECEIVER = Cause("receiver", "limit", "the receiver's window, which was full")
+CUT = Cause("cut", "loss", "a congestion window cut by losses")
+MENDING = Cause("mending", "loss", "detecting and repairing losses")
+LIMIT = Cause("limit", "limit", "a fixed limit, such as flow control or a buffer")
+RECEIVER = Cause("receiver", "limit", "the receiver's full window")
 STREAM_LIMIT = Cause("stream-limit", "limit", "flow control of a stream")
 CONNECTION_LIMIT = Cause("connection-limit", "limit", "flow control of the connection")
-DROPS = Cause("drops", "drops", "datagrams that found the receiver's buffer full")
+DROPS = Cause("drops", "drops", "datagrams dropped at the receiver's full buffer")
 RATE = Cause("rate", "rate", "the link's rate")
 QUEUE = Cause("queue", "queue", "queueing behind other requests")
 NAGLE = Cause("nagle", "nagle", "waiting for an acknowledgement (Nagle's algorithm)")
 IDLE = Cause("idle", "idle", "a sender with nothing to send")
 HELD = Cause(
-    "held", "held", "flow control, a buffer, or a sender with nothing to send (not known which)", ("limit", "idle")
+    "held", "held", "flow control, a buffer or a sender with nothing to send (not known which)", ("limit", "idle")
 )
-CLIENT_WORK = Cause("client-work", "client-work", "the client's processing")
-SERVER_WORK = Cause("server-work", "server-work", "the server's processing")
+CLIENT_WORK = Cause("client-work", "client-work", "processing in the client")
+SERVER_WORK = Cause("server-work", "server-work", "processing in the server")
 RUNNING = Cause("running", "running", "running the page's scripts")
-GONE = Cause("gone", "moved", "finding out that the path had gone")
+GONE = Cause("gone", "moved", "noticing that the path is gone")
 VALIDATING = Cause("validating", "moved", "validating the new path")
-ANEW = Cause("anew", "moved", "making a new connection")
-UNATTRIBUTED = Cause("unattributed", "unattributed", "what packets do not tell")
+ANEW = Cause("anew", "moved", "opening a new connection")
+UNATTRIBUTED = Cause("unattributed", "unattributed", "what packets do not show")
 FORMER_NAMES = {"untold": UNATTRIBUTED.name}
 """What files of the version before call a cause, and its name now."""
 
@@ -71,6 +69,8 @@ CAUSES = (
     *(RATE, QUEUE, NAGLE, IDLE, HELD, CLIENT_WORK, SERVER_WORK, RUNNING),
     *(GONE, VALIDATING, ANEW, UNATTRIBUTED),
 )
+WORDS = {cause.name: cause.words for cause in CAUSES}
+"""What the time was spent on, as answers, pages, the glossary and `h123 explain` say it; there is no other wording."""
 NUMBER = {cause: number for number, cause in enumerate(CAUSES)}
 """Places in a row of seconds."""
 

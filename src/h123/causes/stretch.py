@@ -21,7 +21,8 @@ class Stretch:
     seconds: NDArray[np.float64]
     """Seconds of each cause, in the order of CAUSES."""
     head_of_line: float
-    """Seconds of `finding and mending losses` in which data of others on the connection had arrived and had to wait."""
+    """Seconds of `detecting and repairing losses` in which data of others on the connection had arrived and was held
+    back."""
     duration: float
     """Seconds, as its client measured it."""
 

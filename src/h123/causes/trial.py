@@ -45,8 +45,8 @@ class ExplainedTrial:
     seconds: NDArray[np.float64]
     """Shape (requests, causes): rows sum up to the requests' latencies."""
     head_of_line: NDArray[np.float64]
-    """For each request, seconds of `finding and mending losses` in which data of others on its connection had arrived
-    and had to wait."""
+    """For each request, seconds of `detecting and repairing losses` in which data of others on its connection had
+    arrived and was held back."""
     sizes: Mapping[str, float] = field(default_factory=dict)
     """By cause, the bytes of a window, or the requests at once on a connection: the median over connections."""
     round_trip: float = 0.0
@@ -64,8 +64,8 @@ class ExplainedTrial:
 
     @property
     def missed(self) -> NDArray[np.float64]:
-        """Share of its latency by which the parts of each request, without what packets do not tell, miss what its
-        client measured."""
+        """For each request, the share of its latency that its attributed parts miss: the difference between their sum
+        and what the client measured."""
         return missed(self.seconds, np.array([row["end_ns"] - row["start_ns"] for row in self.rows]) / 1e9)
 
     @property

@@ -12,7 +12,7 @@ class Stages(NamedTuple):
     where the stage begins and ends; where it has not, one stage has the time of both."""
 
     queued: Numbers
-    """Waiting for a place on a connection."""
+    """Waiting for a free connection."""
     connecting: Numbers
     """What a connection's first request waits for until it is sent."""
     waiting: Numbers

@@ -27,7 +27,7 @@ _GROUPS: Mapping[str, str] = {
     **dict.fromkeys(("rate", "queue"), _RATE),
     **dict.fromkeys(("connecting", "amplification", "retry", "blocked", "trip"), _TRIPS),
     "mending": "losses",
-    **dict.fromkeys(("gone", "validating", "anew"), "a path that had gone"),
+    **dict.fromkeys(("gone", "validating", "anew"), "a path that is gone"),
 }
 """The group that a cause counts for. Any other cause is its own group."""
 BUSY = 0.9

@@ -10,14 +10,16 @@ from h123.base.terminal.console import out_console
 def command(
     term: Annotated[
         list[str] | None,
-        typer.Argument(help="Verdict, audit, metric, cause, reason or another term; without one all are listed."),
+        typer.Argument(help="Any word or sign of an answer, or a phrase; without one all are listed."),
     ] = None,
 ) -> None:
-    """Explain a verdict, an audit, a metric, a cause or another word of an answer.
+    """Explain a verdict, an audit, a metric, a cause, a sign or another word of an answer.
 
     Examples:
 
     `h123 explain machine-saturated`
+
+    `h123 explain a congestion window cut by losses`
 
     `h123 explain cannot tell yet`
     """

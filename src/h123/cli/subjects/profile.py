@@ -36,7 +36,7 @@ def command(
     Each is a trial under the virtual clock over each protocol, with the embedded go as the other end: large bodies each
     way over a far and fast link, losses, a short queue, first requests on a new connection. The packets
     of the link show what requests spent their time on (docs/why.md): slow start, a window, a limit such as flow
-    control, losses, round trips to connect. Processing has no part in it.
+    control, losses, connection setup. Processing has no part in it.
 
     Subjects named here are installed first if necessary. `h123 list subjects NAME` shows the last profile of a subject
     that was verified here.

@@ -57,7 +57,7 @@ def waterfalls_figure(visits: Sequence[Mark], factor: str) -> Figure:
     )
     caption = (
         "A bar for each request of a page, in the order in which they were due, cut into stages by the client's marks: "
-        "waiting for a place on a connection, waiting for a new connection (name, handshake), until the answer's first "
+        "waiting for a free connection, waiting for a new connection (name, handshake), until the answer's first "
         f"byte, until its last.{' Left of each, the protocol that carried it.' * bool(carriers)} Below them, on the "
         "axis, the packets that the link lost or had no room for. The visit is the one in the middle of all of its "
         f"arm; it describes, and decides nothing.{note_on_length}"

@@ -1,6 +1,8 @@
 """The words of answers and reports, one sentence each: for `h123 explain` and the documentation's glossary."""
 
 import difflib
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -9,10 +11,15 @@ from typing import Any
 import yaml
 
 from h123.base.errors import UserError
+from h123.causes import WORDS
 from h123.study import METRICS
 
 __all__ = ["Term", "find_terms", "terms"]
 MOST_NEAR = 5
+_NEAR = 0.75
+"""How alike a term must be to be suggested, by difflib."""
+_LEAST_INSIDE = 4
+"""The shortest name, in characters, that is looked for within a longer text."""
 
 
 @dataclass(frozen=True)
@@ -21,14 +28,21 @@ class Term:
 
     name: str
     kind: str
-    """verdict, term, audit, metric, cause, reason or warning."""
+    """verdict, term, sign, audit, metric, cause, reason or warning."""
     means: str
     words: str = ""
     """How answers say it, if that is not the name."""
+    also: tuple[str, ...] = ()
+    """Its other names."""
     do: str = ""
     """What to do where an answer has it."""
     see: str = ""
     """The page below docs that says more."""
+
+    @property
+    def names(self) -> list[str]:
+        """All names by which it is found."""
+        return [name for name in (self.name, self.words, *self.also) if name]
 
 
 @cache
@@ -36,7 +50,7 @@ def terms() -> tuple[Term, ...]:
     """Return all terms, by kind and in the order of the file; metrics are those of the table of metrics."""
     read: dict[str, dict[str, Any]] = yaml.safe_load(files(__package__).joinpath("terms.yaml").read_text("utf-8"))
     written = [
-        Term(name, kind, **{"see": _PAGES.get(kind, ""), **fields})
+        _written(name, kind, **{"see": _PAGES.get(kind, ""), **fields})
         for kind, entries in read.items()
         for name, fields in entries.items()
     ]
@@ -47,26 +61,53 @@ def terms() -> tuple[Term, ...]:
     return (*written, *measured)
 
 
+def _written(name: str, kind: str, also: Sequence[str] = (), **fields: str) -> Term:
+    return Term(name, kind, words=WORDS[name] if kind == "cause" else "", also=tuple(also), **fields)
+
+
 def find_terms(text: str) -> list[Term]:
-    """Return the terms with this name or these words, whatever their case. Raises UserError that suggests near ones."""
+    """Return the terms with this name; if there are none, those with this text in a name; if there are none either,
+    those whose names are in the text, such as a line of an answer. Case, hyphens and articles make no difference.
+    Raises UserError that suggests near ones."""
     wanted = _plain(text)
-    found = [term for term in terms() if wanted in (_plain(term.name), _plain(term.words))]
-    if not found:
-        known = {_plain(name): name for term in terms() for name in (term.name, term.words) if name}
-        near = difflib.get_close_matches(wanted, known, n=MOST_NEAR, cutoff=0.5)
-        near += [plain for plain in known if wanted and wanted in plain and plain not in near]
-        suggestion = ", ".join(known[plain] for plain in near[:MOST_NEAR])
+    names = [(term, _plain(name)) for term in terms() for name in term.names]
+    found = [term for term, name in names if name == wanted]
+    found = found or [term for term, name in names if f" {wanted} " in f" {name} "]
+    found = found or list(_terms_inside(wanted, names))
+    if not found or not wanted:
+        known = {_plain(name): name for term in terms() for name in term.names}
+        near = difflib.get_close_matches(wanted, known, n=MOST_NEAR, cutoff=_NEAR)
+        suggestion = ", ".join(known[plain] for plain in near)
         remedy = f"did you mean {suggestion}?" if near else "`h123 explain` without a term lists all of them"
         raise UserError(f"the glossary has no term {text!r}", remedy=remedy)
-    return found
+    return list(dict.fromkeys(found))[:MOST_NEAR]
+
+
+def _terms_inside(text: str, names: Sequence[tuple[Term, str]]) -> Iterator[Term]:
+    """Yield the terms whose names are in a longer text, longest names first; no word of it counts for two names."""
+    rest = f" {text} "
+    for term, name in sorted(names, key=lambda pair: -len(pair[1])):
+        if len(name) >= _LEAST_INSIDE and f" {name} " in rest:
+            rest = rest.replace(f" {name} ", " | ")
+            yield term
 
 
 _METRICS_PAGE = "contracts/metrics.md"
 _PAGES = {"audit": "audits.md", "cause": "why.md", "reason": "contracts/trial.md", "warning": "contracts/trial.md"}
+_ARTICLES = ("a", "an", "the")
 
 
 def _plain(text: str) -> str:
-    return text.casefold().replace("-", " ").replace("_", " ").strip()
+    """Lower case, single spaces between words, no punctuation, no article in front, no plural `s`; a sign stays as it
+    is."""
+    words = [word.strip("(),.:;") for word in re.sub(r"[-_\s]+", " ", text.casefold()).split()]
+    if len(words) > 1 and words[0] in _ARTICLES:
+        del words[0]
+    return " ".join(map(_singular, words)) or text.strip()
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
 
 
 def _sentence(meaning: str, unit: str) -> str:

@@ -1,5 +1,5 @@
 """The names that people use, and numbers as they read best. The wording is in vocabulary.toml, that of metrics
-in study/metrics/table.py."""
+in study/metrics/table.py, that of causes in causes/cause.py."""
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +10,7 @@ from typing_extensions import ReadOnly, TypedDict
 
 from h123.analysis.comparisons.rows import VerdictRow
 from h123.base.units import figures
+from h123.causes import WORDS
 from h123.study import metric
 
 _VOCABULARY: dict[str, Any] = tomllib.loads(files(__package__).joinpath("vocabulary.toml").read_text("utf-8"))
@@ -55,8 +56,8 @@ def reason(code: str) -> str:
 
 
 def cause(code: str, default: str) -> str:
-    """What time was spent on; `default` is what verdicts.json calls it."""
-    return str(_VOCABULARY["causes"].get(code, default))
+    """What time was spent on; `default` is what verdicts.json calls it, for causes of other versions."""
+    return WORDS.get(code, default)
 
 
 def withheld(kind: str) -> str:

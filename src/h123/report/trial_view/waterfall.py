@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from h123.base.units import format_seconds
-from h123.causes import CAUSES, ExplainedTrial
+from h123.causes import CAUSES, WORDS, ExplainedTrial
 from h123.report.figures.drawing import Figure, FigureRows
 from h123.report.figures.visits import AWAITING, CONNECTING, FAILED, RECEIVING, STAGES, WAITING, stages
 from h123.report.look import COLOURS, NARROW, WIDE, Mark
@@ -21,7 +21,7 @@ _BAR = 5
 _WORTH = 0.004
 """Share of the axis that a part needs to be drawn for itself; what is less is drawn with the part before it."""
 PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "tries that were given up": (STAGES[FAILED], ("tries",)),
+    WORDS["tries"]: (STAGES[FAILED], ("tries",)),
     WAITING: (STAGES[WAITING], ("place",)),
     CONNECTING: (STAGES[CONNECTING], ("connecting", "amplification", "retry", "blocked")),
     "a round trip": ("inconclusive", ("trip",)),
@@ -30,11 +30,11 @@ PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
         "other-dot",
         ("slow-start", "window", "limit", "receiver", "stream-limit", "connection-limit", "nagle", "held"),
     ),
-    "a path that had gone": ("dot", ("gone", "validating", "anew")),
+    "a path that is gone": ("dot", ("gone", "validating", "anew")),
     "losses": ("worse", ("cut", "mending", "drops")),
     "queueing": ("queue", ("queue",)),
-    "the link's rate": ("hairline", ("rate",)),
-    "client, or not told": ("muted", ("client-work", "running", "unattributed")),
+    WORDS["rate"]: ("hairline", ("rate",)),
+    "client, or not shown": ("muted", ("client-work", "running", "unattributed")),
     AWAITING: (STAGES[AWAITING], ()),
     RECEIVING: (STAGES[RECEIVING], ()),
     FAILED: (STAGES[FAILED], ()),

@@ -360,7 +360,7 @@ def _retry_fault(retry: Retry, row: Sample) -> str | None:
 def _carried(case: ClientCase, rows: Sequence[Sample], witness: Witness) -> Iterator[str]:
     """The link carried more than the last tries of large answers, and less than all of every try."""
     if witness.bytes_down is None:
-        yield "nothing shows what came of the tries that were given up"
+        yield "nothing shows what became of the abandoned attempts"
         return
     size = max(exchange.moved("down") for exchange in case.parameters.workload.exchanges())
     again = sum(row.get("tries", 1) - 1 for row in rows if row["bytes_down"] == size)

@@ -1,10 +1,9 @@
 """Describes what limits a subject."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from h123.base.units import figures, format_bytes, format_seconds
-from h123.causes import CAUSES
+from h123.causes import CAUSES, WORDS
 from h123.verification.profile.findings import SituationResult
 
 _UNAVOIDABLE: Final = ("rate", "trip")
@@ -14,7 +13,6 @@ _WORTH = 0.1
 _MOST = 3
 _BURST = 0.1
 """A flight that is sent in less than this share of a round trip is not paced."""
-_WORDS: Mapping[str, str] = {cause.name: cause.words for cause in CAUSES}
 _LIMITS = {cause.name for cause in CAUSES if cause.group == "limit"}
 
 
@@ -32,7 +30,7 @@ def slowness(result: SituationResult) -> str:
 
 
 def holding_words(result: SituationResult) -> str:
-    """`51% slow start, 31% a limit that does not grow (...), 64 kB under way`."""
+    """`51% slow start, 31% a fixed limit (...), 64 kB under way`."""
     if result.seconds is None:
         return f"not told: {result.untold}"
     parts = [_part(result, name) for name in holding(result)] or ["nothing"]
@@ -48,5 +46,5 @@ def summary(result: SituationResult) -> str:
 
 def _part(result: SituationResult, name: str) -> str:
     assert result.seconds
-    share = f"{result.parts[name] / result.seconds:.0%} {_WORDS[name]}"
+    share = f"{result.parts[name] / result.seconds:.0%} {WORDS[name]}"
     return f"{share}, {format_bytes(result.in_flight)} under way" if name in _LIMITS and result.in_flight else share

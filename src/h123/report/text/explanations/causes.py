@@ -69,7 +69,9 @@ def sentence(row: CausesRow) -> str:
         return unbroken(opened(place(row["cell"]), f"{text} ({between(row['difference'])}{medians})."))
     text = f"a {_typical(row)} of {a} takes {amount(whole)} than one of {b}"
     if not row.get("told", True):
-        return unbroken(opened(place(row["cell"]), f"{text}. What for is not told: packets do not tell {_most(row)}."))
+        return unbroken(
+            opened(place(row["cell"]), f"{text}. The packets do not show why: {_most(row)} is unattributed.")
+        )
     parts = [
         f"{amount(part['difference']['seconds'])} for {cause(part['cause'], part['words'])}{_detail(part)}"
         for part in main_parts(row)
