@@ -18,7 +18,7 @@ NEW = {versions.CHECK}
 
 def _marks() -> dict[str, str]:
     """Of each rule, what is said of its checks."""
-    section = PAGE.read_text().partition("### What is asked of a server")[2].partition("\n## ")[0]
+    section = PAGE.read_text().partition("## What a server does")[2].partition("\n## ")[0]
     rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("| ")]
     return dict(rows[1:])
 
