@@ -15,8 +15,6 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from cross import DEBIAN_NAMES, compiler
-
 from h123.base.terminal.console import err_console
 from h123.base.terminal.steps import Steps
 from h123.catalogue import read_subject
@@ -39,6 +37,7 @@ DATA = [
 NO_DATA = (".html", ".md", ".svg", ".txt")
 """Below docs/results: pages for readers, which the program does not need."""
 GLIBC = {"x86_64": "2.28", "aarch64": "2.28"}
+GO_NAMES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 def main() -> None:
@@ -78,8 +77,7 @@ def _build_lab(machine: str, program: Path) -> None:
     flags = ["-C", "strip=symbols", f"--remap-path-prefix={ROOT}=/h123", f"--remap-path-prefix={cargo_home}=/cargo"]
     command = ["cargo", "zigbuild", "--release", "--locked", "--quiet"]
     command += ["--target", f"{target}.{GLIBC[machine]}", "--target-dir", str(build)]
-    rustc = compiler(machine, os.uname().machine, ROOT / ".cache/wheel" / machine)
-    _run(command, ROOT / "lab", {"CARGO_ENCODED_RUSTFLAGS": "\x1f".join(flags), "RUSTC": rustc})
+    _run(command, ROOT / "lab", {"CARGO_ENCODED_RUSTFLAGS": "\x1f".join(flags)})
     program.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(build / target / "release/h123-lab", program)
 
@@ -88,7 +86,7 @@ def _build_go(machine: str, folder: Path) -> None:
     """The embedded subject, without glibc."""
     subject = read_subject(ROOT / "subjects/go")
     folder.mkdir(parents=True)
-    environment = {"CGO_ENABLED": "0", "GOARCH": DEBIAN_NAMES[machine], "GOTOOLCHAIN": "local"}
+    environment = {"CGO_ENABLED": "0", "GOARCH": GO_NAMES[machine], "GOTOOLCHAIN": "local"}
     flags = {"GOFLAGS": "-trimpath -buildvcs=false -ldflags=-s"}
     _run([subject.install.build[0], str(folder), subject.install.build[2]], subject.folder, environment | flags)
     size = sum(path.stat().st_size for path in folder.iterdir())

@@ -73,6 +73,10 @@ class Scenario:
     """Whether a further factor `clock` has both; `effects` are then those under the virtual clock."""
     processing: dict[tuple[str, str], float] = field(default_factory=dict)
     """(network, protocol) to what processing makes of request times under the wall clock, 1 where not named."""
+    machines: tuple[str, ...] = ()
+    """Those that run the blocks in turn, if there are several."""
+    slowness: dict[tuple[str, str], float] = field(default_factory=dict)
+    """(machine, protocol) to the factor on request times there, 1 where not named."""
     pairs: tuple[str, ...] = ("h3/h2", "h3/h1", "h2/h1")
     twin: str = "h2"
     families: list[dict[str, Any]] = field(default_factory=lambda: list(FAMILIES))
@@ -231,8 +235,14 @@ def _attempt(
         "shares": {name: scenario.disturbed(trial) for name in ("latency", "goodput")},
         "seconds": 1.5,
     }
+    if scenario.machines:
+        event["place"] = _machine(scenario, trial)
     folder.seal(partial, event)
     folder.append(event)
+
+
+def _machine(scenario: Scenario, trial: PlannedTrial) -> str:
+    return scenario.machines[(trial.block - 1) % len(scenario.machines)] if scenario.machines else ""
 
 
 def _generator(scenario: Scenario, *words: object) -> np.random.Generator:
@@ -251,6 +261,7 @@ def _request_seconds(scenario: Scenario, trial: PlannedTrial) -> float:
     base = 2 * p.users * p.size * 8 / rate + network.round_trip_ns / SECOND + 0.002
     effect = scenario.effects.get((p.network, p.protocol), 1.0)
     effect *= scenario.effects.get((p.network, p.server), 1.0)
+    effect *= scenario.slowness.get((_machine(scenario, trial), p.protocol), 1.0)
     if p.clock == "wall":
         effect *= scenario.processing.get((p.network, p.protocol), 1.0)
     block = _generator(scenario, "block", trial.block, p.network).normal(0, scenario.block_noise)

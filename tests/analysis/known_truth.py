@@ -10,6 +10,7 @@ import numpy as np
 
 from h123.analysis.audits import TrialAudits, trial_audits
 from h123.analysis.case import Case, Evidence, Facts
+from h123.analysis.selected_trials import Selection
 from h123.analysis.statistics.looks import Looks
 from h123.analysis.statistics.rule import Rule
 from h123.analysis.trials import TrialSet
@@ -95,6 +96,7 @@ def case(
     return Case(
         plan,
         TrialSet(attempts),
+        Selection(TrialSet(attempts)),
         Rule(0.05, 0.05, Looks([blocks])),
         networks={},
         facts=Facts("made", "", 1, [], None, None, {}),

@@ -25,7 +25,8 @@ from analysis.spoiled import (
 from h123.analysis.audits import AUDITS, peers
 from h123.analysis.audits.finding import Audit
 from h123.analysis.audits.path import capacity_bits, round_trip_floor_ns
-from h123.analysis.case import Case, gather
+from h123.analysis.case import Case
+from h123.analysis.gathering import gather
 from h123.documents.trial_files import Link
 from h123.measures import Attempt, Opening
 from h123.study.networks.network import Direction

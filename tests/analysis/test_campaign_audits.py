@@ -6,7 +6,8 @@ import pytest
 
 from analysis.spoiled import report, summary
 from h123.analysis.audits import Failed, audit_campaign, audit_trials, design, order_audits
-from h123.analysis.case import Case, gather
+from h123.analysis.case import Case
+from h123.analysis.gathering import gather
 from h123.analysis.statistics.looks import Looks
 from h123.analysis.statistics.remedy import Remedy
 from h123.analysis.statistics.rule import Rule

@@ -3,7 +3,7 @@
 import pytest
 
 from analysis.test_audits import CHECKS, report
-from h123.analysis.case import gather
+from h123.analysis.gathering import gather
 from h123.analysis.provenance.discarded_files import CODE, discarded
 from h123.report.text.trust.completeness import discarded_lines
 from synthetic import Scenario, make_campaign

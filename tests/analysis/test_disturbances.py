@@ -7,7 +7,7 @@ import pytest
 
 from h123.analysis import analyse
 from h123.analysis.audits.disturbances import disturbed_unlike
-from h123.analysis.case import gather
+from h123.analysis.gathering import gather
 from h123.study import PlannedTrial
 from synthetic import Scenario, make_campaign
 

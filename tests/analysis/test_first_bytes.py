@@ -6,8 +6,8 @@ from typing import Any, cast
 import pytest
 
 from analysis.test_audits import opened, opening
-from h123.analysis.case import gather
 from h123.analysis.comparisons.rows import JudgedComparison
+from h123.analysis.gathering import gather
 from h123.analysis.verdicts.first_bytes import METRIC, with_reasons
 from h123.measures import Attempt, Opening
 from h123.report.text.explanations.reasons import later_lines

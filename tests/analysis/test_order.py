@@ -8,8 +8,9 @@ import pytest
 
 from h123.analysis.audits.finding import CampaignAudit
 from h123.analysis.audits.order import FEW_ORDERS_LEVEL, ORDER_LEVEL, of_order
-from h123.analysis.case import Case, gather
+from h123.analysis.case import Case
 from h123.analysis.comparisons.comparison import PairedComparison, compare
+from h123.analysis.gathering import gather
 from h123.measures import Attempt
 from synthetic import NETWORKS, Scenario, make_campaign
 

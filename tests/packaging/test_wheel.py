@@ -20,9 +20,7 @@ TOOLS = {"debootstrap": "debootstrap", "bwrap": "bubblewrap"}
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 MOST_WHEEL_BYTES = 12_000_000
 MOST_INSTALLED_BYTES = 300_000_000
-PYTHONS = {"bookworm": "3.11", "trixie": "3.13", "forky": "3.14"}
-SCRIPT = "/usr/share/debootstrap/scripts/sid"
-"""debootstrap's, for all suites: an older debootstrap does not know the newest by name."""
+PYTHONS = {"bookworm": "3.11", "trixie": "3.13"}
 CERTIFICATE = "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 30 -subj /CN=localhost"
 PYTHON_SERVER = """
 import http.server, ssl
@@ -86,7 +84,7 @@ def debian(request: pytest.FixtureRequest, wheels: list[Path], tmp_path_factory:
     versions = ["--python-version", PYTHONS[request.param], "--only-binary", ":all:"]
     run([*fetch, *versions, "h123[report,virtual]"])
     root = tmp_path_factory.mktemp("system") / request.param
-    run(["debootstrap", "--variant=minbase", "--include=python3-venv,openssl", request.param, root, mirror(), SCRIPT])
+    run(["debootstrap", "--variant=minbase", "--include=python3-venv,openssl", request.param, root, mirror()])
     system = Debian(root, store)
     for name, extras in (("small", ""), ("v", "[report,virtual]")):
         install = f"{name}/bin/pip install --quiet --no-index --find-links /wheels 'h123{extras}'"

@@ -7,13 +7,14 @@ from h123.base.late_loading import load_late
 if TYPE_CHECKING:
     from h123.analysis.analyse import analyse, decide_claims, measure_width, record_gate
     from h123.analysis.bounds import blocks_to_part, blocks_to_part_value, reliable
-    from h123.analysis.case import Case, gather
+    from h123.analysis.case import Case
     from h123.analysis.claims.decisions import decide
     from h123.analysis.comparisons.answers import answers_words
     from h123.analysis.comparisons.failed_attempts import failed_of, failed_words, fails_often, never_succeeds
     from h123.analysis.comparisons.rows import headline
     from h123.analysis.explanations.bottlenecks import Bottlenecks, bottlenecks
     from h123.analysis.explanations.causes import explained_phase
+    from h123.analysis.gathering import gather
     from h123.analysis.provenance.looks import next_look
     from h123.analysis.sections import read_verdicts
     from h123.analysis.statistics.looks import plan_looks
@@ -53,6 +54,7 @@ __all__ = [
     "gather",
     "headline",
     "known_spreads",
+    "machines",
     "measure_width",
     "never_succeeds",
     "next_look",
@@ -65,6 +67,7 @@ __all__ = [
     "results",
     "section",
     "sections",
+    "selected_trials",
     "statistics",
     "treatments",
     "verdicts",

@@ -5,9 +5,10 @@ import math
 from collections.abc import Iterable
 from typing import Any, cast
 
-from h123.analysis.case import Case, gather
+from h123.analysis.case import Case
 from h123.analysis.claims.decisions import decide
 from h123.analysis.claims.rows import LedgerDecided
+from h123.analysis.gathering import gather
 from h123.analysis.provenance.gate import GateRow
 from h123.analysis.sections import SECTIONS, Verdicts
 from h123.analysis.statistics.looks import Looks, journalled_looks

@@ -8,18 +8,17 @@ from typing import Any, NamedTuple, TypeVar
 
 import duckdb
 
-from h123.analysis.statistics.looks import looks
-from h123.analysis.statistics.remedy import remedy
+from h123.analysis.selected_trials import Selection
 from h123.analysis.statistics.rule import Rule
-from h123.analysis.trials import TrialSet, load_trials, treated
+from h123.analysis.trials import TrialSet
 from h123.base.transport import SETTINGS
 from h123.documents.campaign_file import ImportFacts, Precision, SubjectFacts
-from h123.documents.events import Event, superseded
+from h123.documents.events import Event
 from h123.documents.shard import Shard
 from h123.measures import Attempt
 from h123.measures.quantiles import intervals
 from h123.store import CampaignFolder, connect
-from h123.study import Network, Plan, Study, TransportRoles, make_plan
+from h123.study import Network, Plan, TransportRoles
 
 Result = TypeVar("Result")
 
@@ -68,7 +67,9 @@ class Case:
     """A campaign, laid out to be judged."""
 
     plan: Plan
-    trials: TrialSet
+    measured: TrialSet
+    """All trials."""
+    selection: Selection
     rule: Rule
     networks: Mapping[str, Network]
     """Profiles by name."""
@@ -76,6 +77,11 @@ class Case:
     evidence: Evidence
     computed: dict[Callable[["Case"], Any], Any] = field(default_factory=dict, repr=False)
     """The results of functions marked with `once`."""
+
+    @property
+    def trials(self) -> TrialSet:
+        """Those that answers rest on."""
+        return self.selection.trials
 
     @property
     def attempts(self) -> Sequence[Attempt]:
@@ -110,27 +116,3 @@ def once(compute: Callable[[Case], Result]) -> Callable[[Case], Result]:
         return result
 
     return cached
-
-
-def gather(folder: CampaignFolder) -> Case:
-    """Collect all of the campaign. Raises UserError."""
-    study, events = Study.from_resolved(folder.study), folder.events()
-    plan = make_plan(study, blocks=folder.blocks, seed=folder.seed, level_filter=folder.level_filter)
-    folder.examine()
-    standing = [e for e in events if e["event"] != "trial" or not (superseded(e) or folder.damage(e))]
-    cure = remedy(plan, standing, imported=folder.imported is not None, shard=folder.shard is not None)
-    trials = load_trials(folder, plan)
-    # A campaign that still has trials to run is looked at as far as it has come.
-    now = complete_blocks(trials.attempts, plan) if cure.waiting else len(plan.blocks)
-    looks_so_far = looks(events, now, folder.looks, by_width=folder.precision is not None)
-    rule = Rule(study.compare.margin, study.compare.alpha, looks_so_far, cure)
-    networks = {name: Network.from_resolved(profile) for name, profile in folder.networks.items()}
-    facts = Facts(folder.name, folder.created, folder.seed, events, folder.imported, folder.precision, folder.subjects)
-    facts = facts._replace(shard=folder.shard)
-    return Case(plan, trials, rule, networks, facts, Evidence(folder))
-
-
-def complete_blocks(attempts: Sequence[Attempt], plan: Plan) -> int:
-    """The blocks in which every trial has an attempt that counts."""
-    valid = {treated(attempt) for attempt in attempts}
-    return sum(all(treated(trial) in valid for trial in block) for block in plan.blocks)

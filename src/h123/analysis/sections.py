@@ -17,6 +17,7 @@ from h123.analysis.as_published import document as as_published
 from h123.analysis.claims import section as claims
 from h123.analysis.comparisons import answers, capacity, confounding, failed_attempts, failures, interactions, tails
 from h123.analysis.explanations import causes, transport, windows
+from h123.analysis.machines import section as machines
 from h123.analysis.provenance import (
     counts,
     discarded_files,
@@ -58,6 +59,7 @@ SECTIONS: Sequence[Section[Any]] = [
     failed_attempts.SECTION,
     answers.SECTION,
     places.SECTION,
+    machines.SECTION,
     shard.SECTION,
     unverified_subjects.SECTION,
     discarded_files.SECTION,
@@ -96,6 +98,7 @@ class Verdicts(
     failed_attempts.FailedAttemptsPart,
     answers.AnswersPart,
     places.PlacesPart,
+    machines.MachinesPart,
     shard.ShardPart,
     unverified_subjects.UnprovedPart,
     discarded_files.DiscardedPart,

@@ -4,7 +4,8 @@ from collections import Counter
 
 from typing_extensions import TypedDict
 
-from h123.analysis.case import Case, complete_blocks
+from h123.analysis.case import Case
+from h123.analysis.gathering import complete_blocks
 from h123.analysis.section import Section
 from h123.analysis.statistics.signedrank import attainable
 from h123.analysis.trials import treated
@@ -35,7 +36,7 @@ class CountsPart(BlocksPart):
 
 
 def _compute(case: Case) -> CountsPart:
-    complete = complete_blocks(case.attempts, case.plan)
+    complete = complete_blocks(case.measured.attempts, case.plan)
     return {
         "blocks": {"planned": len(case.plan.blocks), "complete": complete},
         "attainable_p": attainable(complete),
@@ -45,8 +46,9 @@ def _compute(case: Case) -> CountsPart:
 
 def _trials(case: Case) -> TrialCounts:
     by_validity = Counter(bool(event["valid"]) for event in case.facts.events if event["event"] == "trial")
-    missing = len({treated(trial) for trial in case.plan.trials()} - {treated(attempt) for attempt in case.attempts})
-    valid = len(case.attempts)
+    attempts = case.measured.attempts
+    missing = len({treated(trial) for trial in case.plan.trials()} - {treated(attempt) for attempt in attempts})
+    valid = len(attempts)
     return {"planned": valid + missing, "valid": valid, "invalid": by_validity[False], "missing": missing}
 
 

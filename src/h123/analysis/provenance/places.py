@@ -51,7 +51,7 @@ class PlacesPart(TypedDict):
 
 
 def _compute(case: Case) -> PlacesPart:
-    part: PlacesPart = {"places": places(case.attempts, case.facts.events)}
+    part: PlacesPart = {"places": places(case.measured.attempts, case.facts.events)}
     privileges = sorted({had for facts in _facts(case.facts.events).values() if (had := facts.get("privileges"))})
     return {**part, "privileges": privileges} if privileges else part
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from h123.analysis.analyse import is_current
-from h123.analysis.case import Case, gather
+from h123.analysis.case import Case
+from h123.analysis.gathering import gather
 from h123.analysis.results.head import Sealed, SpreadRow, head_of
 from h123.analysis.sections import Verdicts, read_verdicts
 from h123.analysis.statistics.precision import spread

@@ -1,5 +1,6 @@
 """How strictly a study judges: its margin, and the error that the present look at its campaign may spend."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from h123.analysis.statistics.families import blocks_needed
@@ -17,6 +18,8 @@ class Rule:
     looks: Looks
     remedy: Remedy = field(default_factory=Remedy)
     """How the campaign gets more blocks, for notes."""
+    homes: Mapping[int, str] = field(default_factory=dict)
+    """The machine of each block, where no answer may rest on one machine."""
 
     @property
     def level(self) -> float:

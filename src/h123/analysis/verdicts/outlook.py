@@ -20,7 +20,9 @@ class OutlookPart(TypedDict):
 
 def _compute(case: Case) -> OutlookPart:
     pace = seconds_per_trial(case.facts.events)
-    projection = outlook(comparisons(case), len(case.plan.blocks[0]), len(case.attempts), pace, case.rule.remedy)
+    projection = outlook(
+        comparisons(case), len(case.plan.blocks[0]), len(case.measured.attempts), pace, case.rule.remedy
+    )
     return {"projection": projection}
 
 

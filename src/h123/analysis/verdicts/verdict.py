@@ -13,6 +13,7 @@ import numpy as np
 from h123.analysis.audits.exclusions import Exclusion, Exclusions, audit_names
 from h123.analysis.comparisons.comparison import PairedComparison
 from h123.analysis.comparisons.rows import JudgedComparison
+from h123.analysis.machines.without_one import without_one
 from h123.analysis.statistics.families import adjust, smallest_adjusted
 from h123.analysis.statistics.rule import Rule
 from h123.analysis.statistics.signedrank import CONFIDENCE, IntervalEstimate, SignedRank, attainable, ratio_of
@@ -31,6 +32,10 @@ class ComparisonTest:
     estimate: IntervalEstimate | None
     p: float | None
     p_equivalent: float | None
+    blocks: int = 0
+    """The fewest that p rests on: without one machine where there are several (without_one.py)."""
+    p_whole: float | None = None
+    """With all machines."""
     symmetric: float | None = None
     """p of symmetric differences; None where that is not known."""
     test: str | None = None
@@ -62,15 +67,18 @@ def judge(
 def _test(comparison: PairedComparison, rule: Rule) -> ComparisonTest:
     if not comparison.pairs:
         return ComparisonTest(comparison, None, None, None)
-    differences = [pair.log_ratio for pair in comparison.pairs]
-    symmetric = symmetry(differences)
+    differences = {pair.block: pair.log_ratio for pair in comparison.pairs}
+    symmetric = symmetry(list(differences.values()))
     lopsided = symmetric is not None and symmetric <= LEVEL
-    method = SignTest(differences) if lopsided else SignedRank(differences)
+    homes = {} if comparison.twin else rule.homes
+    method = without_one(SignTest if lopsided else SignedRank, differences, homes)
     return ComparisonTest(
         comparison,
         method.estimate(rule.confidence),
         method.p(),
         method.p_equivalent(rule.margin),
+        method.blocks,
+        method.whole.p(),
         symmetric,
         "sign" if lopsided else "signed-rank",
     )
@@ -136,7 +144,7 @@ def _no_surer(test: ComparisonTest, original: ComparisonTest) -> ComparisonTest:
 def _verdict(tested: ComparisonTest, rule: Rule) -> str:
     if tested.exclusion or tested.p_adjusted is None or tested.p_equivalent_adjusted is None:
         return INCONCLUSIVE
-    if tested.p_equivalent_adjusted <= rule.level and len(tested.comparison.pairs) >= ENOUGH_FOR_INTERVAL:
+    if tested.p_equivalent_adjusted <= rule.level and tested.blocks >= ENOUGH_FOR_INTERVAL:
         return EQUIVALENT
     return _direction(tested, rule) or INCONCLUSIVE
 
@@ -151,7 +159,7 @@ def _direction(tested: ComparisonTest, rule: Rule) -> str | None:
 
 
 def _notes(tested: ComparisonTest, verdict: str, rule: Rule) -> list[str]:
-    comparison, blocks = tested.comparison, len(tested.comparison.pairs)
+    comparison, blocks = tested.comparison, tested.blocks
     same = [f"in a closed loop one observation with {comparison.repeats}, counted once"] if comparison.repeats else []
     notes = same + [
         f"{level} failed in {_count(len(where))}, which counts as its loss"
@@ -173,6 +181,10 @@ def _notes(tested: ComparisonTest, verdict: str, rule: Rule) -> list[str]:
         return [*notes, f"not judged: {tested.exclusion.why}"]
     if verdict != INCONCLUSIVE:
         return [*notes, f"failed in some of its trials: {audit_names(tested.qualified)}"] if tested.qualified else notes
+    if tested.p is not None and tested.p_whole is not None and tested.p_whole <= rule.level < tested.p:
+        notes.append(
+            "all machines together differ, and without one of them they do not: no answer rests on one machine"
+        )
     size, correction = tested.family_size, comparison.family.correction
     if smallest_adjusted(blocks, size, correction) > rule.level:
         notes.append(_too_few(blocks, size, correction, rule))
@@ -199,7 +211,7 @@ def _as_clear_as_can_be(blocks: int, size: int, correction: str, rule: Rule) -> 
 
 def _undecided(tested: ComparisonTest, verdict: str, rule: Rule) -> str | None:
     """Why there is no verdict though the interval lies on one side of no difference."""
-    estimate, blocks = tested.estimate, len(tested.comparison.pairs)
+    estimate, blocks = tested.estimate, tested.blocks
     if verdict != INCONCLUSIVE or tested.exclusion or estimate is None or estimate.low <= 0 <= estimate.high:
         return None
     if attainable(blocks) > rule.level:
@@ -232,7 +244,7 @@ def _document(tested: ComparisonTest, rule: Rule) -> JudgedComparison:
         "test": tested.test,
         "symmetric": tested.symmetric,
         "p": tested.p,
-        "p_attainable": attainable(len(comparison.pairs)),
+        "p_attainable": attainable(tested.blocks),
         "p_adjusted": tested.p_adjusted,
         "p_equivalent": tested.p_equivalent,
         "p_equivalent_adjusted": tested.p_equivalent_adjusted,

@@ -10,6 +10,7 @@ from h123.base.paths import typed
 from h123.base.units import format_share, format_value
 from h123.report.text.answer import answers
 from h123.report.text.trust.failures import sentence as failure_sentence
+from h123.report.text.trust.machines import machine_lines
 from h123.report.text.words import cell_name, failed_audit, level, listed, metric_titles, opened, percent, place
 
 _NAMED = 3
@@ -29,6 +30,7 @@ def caveat_lines(verdicts: Verdicts, folder: Path | None = None) -> list[str]:
         _failed_requests,
         _disturbances,
         _twins,
+        _machines,
         _unverified,
         _confounded,
         _medians,
@@ -104,6 +106,10 @@ def _twins(verdicts: Verdicts) -> Iterator[str]:
             f"{twins['rejected']} of {twins['comparisons']} A/A comparisons found a difference (at most "
             f"{twins['most']} by chance): distrust small differences"
         )
+
+
+def _machines(verdicts: Verdicts) -> Iterator[str]:
+    yield from (opened("", line) for line in machine_lines(verdicts))
 
 
 def _unverified(verdicts: Verdicts) -> Iterator[str]:

@@ -9,6 +9,7 @@ from h123.analysis.as_published import document as published
 from h123.analysis.claims import section as ledgers
 from h123.analysis.comparisons import answers, capacity, confounding, failed_attempts, failures, tails
 from h123.analysis.explanations import transport, windows
+from h123.analysis.machines import section as machines
 from h123.analysis.provenance import (
     counts,
     discarded_files,
@@ -44,6 +45,7 @@ from h123.report.text.trust.disturbances import disturbed_lines
 from h123.report.text.trust.failed_attempts import failed_attempt_lines, often_failed_lines
 from h123.report.text.trust.failures import failure_lines
 from h123.report.text.trust.looks import look_lines, width_lines
+from h123.report.text.trust.machines import machine_lines
 from h123.report.text.trust.other_answers import other_answers_lines
 from h123.report.text.trust.provenance import place_lines, remote_server_lines
 from h123.report.text.trust.shard import shard_lines
@@ -120,6 +122,7 @@ SAID: Sequence[SectionWords] = [
     SectionWords(twins.SECTION, trust=completeness.twin_lines),
     SectionWords(seals.SECTION, trust=completeness.seal_lines),
     SectionWords(places.SECTION, trust=place_lines),
+    SectionWords(machines.SECTION, trust=machine_lines),
     SectionWords(remote_server.SECTION, trust=remote_server_lines),
     SectionWords(unverified_subjects.SECTION, first=failed_lines, trust=unproved_lines),
     SectionWords(discarded_files.SECTION, trust=completeness.discarded_lines),

@@ -1,0 +1,41 @@
+"""Gathers a campaign from its folder."""
+
+from collections.abc import Sequence
+
+from h123.analysis.case import Case, Evidence, Facts
+from h123.analysis.machines.selection import select
+from h123.analysis.statistics.looks import looks
+from h123.analysis.statistics.remedy import remedy
+from h123.analysis.statistics.rule import Rule
+from h123.analysis.trials import load_trials, treated
+from h123.documents.events import superseded
+from h123.measures import Attempt
+from h123.store import CampaignFolder
+from h123.study import Network, Plan, Study, make_plan
+
+
+def gather(folder: CampaignFolder) -> Case:
+    """Collect all of the campaign. Raises UserError."""
+    study, events = Study.from_resolved(folder.study), folder.events()
+    plan = make_plan(study, blocks=folder.blocks, seed=folder.seed, level_filter=folder.level_filter)
+    folder.examine()
+    standing = [e for e in events if e["event"] != "trial" or not (superseded(e) or folder.damage(e))]
+    cure = remedy(plan, standing, imported=folder.imported is not None, shard=folder.shard is not None)
+    trials = load_trials(folder, plan)
+    # A campaign that still has trials to run is looked at as far as it has come.
+    now = complete_blocks(trials.attempts, plan) if cure.waiting else len(plan.blocks)
+    looks_so_far = looks(events, now, folder.looks, by_width=folder.precision is not None)
+    selection = select(trials, plan)
+    # A machine that is left out already cannot decide anything.
+    homes = {} if selection.left_out else selection.homes
+    rule = Rule(study.compare.margin, study.compare.alpha, looks_so_far, cure, homes)
+    networks = {name: Network.from_resolved(profile) for name, profile in folder.networks.items()}
+    facts = Facts(folder.name, folder.created, folder.seed, events, folder.imported, folder.precision, folder.subjects)
+    facts = facts._replace(shard=folder.shard)
+    return Case(plan, trials, selection, rule, networks, facts, Evidence(folder))
+
+
+def complete_blocks(attempts: Sequence[Attempt], plan: Plan) -> int:
+    """The blocks in which every trial has an attempt that counts."""
+    valid = {treated(attempt) for attempt in attempts}
+    return sum(all(treated(trial) in valid for trial in block) for block in plan.blocks)

@@ -1,0 +1,94 @@
+"""The rule by which a machine differs, which holds before anything is measured (docs/cluster.md).
+
+A machine differs where its mean is off by more than the study's margin, and by more than chance: a t-test with the
+variance within machines (Searle, Casella, McCulloch, Variance Components, 1992, chapter 3) at `LEVEL`, divided by the
+number of tests (Bonferroni). The most certain difference comes first. The next one is looked for without that machine,
+because it makes the others differ from their common mean too.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from statistics import fmean
+from typing import Generic, TypeVar
+
+from h123.analysis.machines.variance import Groups, within_squares
+from h123.base.distributions import student_cdf
+
+LEVEL = 0.01
+"""How often, at most, a machine is named in a campaign whose machines are alike."""
+FEWEST_BLOCKS = 2
+"""One block might be an outlier."""
+
+What = TypeVar("What")
+
+
+@dataclass(frozen=True)
+class Measurement(Generic[What]):
+    """What was measured on each machine."""
+
+    what: What
+    groups: Groups
+    zero: bool = False
+    """Whether the true mean is 0, as of an A/A pair. Otherwise a machine is compared with the others."""
+
+
+@dataclass(frozen=True)
+class Departure(Generic[What]):
+    """A machine that differs."""
+
+    machine: str
+    what: What
+    difference: float
+    """Of logarithms."""
+    p: float
+    """Corrected for the number of tests."""
+
+
+def departures(samples: Sequence[Measurement[What]], machines: Iterable[str], bound: float) -> list[Departure[What]]:
+    """The machines that differ by more than `bound`, the most certain first. Of the last two only one is in the list:
+    nothing says which of them is off."""
+    inside, found = set(machines), list[Departure[What]]()
+    while departure := _worst(samples, inside, bound):
+        found.append(departure)
+        inside.discard(departure.machine)
+    return found
+
+
+def left_out(machines: Iterable[str], blocks: Mapping[str, int]) -> list[str]:
+    """Which of the machines that differ are left out: in their order, as long as those that stay are more than half of
+    the machines and have more than half of the blocks."""
+    out = list[str]()
+    for machine in machines:
+        stay = blocks.keys() - {*out, machine}
+        if 2 * len(stay) <= len(blocks) or 2 * sum(blocks[name] for name in stay) <= sum(blocks.values()):
+            break
+        out.append(machine)
+    return out
+
+
+def _worst(samples: Sequence[Measurement[What]], machines: Collection[str], bound: float) -> Departure[What] | None:
+    """The most certain difference. None where none is certain."""
+    tests = list(chain.from_iterable(_tests(sample, machines) for sample in samples))
+    far = [test for test in tests if abs(test.difference) > bound]
+    worst = min(far, key=lambda test: (test.p, test.machine), default=None)
+    if worst is None or worst.p * len(tests) > LEVEL:
+        return None
+    return replace(worst, p=worst.p * len(tests))
+
+
+def _tests(sample: Measurement[What], machines: Collection[str]) -> Iterator[Departure[What]]:
+    """Each machine's difference, with a p that is not corrected."""
+    groups = {name: values for name, values in sample.groups.items() if name in machines and values}
+    freedom = sum(map(len, groups.values())) - len(groups)
+    if freedom < 1 or len(groups) < 2:
+        return
+    variance = within_squares(groups) / freedom
+    for name, values in groups.items():
+        if len(values) < FEWEST_BLOCKS:
+            continue
+        others = [value for other, theirs in groups.items() if other != name for value in theirs]
+        difference = fmean(values) - (0.0 if sample.zero else fmean(others))
+        error = (variance * (1 / len(values) + (0.0 if sample.zero else 1 / len(others)))) ** 0.5
+        p = 2 * student_cdf(freedom, -abs(difference) / error) if error else float(difference == 0)
+        yield Departure(name, sample.what, difference, p)

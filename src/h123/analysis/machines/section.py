@@ -1,0 +1,43 @@
+"""How much the machines of a campaign differ, and which are left out."""
+
+from collections.abc import Sequence
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from h123.analysis.case import Case
+from h123.analysis.section import Section
+from h123.analysis.selected_trials import MachineDifference, MachineSpread
+
+
+class MachinesRow(TypedDict):
+    """Where several machines ran trials in real time."""
+
+    machines: int
+    left_out: Sequence[str]
+    """Machines whose blocks do not count."""
+    differences: Sequence[MachineDifference]
+    spreads: Sequence[MachineSpread]
+    """Of the comparisons that answer the question. Empty where each machine ran one block."""
+
+
+class MachinesPart(TypedDict):
+    machines: NotRequired[MachinesRow]
+    """Absent where there was one machine, or only virtual trials."""
+
+
+def _compute(case: Case) -> MachinesPart:
+    selection = case.selection
+    if not selection.homes:
+        return {}
+    return {
+        "machines": {
+            "machines": len(set(selection.homes.values())),
+            "left_out": selection.left_out,
+            "differences": selection.differences,
+            "spreads": selection.spreads,
+        }
+    }
+
+
+SECTION = Section(MachinesPart, _compute)

@@ -1,0 +1,41 @@
+"""How much ratios vary between machines, apart from how much they vary from block to block on one machine."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from statistics import fmean
+
+Groups = Mapping[str, Sequence[float]]
+"""Logarithms by machine: one for each of its blocks."""
+
+
+@dataclass(frozen=True)
+class Deviations:
+    """Standard deviations of logarithms."""
+
+    between: float
+    """Of the machines' true means."""
+    within: float
+    """Of the blocks of one machine."""
+
+
+def spread(groups: Groups) -> Deviations | None:
+    """Both, by the method of moments of a one-way analysis of variance with unequal groups. None where no machine has
+    two blocks, because then the two cannot be separated.
+
+    Source: Searle, Casella, McCulloch, Variance Components (1992), section 3.6 (Henderson's method I).
+    """
+    had = [values for values in groups.values() if values]
+    total, machines = sum(map(len, had)), len(had)
+    if machines < 2 or total <= machines:
+        return None
+    within = within_squares(groups) / (total - machines)
+    grand = fmean(chain.from_iterable(had))
+    between = sum(len(values) * (fmean(values) - grand) ** 2 for values in had) / (machines - 1)
+    size = (total - sum(len(values) ** 2 for values in had) / total) / (machines - 1)
+    return Deviations(max(0.0, (between - within) / size) ** 0.5, within**0.5)
+
+
+def within_squares(groups: Groups) -> float:
+    """The sum of squared distances from each machine's own mean."""
+    return sum((value - fmean(values)) ** 2 for values in groups.values() if values for value in values)
