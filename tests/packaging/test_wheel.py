@@ -20,7 +20,9 @@ TOOLS = {"debootstrap": "debootstrap", "bwrap": "bubblewrap"}
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 MOST_WHEEL_BYTES = 12_000_000
 MOST_INSTALLED_BYTES = 300_000_000
-PYTHONS = {"bookworm": "3.11", "trixie": "3.13"}
+PYTHONS = {"bookworm": "3.11", "trixie": "3.13", "forky": "3.14"}
+SCRIPT = "/usr/share/debootstrap/scripts/sid"
+"""debootstrap's, for all suites: an older debootstrap does not know the newest by name."""
 CERTIFICATE = "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 30 -subj /CN=localhost"
 PYTHON_SERVER = """
 import http.server, ssl
@@ -68,9 +70,11 @@ class Debian:
     wheels: Path
 
     def run(self, command: str) -> str:
-        """A shell's standard output, with root's rights and the TUN device."""
-        mounts = ["--bind", self.root, "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/run"]
-        mounts += ["--dev-bind", "/dev/net/tun", "/dev/net/tun", "--ro-bind", self.wheels, "/wheels"]
+        """A shell's standard output, with root's rights and a TUN device that all users may open, as most
+        distributions have it."""
+        mounts = ["--bind", self.root, "/", "--bind", "/proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
+        mounts += ["--tmpfs", "/run", "--dev-bind", self.root / "tun", "/dev/net/tun"]
+        mounts += ["--ro-bind", self.wheels, "/wheels"]
         environment = ["--clearenv", "--setenv", "PATH", PATH, "--setenv", "HOME", "/root", "--setenv", "LANG", "C"]
         return run(["bwrap", *mounts, "--cap-add", "ALL", *environment, "--chdir", "/root", "sh", "-ec", command])
 
@@ -84,7 +88,9 @@ def debian(request: pytest.FixtureRequest, wheels: list[Path], tmp_path_factory:
     versions = ["--python-version", PYTHONS[request.param], "--only-binary", ":all:"]
     run([*fetch, *versions, "h123[report,virtual]"])
     root = tmp_path_factory.mktemp("system") / request.param
-    run(["debootstrap", "--variant=minbase", "--include=python3-venv,openssl", request.param, root, mirror()])
+    run(["debootstrap", "--variant=minbase", "--include=python3-venv,openssl", request.param, root, mirror(), SCRIPT])
+    run(["mknod", root / "tun", "c", "10", "200"])
+    (root / "tun").chmod(0o666)
     system = Debian(root, store)
     for name, extras in (("small", ""), ("v", "[report,virtual]")):
         install = f"{name}/bin/pip install --quiet --no-index --find-links /wheels 'h123{extras}'"
@@ -108,6 +114,14 @@ def test_quick_gives_its_verdicts(debian: Debian) -> None:
     assert "144 of 144 trials valid" in shown
     assert "faster" in shown
     assert (debian.root / "root/quick/report.html").is_file()
+
+
+def test_an_ordinary_user_measures_in_real_time(debian: Debian) -> None:
+    user = "setpriv --reuid 1000 --regid 1000 --clear-groups --no-new-privs env HOME=/tmp/user"
+    place = "chmod 755 /root && install -d -o 1000 /tmp/user && cd /tmp/user"
+    shown = debian.run(f"{place} && {user} /root/v/bin/h123 run smoke --out smoke && cat smoke/verdicts.json")
+    assert "8 of 8 trials valid" in shown
+    assert '"user-namespace"' in shown
 
 
 def test_two_builds_of_a_python_server_are_compared(debian: Debian) -> None:
