@@ -25,7 +25,9 @@ def judged(logs: np.ndarray) -> JudgedComparison:
 
 def verdicts(planned: int = BLOCKS) -> dict[str, object]:
     looks = {"blocks": [BLOCKS], "planned": [], "rule": "spending", "level": 0.05 * 15 / 16}
-    return {"looks": looks, "alpha": 0.05, "blocks": {"planned": planned, "complete": planned}}
+    blocks = {"planned": planned, "complete": planned}
+    lacks = {"failed": 0, "waiting": 0}
+    return {"looks": looks, "alpha": 0.05, "blocks": blocks, "comparisons": [], "projection": lacks}
 
 
 def undecided(found: JudgedComparison) -> bool:

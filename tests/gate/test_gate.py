@@ -1,6 +1,7 @@
 """Conditions held against ratios: decided by whole intervals that can be relied on, and told in several forms."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -11,9 +12,11 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from h123.analysis import analyse, gather
+from h123.analysis.comparisons.projection import asked, fewest_blocks
 from h123.base.errors import UserError
 from h123.gate import STATUS, GateFigure, GateFigures, gate_row, judge, spoiled, worst, write_gate
 from h123.json_schemas import schemas
+from h123.report import caveat_lines
 from h123.store import CampaignFolder
 from h123.study import Condition, PlannedTrial, Study, make_plan
 from synthetic import Scenario, make_campaign, study_of
@@ -118,6 +121,58 @@ def test_a_campaign_is_held(tmp_path: Path) -> None:
     assert not any(one.reliable for one in few)
     assert judge(condition, few).word == "undecided"
     assert all(one.needed(1.05) == 6 for one in few if one.value)
+
+
+HOLM_OVER_TWO = {"name": "answer", "correction": "holm", "metrics": ["latency"], "pairs": ["h3/h2", "h2/h1"]}
+EACH = {"each": ["network"]}
+PROTOCOL_CONDITIONS = ("latency h3/h2 <= 1.05", "latency h3 <= 1s", "cold_latency h3/h2 <= 1.05", "ttfb h3/h1 <= 2")
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 5])
+@pytest.mark.parametrize("text", PROTOCOL_CONDITIONS)
+def test_a_gate_and_an_answer_advise_the_same_least_number_of_blocks(tmp_path: Path, text: str, blocks: int) -> None:
+    """A gate advised 6 blocks, and below it stood that 7 were the fewest that could decide anything."""
+    known = figures(make_campaign(tmp_path / "c", Scenario(blocks=blocks, families=[HOLM_OVER_TWO | EACH], effects={})))
+    condition = Condition(holds=text)
+    cells = judge(condition, known.of(condition)).cells
+    assert [cell.word for cell in cells] == ["undecided"] * 3
+    least = fewest_blocks(asked(known.verdicts["comparisons"]), 0.05 * 15 / 16)
+    assert least == 7
+    needed = [cell.blocks_needed for cell in cells if cell.blocks_needed]
+    assert needed
+    assert min(needed) >= least
+    if blocks < 3:
+        assert needed == [7] * 3
+        assert all(f"about {7 - blocks} more blocks would probably decide (7 in all)" in cell.why for cell in cells)
+        assert any(line.startswith("7 blocks are the fewest") for line in caveat_lines(known.verdicts))
+
+
+def test_where_trials_are_missing_the_gate_advises_what_is_planned(tmp_path: Path) -> None:
+    plan = make_plan(Study.from_resolved(study_of(Scenario())), blocks=12, seed=1)
+    late = frozenset(trial.id for trial in plan.trials() if trial.block > 2)
+    condition = Condition(holds="latency h3/h2 <= 1.05")
+    found = figures(make_campaign(tmp_path / "c", Scenario(blocks=12, missing=late))).of(condition)
+    assert {one.needed(1.05) for one in found} == {12}
+
+
+@pytest.mark.parametrize("text", PROTOCOL_CONDITIONS)
+@pytest.mark.parametrize("blocks", [2, 3, 4])
+def test_no_range_is_printed_that_would_mislead(tmp_path: Path, text: str, blocks: int) -> None:
+    """Two blocks made intervals of 50 % confidence, and nothing said so. gate.json has them, with the confidence."""
+    condition = Condition(holds=text)
+    found = figures(make_campaign(tmp_path / "c", Scenario(blocks=blocks, effects={}))).of(condition)
+    passage = judge(condition, found)
+    written = {path.name: path.read_text() for path in write_gate(tmp_path, "c", [passage])}
+    cells = json.loads(written["gate.json"])["conditions"][0]["cells"]
+    assert all(cell["low"] and cell["high"] and cell["confidence"] for cell in cells)
+    lines = gate_row([passage])["lines"]
+    few = f"({blocks} blocks, too few for an interval)"
+    for line in (*lines[2:], *written["gate.md"].splitlines()[4:]):
+        assert (few in line) == (blocks < 4)
+        assert bool(re.search(r"\([^)]* to [^)]*\)", line)) == (blocks == 4)
+    assert (few in written["gate.xml"]) == (blocks < 4)
+    entries = json.loads(written["gate-benchmark.json"])
+    assert all(("range" in entry) == ("interval" in entry["extra"]) == (blocks == 4) for entry in entries)
 
 
 @pytest.mark.parametrize(

@@ -196,7 +196,7 @@ def test_what_would_decide_is_a_command(tmp_path: Path) -> None:
 def test_one_block_names_the_fewest_that_decide(tmp_path: Path) -> None:
     _, verdicts = asked(tmp_path, families=FAMILIES, blocks=1)
     text = summary(verdicts).replace("\n", " ")
-    assert "6 blocks are the fewest that can decide anything" in text
+    assert "6 blocks are the fewest that can decide the question" in text
     assert "1 block cannot find one more true difference" in text
 
 

@@ -79,6 +79,20 @@ def test_the_table_ends_with_the_whole() -> None:
     assert parts(ROW)[-1]["words"] == "in all, over 6 blocks"
 
 
+@pytest.mark.parametrize(("attained", "shown"), [(0.97, True), (0.8, True), (0.75, False), (0.5, False), (0.0, False)])
+def test_intervals_say_what_they_are_worth_or_are_not_shown(attained: float, shown: bool) -> None:
+    """Of two blocks the widest interval holds with 50 % confidence."""
+    row = {**ROW, "blocks": 2, "difference": {**ROW["difference"], "confidence": attained}}
+    assert (causes.between(row["difference"]) != "–") == shown
+    usual = {0.97: "95 %", 0.8: "80 %"}
+    expected = f"The intervals hold with {usual[attained]} confidence." if shown else "No intervals: 2 blocks, too few"
+    assert _plain(causes.confidence(row)).startswith(expected)
+    from h123.report.text.words import interval
+
+    ends = {"low": 0.5, "high": 1.5, "confidence": attained}
+    assert (interval(ends) != "–") == shown
+
+
 def test_the_picture_has_a_bar_for_each_part_of_each_side() -> None:
     drawn = inline(causes_figure([ROW]))
     assert "HTTP/3 spends 10.6 ms on slow start" in drawn

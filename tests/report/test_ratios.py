@@ -27,6 +27,7 @@ def comparison(low: float, high: float) -> dict[str, Any]:
         "high": high,
         "confidence": 0.96875,
         "verdict": "inconclusive",
+        "withheld": None,
     }
 
 

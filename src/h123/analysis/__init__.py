@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from h123.analysis.gathering import gather
     from h123.analysis.provenance.looks import next_look
     from h123.analysis.sections import read_verdicts
+    from h123.analysis.statistics.confidence import meaningful, no_interval
     from h123.analysis.statistics.looks import plan_looks
     from h123.analysis.statistics.remedy import Remedy
     from h123.analysis.statistics.signedrank import CONFIDENCE, ratio_of
@@ -55,9 +56,11 @@ __all__ = [
     "headline",
     "known_spreads",
     "machines",
+    "meaningful",
     "measure_width",
     "never_succeeds",
     "next_look",
+    "no_interval",
     "plan_looks",
     "provenance",
     "ratio_of",

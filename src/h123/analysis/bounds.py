@@ -4,10 +4,9 @@ the two."""
 import math
 from collections.abc import Sequence
 
-from h123.analysis.comparisons.projection import FEWEST_PAIRS, Levels, pairs_needed
+from h123.analysis.comparisons.projection import FEWEST_PAIRS, Levels, asked, fewest_blocks, pairs_needed
 from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.sections import Verdicts
-from h123.analysis.statistics.families import blocks_needed
 from h123.analysis.statistics.looks import WIDTH, Looks
 
 
@@ -20,27 +19,33 @@ def blocks_to_part(comparison: JudgedComparison, bound: float, verdicts: Verdict
     """The number of blocks with which the comparison's whole interval would probably lie on one side of `bound`,
     planned blocks included. None if that is more than is practical.
 
-    An interval does so where the test of its own level finds a difference from the bound (projection.py).
+    An interval does so where the test of its own level finds a difference from the bound (projection.py). The number
+    is never below what the study's question needs, so that one advice does not contradict the other.
     """
     ratios = [pair["ratio"] for pair in comparison["pairs"] if pair["ratio"]]
-    return _needed(ratios, bound, verdicts, comparison["blocks"], comparison["correction"])
+    return _needed(ratios, bound, verdicts, comparison["blocks"], [comparison])
 
 
 def blocks_to_part_value(values: Sequence[float], bound: float, verdicts: Verdicts) -> int | None:
     """The same of one level's value; None also where values or bound are zero."""
     if min([bound, *values]) <= 0:
         return None
-    return _needed(values, bound, verdicts, len(values), "none")
+    return _needed(values, bound, verdicts, len(values), [])
 
 
-def _needed(had: Sequence[float], bound: float, verdicts: Verdicts, blocks: int, correction: str) -> int | None:
+def _needed(
+    had: Sequence[float], bound: float, verdicts: Verdicts, blocks: int, own: Sequence[JudgedComparison]
+) -> int | None:
     looks, planned = verdicts["looks"], verdicts["blocks"]["planned"]
     looks_so_far = Looks(looks["blocks"], looks["planned"], looks["rule"] == WIDTH)
     level = looks_so_far.next_level(verdicts["alpha"])
     apart = [math.log(ratio / bound) for ratio in had]
-    if len(apart) < FEWEST_PAIRS:
-        needed: int | None = blocks_needed(1, correction, level)
-    else:
-        needed = pairs_needed(apart, 0.0, Levels(level, 0.0))
+    least = fewest_blocks([*asked(verdicts["comparisons"]), *own], level)
+    needed = least if len(apart) < FEWEST_PAIRS else pairs_needed(apart, 0.0, Levels(level, 0.0))
+    if needed is None:
+        return None
+    outlook = verdicts["projection"]
+    if outlook["failed"] + outlook["waiting"] and max(needed, least) <= planned:
+        return planned
     # A block without a value on both sides does not count: as many more are needed.
-    return None if needed is None else needed + max(0, planned - blocks)
+    return max(needed, least) + max(0, planned - blocks)

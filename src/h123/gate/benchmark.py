@@ -9,6 +9,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
+from h123.analysis import meaningful
 from h123.base.terminal.visible import visible
 from h123.gate.figure import GateFigure
 from h123.gate.outcome import ConditionOutcome, GateCell
@@ -43,7 +44,9 @@ def _entry(cell: GateCell) -> Entry | None:
         return None
     subject, value, low, high = _smaller_is_better(figure, figure.value)
     name = ", ".join(filter(None, [f"{figure.metric} {subject}", cell.place]))
-    bounded = low is not None and high is not None and figure.confidence
+    if not meaningful(figure.confidence):
+        low = high = None
+    bounded = low is not None and high is not None
     interval = (
         f"{figure.confidence:.1%} interval {_number(low, figure)} to {_number(high, figure)}, " if bounded else ""
     )

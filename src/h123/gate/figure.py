@@ -11,12 +11,14 @@ from h123.analysis import (
     blocks_to_part_value,
     condition_levels,
     condition_ratios,
+    meaningful,
+    no_interval,
     reliable,
 )
 from h123.analysis import answers_words as answers_words_of
 from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.sections import Verdicts
-from h123.base.relative import signed_with_interval
+from h123.base.relative import signed, signed_with_interval
 from h123.base.units import Unit, format_value
 from h123.diff import FEWEST, Diff, DiffRow
 from h123.diff import blocks_to_part as blocks_to_part_unpaired
@@ -50,9 +52,12 @@ class GateFigure:
 
     @property
     def words(self) -> str:
-        """`+7.3 % (+6.1 % to +9 %)`, `187 ms (181 ms to 193 ms)`."""
+        """`+7.3 % (+6.1 % to +9 %)`, `187 ms (181 ms to 193 ms)`, `187 ms (2 blocks, too few for an interval)`."""
         if self.value is None:
             return "not known"
+        if not meaningful(self.confidence):
+            value = signed(self.value) if self.unit is None else format_value(self.value, self.unit)
+            return f"{value} ({no_interval(self.blocks)})".replace("\u00a0", " ")
         if self.unit is None:
             return signed_with_interval(self.value, self.low, self.high).replace("\u00a0", " ")
         low, high = (

@@ -96,7 +96,7 @@ def print_causes(verdicts: Verdicts, console: Console, only: Mapping[str, Collec
             difference = part["difference"]
             table.add_row(*values, causes.signed(difference["seconds"]), causes.between(difference), part["words"])
         console.print(table)
-        for remark in (causes.blocking_words(row), causes.sums(row)):
+        for remark in (causes.confidence(row), causes.blocking_words(row), causes.sums(row)):
             if remark:
                 _say(console, remark, style="dim")
         console.print()
@@ -172,7 +172,7 @@ def _ranked_table(answer: AnswerTable) -> Table:
     """The best three of many levels, and the worst. All of them would not fit."""
     table = _plain_table("", "the best three", "the worst", answer.metric.words.best)
     for row in answer.rows:
-        values = [f"{level(name)} {row.value(name)}" for name in answer.ranked(row)]
+        values = [f"{level(name)} {row.value(name)}" for name in answer.ranked(row)] or ["–"]
         table.add_row(_row_name(answer, row), "\n".join(values[:3]), values[-1] if len(values) > 3 else "", row.words)
     return table
 

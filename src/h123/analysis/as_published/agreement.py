@@ -41,6 +41,7 @@ def _as_metric(sound: JudgedComparison, ratio: float, inverted: bool) -> SoundRo
         "ratio": ratio,
         "low": low,
         "high": high,
+        "confidence": sound["confidence"],
     }
 
 

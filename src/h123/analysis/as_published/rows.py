@@ -1,7 +1,7 @@
 """The rows of the published procedure in the `as_published` part of verdicts.json."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import AfterValidator, Field
 from typing_extensions import TypedDict
@@ -49,6 +49,8 @@ class SoundRow(TypedDict):
     ratio: float
     low: float | None
     high: float | None
+    confidence: NotRequired[float | None]
+    """Absent from what earlier versions wrote."""
 
 
 class SoundComparison(TypedDict):

@@ -9,7 +9,7 @@ Reference: Julious, Sample Sizes for Clinical Trials (2010), chapters 3 and 5.
 import math
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -100,10 +100,26 @@ def blocks_for_question(projected: Sequence[JudgedComparison]) -> int | None:
     return max((projection["blocks"] for projection in of_question(projected) if projection["blocks"]), default=None)
 
 
+def fewest_blocks(projected: Iterable[JudgedComparison], level: float) -> int:
+    """The number of blocks below which not all of these comparisons can have a verdict, however clear the data are: p
+    cannot be small enough for the corrections of their families. No advice names fewer."""
+    needed = (
+        blocks_needed(comparison["family_size"], comparison["correction"], level)
+        for comparison in projected
+        if comparison["p"] is not None
+    )
+    return max(needed, default=blocks_needed(1, "none", level))
+
+
+def asked(compared: Sequence[JudgedComparison]) -> list[JudgedComparison]:
+    """The comparisons by the question's metrics, twins and repeated observations left out."""
+    metrics = {comparison["metric"] for comparison in headline(compared)}
+    return [c for c in compared if c["metric"] in metrics and not c["twin"] and not c["repeats"]]
+
+
 def of_question(projected: Sequence[JudgedComparison]) -> list[Projection]:
     """The projections of undecided comparisons by the question's metrics."""
-    metrics = {comparison["metric"] for comparison in headline(projected)}
-    return [projection for c in projected if c["metric"] in metrics and (projection := c.get("projection"))]
+    return [projection for c in asked(projected) if (projection := c.get("projection"))]
 
 
 def pairs_needed(log_ratios: Sequence[float], margin: float, levels: Levels) -> int | None:
@@ -130,7 +146,7 @@ def _projection(comparison: JudgedComparison, levels: Levels | None, level: floa
     ratios = [math.log(pair["ratio"]) for pair in comparison["pairs"] if pair["ratio"]]
     needed: int | None
     if len(ratios) < FEWEST_PAIRS:
-        needed, basis = blocks_needed(comparison["family_size"], comparison["correction"], level), FEWEST
+        needed, basis = fewest_blocks([comparison], level), FEWEST
     else:
         needed, basis = pairs_needed(ratios, rule.margin, levels), SPREAD
     if needed is None:

@@ -6,9 +6,10 @@ from typing_extensions import TypedDict
 
 from h123.analysis.case import Case
 from h123.analysis.comparisons.failures import shares
+from h123.analysis.comparisons.projection import asked, fewest_blocks
 from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.section import Section
-from h123.analysis.statistics.families import blocks_needed
+from h123.analysis.statistics.rule import Rule
 from h123.analysis.verdicts.judgement import comparisons
 from h123.documents.campaign_file import ImportFacts
 from h123.measures import Attempt
@@ -27,7 +28,7 @@ def costs(imported: ImportFacts, case: Case, comparisons: Sequence[JudgedCompari
         f"imported from {files}: {imported['requests']} requests in {imported['runs']} trials, not measured by h123"
     ]
     if not imported["blocks"]:
-        lines.append(_without_blocks(imported, attempts, comparisons, case.rule.alpha))
+        lines.append(_without_blocks(imported, attempts, comparisons, case.rule))
     lines += shares(case).survivors.lines(case.plan.study.compare.factor)
     lines += _redirects(imported)
     without = "" if any(attempt.tls_versions for attempt in attempts) else "TLS, "
@@ -57,17 +58,15 @@ _WORTH_KNOWING = ("server", "client", "network", "method", "size", "users", "req
 
 
 def _without_blocks(
-    imported: ImportFacts, attempts: Sequence[Attempt], comparisons: Sequence[JudgedComparison], alpha: float
+    imported: ImportFacts, attempts: Sequence[Attempt], comparisons: Sequence[JudgedComparison], rule: Rule
 ) -> str:
     treatments = len({tuple(sorted(attempt.cell.items())) for attempt in attempts})
     runs = f" ({imported['runs']} runs of {treatments} treatments; each treatment counts with the median of its runs)"
     reason = "no blocks: nothing says which runs were measured side by side" + (
         runs if imported["runs"] > treatments else ""
     )
-    sizes = [c["family_size"] for c in comparisons if not c["twin"] and c["family"] == comparisons[0]["family"]]
-    largest = max(sizes, default=0)
-    needed = blocks_needed(largest, comparisons[0]["correction"], alpha) if largest else None
-    cure = f"; {needed} blocks would be needed, each with every treatment once" if needed else ""
+    needed = fewest_blocks(asked(comparisons), rule.looks.next_level(rule.alpha))
+    cure = f"; {needed} blocks would be needed, each with every treatment once" if comparisons else ""
     return f"{reason}, so no interval and no verdict is possible{cure}. Requests of one run are not independent trials"
 
 

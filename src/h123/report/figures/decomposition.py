@@ -5,6 +5,7 @@ from typing import Any
 
 import altair as alt
 
+from h123.analysis import meaningful
 from h123.analysis.verdicts.decomposition import PartsOfTime, PartsRow
 from h123.report.figures.axes import Scale, log_scale, row_names
 from h123.report.figures.drawing import Figure, FigureRows
@@ -61,8 +62,9 @@ def _marks(row: PartsRow) -> Iterable[Mark]:
     parts = {"protocol": row["protocol"], "processing": row["processing"], "total": row["total"]}
     for part in _SIGNS:
         of = parts[part]
-        estimate = {"ratio": of["ratio"], "low": of["low"], "high": of["high"]}
-        label = ratio(estimate["ratio"], estimate["low"], estimate["high"])
+        ends = {"low": of["low"], "high": of["high"]}
+        estimate = {"ratio": of["ratio"], **(ends if meaningful(of["confidence"]) else {})}
+        label = ratio(of["ratio"], of["low"], of["high"])
         sentence = f"{panel}, {name}: {label} {part} ({interval(of)})"
         yield estimate | {"cell": name, "panel": panel, "part": part, "label": f"{label} {part}", "told": sentence}
 

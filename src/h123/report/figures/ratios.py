@@ -7,10 +7,12 @@ from typing import Any, Literal
 
 import altair as alt
 
+from h123.analysis import meaningful
 from h123.analysis.comparisons.rows import JudgedComparison
 from h123.report.figures.axes import CHARACTER, LINE, RowNames, Scale, header, lines, log_scale, row_names
 from h123.report.figures.drawing import Figure, FigureRows
 from h123.report.look import COLOURS, NARROW, WIDE, Mark
+from h123.report.text.difference import timeless
 from h123.report.text.order import by_ratio, distinct, many
 from h123.report.text.words import cell_name, interval, level, percent, ratio, standing, verdict_word
 from h123.study import metric
@@ -124,8 +126,10 @@ def _cell(comparison: JudgedComparison) -> str:
 def _row(comparison: JudgedComparison, name: str, column: str) -> Mark:
     wording = metric(comparison["metric"])
     value, low, high = comparison["ratio"], comparison["low"], comparison["high"]
-    estimate = {"ratio": value, "low": low, "high": high}
+    estimate = {"ratio": value, **({"low": low, "high": high} if meaningful(comparison["confidence"]) else {})}
     label = "no answer" if value is None else f"{ratio(value, low, high)}  {verdict_word(comparison)}"
+    if timeless(comparison):
+        estimate, label = {}, verdict_word(comparison)
     pair = f"{level(comparison['a'])} / {level(comparison['b'])}"
     return {part: number for part, number in estimate.items() if number is not None} | {
         "name": name,

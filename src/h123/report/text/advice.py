@@ -60,7 +60,7 @@ def _blocks(within: Sequence[JudgedComparison], count: int, verdicts: Verdicts) 
         command = _unbroken(f"`h123 run --out DIR --blocks {blocks}`")
     time = f", +{_roughly(seconds)}" if seconds is not None else ""
     if all(projection["basis"] == "fewest" for c in within if (projection := c.get("projection"))):
-        return f"{blocks} blocks are the fewest that can decide anything{time}: {command}."
+        return f"{blocks} blocks are the fewest that can decide the question{time}: {command}."
     return f"About {blocks} blocks would decide {_what(within, count)}{time}: {command}."
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from h123.report.text.words import MEANINGFUL_CONFIDENCE, confidence_words, level
+from h123.analysis import meaningful
+from h123.report.text.words import confidence_words, level
 from h123.study import metric
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ def measured_lines(claim: "ClaimRow") -> list[str]:
 def change(figure: "ClaimFigure") -> str:
     """`-24.3 % (95 %: -30.1 % to -18.2 %)`."""
     centre, low, high = (_percentage(figure[part]) for part in ("ratio", "low", "high"))
-    if figure["confidence"] < MEANINGFUL_CONFIDENCE:
+    if not meaningful(figure["confidence"]):
         return f"{centre} (too few blocks for an interval)"
     return f"{centre} ({confidence_words(figure['confidence'])}: {low} to {high})"
 

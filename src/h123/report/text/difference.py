@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from typing_extensions import ReadOnly, TypedDict
 
+from h123.analysis import meaningful, no_interval
 from h123.analysis.comparisons.rows import VerdictRow, Withheld
 from h123.base.relative import factor, in_percent, percentage, span
 from h123.report.text.words import (
-    MEANINGFUL_CONFIDENCE,
     confidence_words,
     level,
     opened,
@@ -35,6 +35,11 @@ class WithheldRow(TypedDict):
 def unfit(row: WithheldRow) -> bool:
     """Whether its figures are unreliable."""
     return row["withheld"] is not None and row["withheld"]["kind"] in _UNFIT
+
+
+def timeless(row: WithheldRow) -> bool:
+    """Whether its values are only what programs take to read a virtual clock."""
+    return row["withheld"] is not None and row["withheld"]["kind"] == "timeless"
 
 
 def sentence(comparison: VerdictRow, margin: float) -> str:
@@ -71,9 +76,10 @@ def confidence(comparisons: Sequence[VerdictRow]) -> str:
 
 
 def shared_confidence(comparisons: Sequence[VerdictRow]) -> str:
-    """`95 %`: the confidence that all intervals of these have; empty where there are none to speak of."""
-    sure = [c["confidence"] or 0.0 for c in comparisons if c["low"] is not None and not unfit(c)]
-    return confidence_words(min(sure)) if sure and min(sure) >= MEANINGFUL_CONFIDENCE else ""
+    """`95 %`: the confidence that all intervals have that are shown of these; empty where none is."""
+    shown = (c["confidence"] for c in comparisons if c["low"] is not None and not unfit(c))
+    sure = [confidence for confidence in shown if confidence is not None and meaningful(confidence)]
+    return confidence_words(min(sure)) if sure else ""
 
 
 def sentence_of_several(comparisons: Sequence[VerdictRow], *, of: str) -> str:
@@ -120,14 +126,14 @@ class _Phrases:
     def bounds(self) -> tuple[float, float] | None:
         """The interval, if it is worth saying."""
         low, high = self.comparison["low"], self.comparison["high"]
-        sure = (self.comparison["confidence"] or 0) >= MEANINGFUL_CONFIDENCE
+        sure = meaningful(self.comparison["confidence"])
         return (low, high) if low is not None and high is not None and sure else None
 
     def without_bounds(self) -> str:
         """Why there is no interval."""
         blocks, failed = self.comparison["blocks"], self.comparison["failed"]
-        if (self.comparison["confidence"] or 0) < MEANINGFUL_CONFIDENCE:
-            return f"{blocks} block{'' if blocks == 1 else 's'}, too few for an interval"
+        if not meaningful(self.comparison["confidence"]):
+            return no_interval(blocks)
         failures = [
             f"{name} failed in {len(failed[side])}" for side, name in (("a", self.a), ("b", self.b)) if failed[side]
         ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from h123.analysis import read_verdicts
+from h123.analysis import meaningful, read_verdicts
 from h123.analysis.as_published.rows import PrintedRow
 from h123.analysis.provenance.counts import TrialCounts
 from h123.base.errors import UserError
@@ -22,7 +22,6 @@ Row = dict[str, Any]
 """A row of a table, as the page shows it."""
 IMPOSSIBLE = 1.02
 """Times what the link carries, above which a printed value cannot be: rounding is less."""
-_MEANINGFUL_CONFIDENCE = 0.8
 
 
 @dataclass(frozen=True)
@@ -215,7 +214,7 @@ def _ours(rows: Sequence[Row], show: Callable[[float], str]) -> tuple[str, str]:
         values = [own["value"] for own in rows]
         return f"{show(min(values))} – {show(max(values))}", f"{len(rows)} treatments"
     (own,) = rows
-    if (own["confidence"] or 0) < _MEANINGFUL_CONFIDENCE:
+    if not meaningful(own["confidence"]):
         return show(own["value"]), "" if own["low"] is None else f"{own['trials']} trial{'s' * (own['trials'] > 1)}"
     return show(own["value"]), f"{show(own['low'])} – {show(own['high'])}"
 

@@ -4,10 +4,11 @@ in study/metrics/table.py, that of causes in causes/cause.py."""
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
-from typing import Any
+from typing import Any, NotRequired
 
 from typing_extensions import ReadOnly, TypedDict
 
+from h123.analysis import meaningful
 from h123.analysis.comparisons.rows import VerdictRow
 from h123.base.units import figures
 from h123.causes import WORDS
@@ -21,6 +22,8 @@ class Bounds(TypedDict):
 
     low: ReadOnly[float | None]
     high: ReadOnly[float | None]
+    confidence: NotRequired[ReadOnly[float | None]]
+    """Absent where every interval has the same."""
 
 
 class MetricVerdict(TypedDict):
@@ -31,8 +34,6 @@ class MetricVerdict(TypedDict):
 
 
 _CUSTOMARY_CONFIDENCE = (0.99, 0.95, 0.90)
-MEANINGFUL_CONFIDENCE = 0.8
-"""An interval that holds the truth less often than this would only mislead in a sentence; tables still show it."""
 
 
 def level(name: str) -> str:
@@ -100,7 +101,7 @@ def ratio(value: float | None, low: float | None = None, high: float | None = No
 def interval(row: Bounds) -> str:
     """The interval of the ratio: `0.64 – 0.78`, or a dash where the blocks are too few for any."""
     low, high = row["low"], row["high"]
-    if low is None or high is None:
+    if low is None or high is None or not meaningful(row.get("confidence", 1.0)):
         return "–"
     return f"{ratio(low, low, high)} – {ratio(high, low, high)}"
 

@@ -7,12 +7,12 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from h123.analysis import CONFIDENCE, explained_phase, headline
+from h123.analysis import CONFIDENCE, explained_phase, headline, meaningful, no_interval
 from h123.analysis.explanations.causes import CauseRow, CausesPart, CausesRow, SecondsBetween
 from h123.analysis.sections import Verdicts
 from h123.base.errors import UserError
 from h123.base.units import figures, format_bytes, format_seconds
-from h123.report.text.words import cause, cell_name, level, listed, opened, place, unbroken
+from h123.report.text.words import cause, cell_name, confidence_words, level, listed, opened, place, unbroken
 from h123.study import metric
 from h123.study.metrics.quantity import PageTime, RecoveryTime, RequestTime
 
@@ -253,8 +253,18 @@ def signed(seconds: float) -> str:
 
 
 def between(difference: SecondsBetween) -> str:
-    """`−45 ms to −38 ms`: the interval of a difference."""
+    """`−45 ms to −38 ms`: the interval of a difference; a dash where it would mislead."""
+    if not meaningful(difference["confidence"]):
+        return "–"
     return f"{signed(difference['low'])} to {signed(difference['high'])}"
+
+
+def confidence(row: CausesRow) -> str:
+    """What the intervals of a row's parts are worth, or why none is shown."""
+    attained = row["difference"]["confidence"]
+    if not meaningful(attained):
+        return f"No intervals: {no_interval(row['blocks'])}."
+    return unbroken(f"The intervals hold with {confidence_words(attained)} confidence.")
 
 
 def no_causes_error(verdicts: Verdicts) -> UserError:
