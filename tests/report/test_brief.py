@@ -56,6 +56,47 @@ def test_no_answer_is_longer_than_it_may_be(verdicts: dict[str, Any], most: int)
     assert any(re.fullmatch(r"  and \d+ more", line) for line in lines)
 
 
+def test_what_answers_the_question_comes_before_everything_else(verdicts: dict[str, Any]) -> None:
+    """Six differences of `make quick` were cut to three, so that caveats had more room."""
+    one = json.loads(json.dumps(verdicts))
+    for row in one["audit_summary"]:
+        row |= {"failed": 3, "of": 9, "failure": f"In 3 of 9 trials {'a long story ' * 20}: do something."}
+    one["comparisons"] = [c for c in one["comparisons"] if (c["a"], c["b"]) != ("h3", "h1")]
+    lines = printed(one, print_answer, None, taken=4)
+    assert len(lines) <= 26
+    shown = lines[next(number for number, line in enumerate(lines) if line.startswith("Differences")) + 1 :]
+    first = [line for line in shown[: shown.index("")] if not line.startswith("    ")]
+    assert sum(line.startswith("  On ") for line in first) == 6
+    assert not any(line.startswith("  Cold requests") for line in first[:6])
+    assert any(line.startswith("Caveats:") for line in shown)
+
+
+def test_values_of_networks_that_take_no_time_are_left_out(tmp_path: Path) -> None:
+    """0.05 ms and 0.1 ms are what two programs take to read a virtual clock, which docs call meaningless."""
+    scenario = Scenario(
+        blocks=6,
+        families=WITH_COLD,
+        settings={"clock": "virtual"},
+        effects={("lan", "h1"): 0.03, ("lan", "h2"): 0.05, ("lan", "h3"): 0.1},
+    )
+    verdicts = analyse(make_campaign(tmp_path / "c", scenario))
+    lines = printed(verdicts, print_answer)
+    (lan,) = [line for line in lines if line.startswith("lan ")]
+    assert lan.split()[1:] == ["–"] * 6
+    assert all("–" not in line for line in lines if line.startswith(("medium ", "poor ")))
+    assert any("On lan, not judged: nothing takes time there under the virtual clock." in line for line in lines)
+    details = [line.split() for line in printed(verdicts, print_summary)]
+    (row,) = [words for words in details if words[:1] == ["lan"] and words[-2:] == ["not", "judged"]]
+    assert set(row[1:-2]) == {"–"}
+    from h123.report.text.answer import answers
+
+    (table,) = answers(verdicts)
+    assert table.rows[0].timeless
+    assert table.ranked(table.rows[0]) == []
+    only = {**verdicts, "comparisons": [c for c in verdicts["comparisons"] if c["cell"] == {"network": "lan"}]}
+    assert "No answer" not in "".join(printed(only, print_answer))
+
+
 def test_the_sentences_are_those_of_the_comparisons(verdicts: dict[str, Any]) -> None:
     text = " ".join(" ".join(printed(verdicts, print_answer, None, most=60)).split())
     for c in verdicts["comparisons"]:

@@ -189,6 +189,22 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], str
         return analyse(folder), write_report(folder).read_text()
 
 
+def test_the_page_has_no_value_of_a_network_that_takes_no_time(tmp_path: Path) -> None:
+    """Its tables and pictures showed 70 µs that are what a program takes to read a virtual clock."""
+    none = {("lan", "h1"): 0.03, ("lan", "h2"): 0.05, ("lan", "h3"): 0.1}
+    folder = make_campaign(tmp_path / "c", Scenario(blocks=6, settings={"clock": "virtual"}, effects=none))
+    verdicts = analyse(folder)
+    assert any("against" in t and t["against"] == "lan" for i in verdicts["interactions"] for t in i["term"].values())
+    text = write_report(folder).read_text()
+    answered = text[: text.index(">The links</h2>")]
+    shown = re.sub(r"the [\d.]+ µs that were measured", "", " ".join(Page(answered).words))
+    assert "µs" not in shown
+    assert "against lan" not in shown
+    labels = re.findall(r'aria-label="([^"]*)"', answered)
+    assert any("medium, block 1: " in label for label in labels)
+    assert not [label for label in labels if re.search(r"\blan\b.*\d [µm]?s", label)]
+
+
 def test_hostile_words_stay_words(short: tuple[dict[str, Any], str]) -> None:
     page = Page(short[1])
     assert page.loads == []

@@ -14,7 +14,7 @@ from h123.analysis.provenance.gate import GatePart
 from h123.analysis.sections import Verdicts
 from h123.base.terminal.console import with_commands
 from h123.report.brief.caveats import caveat_lines
-from h123.report.brief.findings import cause_lines, comparison_lines
+from h123.report.brief.findings import cause_lines, cold_lines, comparison_lines
 from h123.report.brief.table import answer_table
 from h123.report.text.answer import AnswerTable, answers, no_answer
 from h123.report.text.constant_factors import common, common_line, without
@@ -40,9 +40,11 @@ class _Group:
     heading: str
     lines: Sequence[tuple[str, str]]
     """Text and style."""
+    main: int
+    """Lines that come before those of all other groups."""
     least: int
-    """Lines that are shown however little room there is."""
-    shown: int = field(default=0)
+    """Lines that come before the rest of any group."""
+    shown: int = field(default=1)
 
 
 def print_table(verdicts: Verdicts, console: Console) -> None:
@@ -89,15 +91,17 @@ def print_answer(
         console.print(Text(line, style="dim"), soft_wrap=True)
     used += len(counts) + len(head) + len(warnings) + _print_tables(found, verdicts, console)
     sure = shared_confidence(headline(verdicts["comparisons"]))
+    differences, others = comparison_lines(verdicts), cold_lines(verdicts)
     groups = [
         _Group(
             f"Differences ({sure} confidence):" if sure else "Differences:",
-            [(finding.text, _STYLES[finding.standing]) for finding in comparison_lines(verdicts)],
-            3,
+            [(finding.text, _STYLES[finding.standing]) for finding in [*differences, *others]],
+            len(differences),
+            len(differences),
         ),
-        _Group("Why (first minus second):", [(line, "") for line in cause_lines(verdicts, width - 2)], 2),
-        _Group("Also found:", [(line, "") for line in further(verdicts)], 2),
-        _Group("Caveats:", [(line, "") for line in caveat_lines(verdicts, folder)], 3),
+        _Group("Why (first minus second):", [(line, "") for line in cause_lines(verdicts, width - 2)], 1, 2),
+        _Group("Also found:", [(line, "") for line in further(verdicts)], 1, 2),
+        _Group("Caveats:", [(line, "") for line in caveat_lines(verdicts, folder)], 1, 3),
     ]
     for group in _fitted([group for group in groups if group.lines], most - used, width):
         _print_group(group, console, width)
@@ -137,17 +141,15 @@ def _title(answer: AnswerTable) -> str:
 
 
 def _fitted(groups: Sequence[_Group], room: int, width: int) -> Sequence[_Group]:
-    """The groups, each with the number of lines that it may show: what there is room for, the first group first."""
+    """The groups, each with the number of lines that it may show: one at least, then its main lines, then its least,
+    then the rest, as long as there is room; the first group first."""
     room -= sum(1 + bool(group.heading) for group in groups)  # an empty line, and the heading
-    for group in groups:
-        group.shown = min(group.least, len(group.lines))
-    for group in groups:
-        for count in range(group.shown + 1, len(group.lines) + 1):
-            before, group.shown = group.shown, count
-            if _height(groups, width) > room:
-                group.shown = before
-    while _height(groups, width) > room and any(group.shown > 1 for group in groups):
-        max(groups, key=lambda group: group.shown).shown -= 1
+    for goal in (lambda group: group.main, lambda group: group.least, lambda group: len(group.lines)):
+        for group in groups:
+            for count in range(group.shown + 1, min(goal(group), len(group.lines)) + 1):
+                before, group.shown = group.shown, count
+                if _height(groups, width) > room:
+                    group.shown = before
     return groups
 
 

@@ -159,9 +159,10 @@ def _undecided(verdicts: Verdicts) -> Iterator[str]:
         return
     how = f"measure and import {blocks} blocks" if verdicts.get("origin") else f"h123 run --out DIR --blocks {blocks}"
     if all(projection["basis"] == "fewest" for projection in within):
-        yield f"{blocks} blocks are the fewest that can decide anything: {how}"
+        yield f"{blocks} blocks are the fewest that can decide the question: {how}"
         return
-    which = "it" if len(open_ones) == 1 else f"{len(within)} of the {len(open_ones)} undecided"
+    every = len(within) == len(open_ones)
+    which = "it" if len(open_ones) == 1 else f"{'all' if every else f'{len(within)} of the'} {len(open_ones)} undecided"
     yield f"About {blocks} blocks would decide {which}: {how}"
 
 

@@ -8,7 +8,7 @@ from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.explanations.causes import CausesRow
 from h123.analysis.sections import Verdicts
 from h123.report.text.answer import cold
-from h123.report.text.difference import sentence, sentence_of_several, unfit
+from h123.report.text.difference import sentence, sentence_of_several, timeless, unfit
 from h123.report.text.explanations import causes
 from h123.report.text.explanations.reasons import reason_rows
 from h123.report.text.headline import headline_sentences
@@ -27,14 +27,13 @@ class AnswerLine(NamedTuple):
 
 
 def comparison_lines(verdicts: Verdicts) -> list[AnswerLine]:
-    """What answers the question, then the same of cold requests."""
+    """What answers the question."""
     asked = headline(verdicts["comparisons"])
     if len(asked) > _ONE_BY_ONE:
         lines = [AnswerLine(*line) for line in headline_sentences(asked)]
-    else:
-        lines = [AnswerLine(standing(c), sentence(c, verdicts["margin"])) for c in asked if not unfit(c)]
-        lines += _unjudged([c for c in asked if unfit(c)])
-    return [*lines, *_cold_lines(cold(verdicts))]
+        return [*lines, *_unjudged(list(filter(timeless, asked)))]
+    lines = [AnswerLine(standing(c), sentence(c, verdicts["margin"])) for c in asked if not unfit(c)]
+    return [*lines, *_unjudged([c for c in asked if unfit(c)])]
 
 
 def _unjudged(comparisons: Sequence[JudgedComparison]) -> Iterator[AnswerLine]:
@@ -55,8 +54,13 @@ def _why(c: JudgedComparison) -> str:
     return withheld(held_back["kind"]) or held_back["why"] if held_back else "its data cannot be relied on"
 
 
+def cold_lines(verdicts: Verdicts) -> list[AnswerLine]:
+    """The same of cold requests: `Cold requests (medium, poor): HTTP/3 is 34 to 38 % faster than HTTP/2.`"""
+    return list(_cold_lines(cold(verdicts)))
+
+
 def _cold_lines(comparisons: Sequence[JudgedComparison]) -> Iterator[AnswerLine]:
-    """One line for each pair and direction: `Cold requests (medium, poor): HTTP/3 is 34 to 38 % faster than HTTP/2.`"""
+    """One line for each pair and direction."""
     first = comparisons[0]["metric"] if comparisons else ""
     warm = next((name for name, each in METRICS.items() if each.cold == first), first)
     groups: dict[tuple[str, str, str], list[JudgedComparison]] = {}

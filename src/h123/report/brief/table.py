@@ -46,4 +46,4 @@ def _ranked(answer: AnswerTable, row: AnswerRow) -> list[Text]:
     names = answer.ranked(row)
     shown = [*names[:3], *names[-1:]] if len(names) > 3 else names
     texts = [Text(f"{level(name)} {row.value(name)}", style=_BEST if name in row.best.levels else "") for name in shown]
-    return texts + [Text("")] * (4 - len(texts))
+    return texts + [Text("" if texts else "–")] * (4 - len(texts))

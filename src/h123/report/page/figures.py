@@ -23,7 +23,8 @@ from h123.report.figures.printed_values import printed_figure
 from h123.report.figures.ratios import answer_figure, details_figure
 from h123.report.figures.spread import cpu_figure, requests_figure, treatments, trials_figure
 from h123.report.figures.waterfalls import waterfalls_figure
-from h123.report.page.sources import PageSources, in_order
+from h123.report.look import Mark
+from h123.report.page.sources import PageSources, in_order, timed
 from h123.report.text.constant_factors import without
 from h123.report.text.explanations.causes import cause_rows
 from h123.study import Study
@@ -62,24 +63,29 @@ def _decomposition(of: PageSources) -> Iterator[Figure]:
 
 
 def _values(of: PageSources) -> Iterator[Figure]:
-    """The study's own charts, then what each trial came to; none without a valid trial."""
-    rows, factor = in_order(of.whole["values"], of.whole), of.factor
+    """The study's own charts, then what each trial came to; none without a valid trial that took time."""
+    rows, factor = in_order(timed(of.whole["values"], of.whole), of.whole), of.factor
     yield from bars_figures(rows, Study.from_resolved(of.facts.study).compare.charts, factor)
     if not of.values:
         return
     metric_name = headline(of.comparisons)[0]["metric"] if of.comparisons else "latency"
     if any(row["metrics"].get(metric_name) is not None for row in of.values):
         yield trials_figure(of.values, metric_name, factor)
-    if quantiles := in_order(without([*of.facts.quantiles], of.same), of.verdicts):
+    if quantiles := _in_order(of.facts.quantiles, of):
         bases = {c["b"] for c in of.comparisons if c["ratio"] is not None}
         if not all(row["twin"] for row in quantiles):
             yield distribution_figure(quantiles, factor, bases.pop() if len(bases) == 1 else None)
         yield requests_figure(quantiles, treatments(of.values, factor), factor)
-    if visits := in_order(without([*of.facts.visits], of.same), of.verdicts):
+    if visits := _in_order(of.facts.visits, of):
         yield waterfalls_figure(visits, factor)
         yield completion_figure(visits, factor)
     if costs := cpu_figure(of.values, factor):
         yield costs
+
+
+def _in_order(rows: Iterable[Mark], of: PageSources) -> list[Mark]:
+    """Facts of treatments that took time, in the order of the comparisons."""
+    return in_order(timed(without([*rows], of.same), of.verdicts), of.verdicts)
 
 
 def _as_published(of: PageSources) -> Iterator[Figure]:

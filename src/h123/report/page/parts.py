@@ -72,7 +72,6 @@ def _answer(of: PageSources, _: "Sequence[Figure]") -> Content:
         "answers": comparisons,
         "outcomes": list(outcomes(comparisons, of.verdicts["margin"])),
         "cold": colder,
-        "difference": difference,
         "confidence": difference.confidence([*comparisons, *colder]),
     }
 
@@ -152,7 +151,19 @@ def _tails(of: PageSources, _: "Sequence[Figure]") -> Content | None:
 
 
 def _interactions(of: PageSources, _: "Sequence[Figure]") -> Content | None:
-    return {} if of.verdicts.get("interactions") else None
+    """The terms, without those whose level takes no time under the virtual clock."""
+    had = of.verdicts.get("interactions") or []
+    known = [c for c in of.comparisons if c["metric"] in {row["metric"] for row in had}]
+
+    def timed(factor: str, level: str) -> bool:
+        return not all(map(difference.timeless, [c for c in known if c["cell"].get(factor) == level] or known))
+
+    terms = [
+        row
+        for row in had
+        if all(timed(name, t["level"]) and timed(name, t["against"]) for name, t in row["term"].items())
+    ]
+    return {"terms": terms, "left_out": len(had) - len(terms)} if terms else None
 
 
 def _as_published(of: PageSources, figures: "Sequence[Figure]") -> Content | None:
@@ -249,7 +260,7 @@ def page_parts(
 
 def _environment() -> jinja2.Environment:
     environment = templates("h123.report.page")
-    environment.globals |= {"words": words, "inline": _inline}
+    environment.globals |= {"words": words, "difference": difference, "inline": _inline}
     return environment
 
 

@@ -10,7 +10,9 @@ from h123.analysis.provenance.values import ValueRow
 from h123.analysis.sections import Verdicts
 from h123.report.page.facts import PageFacts
 from h123.report.text.constant_factors import Cell
+from h123.report.text.difference import timeless
 from h123.report.text.printed_values import PrintedTable
+from h123.study import metric
 
 InCell = TypeVar("InCell", bound=Mapping[str, object])
 
@@ -35,13 +37,35 @@ class PageSources:
 
     @cached_property
     def values(self) -> list[ValueRow]:
-        """The values of all trials, in the order of the comparisons."""
-        return in_order(self.verdicts["values"], self.verdicts)
+        """The values of all trials, in the order of the comparisons; none of those that took no time."""
+        return in_order(timed(self.verdicts["values"], self.verdicts), self.verdicts)
 
     @property
     def factor(self) -> str:
         """The compared factor."""
         return self.verdicts["factor"]
+
+
+def timed(rows: Iterable[InCell], verdicts: Verdicts) -> list[InCell]:
+    """Rows of trials or treatments without those that took no time under the virtual clock: every comparison of their
+    times is withheld."""
+    factor = verdicts["factor"]
+    sides: dict[tuple[tuple[str, str], ...], list[bool]] = {}
+    for c in verdicts["comparisons"]:
+        if metric(c["metric"]).of_requests and not c["twin"]:
+            for level in (c["a"], c["b"]):
+                sides.setdefault(_key({**c["cell"], factor: level}), []).append(timeless(c))
+
+    def took_none(row: InCell) -> bool:
+        cell = row["cell"]
+        assert isinstance(cell, Mapping)
+        return all(sides.get(_key(cell), [False]))
+
+    return [row for row in rows if not took_none(row)]
+
+
+def _key(cell: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(cell.items()))
 
 
 def in_order(rows: Iterable[InCell], verdicts: Verdicts) -> list[InCell]:

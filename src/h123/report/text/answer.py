@@ -16,7 +16,7 @@ from h123.analysis.comparisons.rows import JudgedComparison
 from h123.analysis.provenance.values import ValueRow
 from h123.analysis.sections import Verdicts
 from h123.base.relative import signed
-from h123.report.text.difference import unfit
+from h123.report.text.difference import timeless, unfit
 from h123.report.text.ladder import NOTABLE
 from h123.report.text.words import cell_name, decided, level, listed, ratio, standing
 from h123.study import Metric, metric
@@ -58,6 +58,8 @@ class AnswerRow:
     best: Best
     ratios: Mapping[tuple[str, str], JudgedComparison]
     """The comparisons of pairs of levels, twins left out."""
+    timeless: Collection[str] = ()
+    """Levels whose trials took no time under the virtual clock. No table shows their values."""
 
     @property
     def words(self) -> str:
@@ -67,7 +69,9 @@ class AnswerRow:
         return self.best.words
 
     def value(self, name: str) -> str:
-        """The value of a level: `62.3 ms*`, where the star marks the best."""
+        """The value of a level: `62.3 ms*`, where the star marks the best; a dash for what takes no time."""
+        if name in self.timeless:
+            return self.metric.format(None)
         return self.metric.format(self.values.get(name)) + "*" * (name in self.best.levels)
 
     def ratio(self, pair: tuple[str, str]) -> str:
@@ -143,8 +147,9 @@ class AnswerTable:
         return f"{self.metric.words.best.capitalize()}: {'; '.join(counts)}."
 
     def ranked(self, row: AnswerRow) -> list[str]:
-        """The row's levels with values, the best first."""
-        return [name for name in _ranked(row.values, row.metric) if row.values[name] is not None]
+        """The row's levels with values to show, the best first."""
+        shown = (name for name in _ranked(row.values, row.metric) if name not in row.timeless)
+        return [name for name in shown if row.values[name] is not None]
 
     @property
     def factors(self) -> str:
@@ -291,7 +296,14 @@ def _row(
     cell: Mapping[str, str], of: Metric, values: Mapping[str, float | None], compared: Sequence[JudgedComparison]
 ) -> AnswerRow:
     winner = best(_ranked(values, of), compared, _unanswered(values, compared))
-    return AnswerRow(cell, of, values, winner, {(c["a"], c["b"]): c for c in compared if not c["twin"]})
+    ratios = {(c["a"], c["b"]): c for c in compared if not c["twin"]}
+    return AnswerRow(cell, of, values, winner, ratios, _timeless(values, list(ratios.values())))
+
+
+def _timeless(levels: Iterable[str], compared: Sequence[JudgedComparison]) -> list[str]:
+    """The levels whose every comparison is withheld because nothing takes time."""
+    sides = {level: [timeless(c) for c in compared if level in (c["a"], c["b"])] for level in levels}
+    return [level for level, found in sides.items() if found and all(found)]
 
 
 def _unanswered(values: Mapping[str, float | None], compared: Sequence[JudgedComparison]) -> set[str]:
