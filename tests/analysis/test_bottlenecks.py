@@ -102,5 +102,5 @@ def test_processing_that_takes_no_time_limits_nothing(tmp_path: Path) -> None:
     campaign = make_campaign(tmp_path / "c", replace(only_virtual, protocols=("h2", "h3"), pairs=("h3/h2",)))
     rows = bottlenecks(gather(campaign))
     assert rows == []
-    with pytest.raises(UserError, match="none of these trials tells what limited it"):
+    with pytest.raises(UserError, match="none of these trials shows what limited it"):
         next(limits_lines(rows, Study.from_resolved(campaign.study), {}))

@@ -48,7 +48,7 @@ def test_smoke_study_ends_with_a_report(h123: Tool) -> None:
     told = h123("why", "out", "--filter", "network=medium")
     assert told.returncode == 0, told.stderr
     assert "connection setup" in told.stdout
-    assert "The parts sum up to a request's latency within 2" in told.stdout
+    assert "The parts add up to a request's latency within 2" in told.stdout
     assert h123("why", "out", "--filter", "network=lan").returncode == 2  # a plain veth
     limits = h123("why", "out", "--limits")
     assert limits.returncode == 0, limits.stderr
@@ -230,7 +230,7 @@ def test_a_plan_of_many_treatments_tells_its_slices(h123: Tool) -> None:
     assert len(whole.stdout.splitlines()) < 70
     slices = dict(re.findall(r"^(\w+=\S+) +(\d+ .*?) *$", whole.stdout, re.MULTILINE))
     assert {"protocol=h3", "site=small", "network=cellular", "behind=same-host"} < slices.keys()
-    assert "in each of 72 places" in " ".join(whole.stdout.split())
+    assert "(72 cells)" in " ".join(whole.stdout.split())
     listed = ["protocol=h3,h2", "site=small", "network=cellular", "behind=same-host", "congestion=cubic,bbr"]
     only = [word for one in listed for word in ("--filter", one)]
     part = h123("plan", "page-loads-beyond", "--clock", "virtual", *only)
@@ -249,4 +249,4 @@ def test_a_plan_says_what_its_blocks_buy(h123: Tool) -> None:
     said = " ".join(few.stdout.split())
     assert "if ratios vary by 10 % from block to block" in said
     assert re.search(r"\b(\d+) of \1 families", said)
-    assert "that takes 10 (--blocks)" in said
+    assert "use --blocks 10 or smaller families" in said

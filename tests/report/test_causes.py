@@ -111,7 +111,7 @@ LOSSES = {"a_seconds": 0.02, "b_seconds": 0.039, "a_held": 0.0, "b_held": 0.0121
 
 def test_of_what_losses_cost_the_head_of_line_blocking_is_told() -> None:
     assert _plain(blocking_words({**ROW, "losses": LOSSES})) == (
-        "Head-of-line blocking: while data of other requests had arrived, and was held back behind a lost packet, went "
+        "Head-of-line blocking, data of other requests that had arrived but waited for a lost packet, took "
         "12.1 ms (31 %) of the 39 ms that losses cost a request of HTTP/2 and none of the 20 ms that losses cost a "
         "request of HTTP/3."
     )
@@ -119,7 +119,7 @@ def test_of_what_losses_cost_the_head_of_line_blocking_is_told() -> None:
 
 def test_losses_that_held_back_nothing_are_said_to() -> None:
     assert blocking_words({**ROW, "losses": {**LOSSES, "b_held": 0.0}}) == (
-        "Head-of-line blocking has no part in it: no loss held back data of other requests."
+        "No head-of-line blocking: no loss held back data of other requests."
     )
 
 
@@ -134,7 +134,7 @@ def test_few_blocks_tell_nothing_yet() -> None:
     few = {**ROW, "blocks": 1, "difference": {**_between(-0.0674, -0.0674, -0.0674), "confidence": 0.0}}
     assert _plain(sentence(few)) == (
         "On medium, a mean cold request of HTTP/3 takes 67.4 ms less than one of HTTP/2 so far (1 block is too few to "
-        "tell what makes the difference)."
+        "say what makes the difference)."
     )
 
 
@@ -142,7 +142,7 @@ def test_a_difference_that_may_be_nothing_is_said_so() -> None:
     same = {**ROW, "difference": _between(-0.001, -0.004, 0.003)}
     assert _plain(sentence(same)) == (
         "On medium, the mean cold request of HTTP/3 and that of HTTP/2 do not differ by more than chance "
-        "(\u22124 ms to +3 ms; the answer is of medians)."
+        "(\u22124 ms to +3 ms; the answer compares medians)."
     )
 
 
@@ -197,8 +197,8 @@ def test_the_page_asks_for_what_there_is() -> None:
     assert {"title", "parts", "which"} <= asked
     assert {name for name in asked if not hasattr(causes, name)} == set()
     recovery = {**ROW, "metric": "recovery"}
-    assert causes.which([ROW, recovery]).count("Of each trial the") == 2
-    assert causes.which([recovery, recovery]).startswith("Of each trial the recovery from its client's move")
+    assert causes.which([ROW, recovery]).count("From each trial: the") == 2
+    assert causes.which([recovery, recovery]).startswith("From each trial: the recovery from its client's move")
 
 
 def test_a_recovery_from_a_move_is_the_one_in_the_middle() -> None:
@@ -206,7 +206,7 @@ def test_a_recovery_from_a_move_is_the_one_in_the_middle() -> None:
     assert _plain(sentence(row)).startswith(
         "On medium, a median recovery of HTTP/3 takes 67.4 ms less than one of HTTP/2: "
     )
-    assert "sum up to a recovery's time within 2 % in over 99.9 % for HTTP/3" in _plain(sums(row))
+    assert "add up to a recovery's time within 2 % in over 99.9 % of the recoveries of HTTP/3" in _plain(sums(row))
     assert parts(row)[-1]["words"] == "in all, over 6 blocks"
     assert "What the median recovery of each side spent its time on, told" in causes_figure([row]).caption
     assert "What the mean request or median recovery of" in causes_figure([ROW, row]).caption
@@ -221,8 +221,8 @@ def test_where_much_is_unattributed_no_part_is_named() -> None:
 
 def test_how_far_the_parts_sum_up_is_said() -> None:
     assert _plain(sums({**ROW, "sums": SUMS})) == (
-        "The parts sum up to a request's latency within 2 % in over 99.9 % for HTTP/3 and 50 % for HTTP/2 of the "
-        "requests; unattributed is 0 % for HTTP/3 and 23.1 % for HTTP/2."
+        "The parts add up to a request's latency within 2 % in over 99.9 % of the requests of HTTP/3 and 50 % of "
+        "HTTP/2. Unattributed: 0 % of the time of HTTP/3 and 23.1 % of HTTP/2."
     )
     assert sums(ROW) == ""  # of an earlier version
 
@@ -234,11 +234,14 @@ def _asked(metric: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("verdicts", "said"),
     [
-        ({}, "left no record of packets"),
-        ({"comparisons": [_asked("latency")]}, "left no record of packets"),
-        ({"comparisons": [_asked("goodput")]}, "question is of another: Goodput"),
-        ({"comparisons": [_asked("recovery")]}, "no block in which requests of both sides were answered"),
-        ({"causes": [ROW]}, "of what --filter names"),
+        ({}, "recorded no packets"),
+        ({"comparisons": [_asked("latency")]}, "recorded no packets"),
+        ({"comparisons": [_asked("goodput")]}, "this campaign asks about Goodput"),
+        (
+            {"comparisons": [_asked("recovery")]},
+            "no block has recorded packets and answers after the move for both sides",
+        ),
+        ({"causes": [ROW]}, "what --filter selects"),
     ],
 )
 def test_nothing_to_tell_is_said(verdicts: dict[str, Any], said: str) -> None:

@@ -163,7 +163,10 @@ def test_what_resembles_no_term_brings_no_suggestion(text: str) -> None:
     assert "did you mean" not in (caught.value.remedy or "")
 
 
-@pytest.mark.parametrize(("text", "near"), [("machinesaturated", "machine-saturated"), ("equivalnt", "equivalent")])
+@pytest.mark.parametrize(
+    ("text", "near"),
+    [("machine-saturatd", "machine-saturated"), ("machinesaturated", "machine-saturated"), ("equivalnt", "equivalent")],
+)
 def test_an_unknown_term_suggests_near_ones(text: str, near: str) -> None:
     with pytest.raises(UserError) as caught:
         find_terms(text)

@@ -37,13 +37,13 @@ def test_as_deployed_each_stack_has_its_own_window_and_h1_more_connections() -> 
     assert found.differences["packet size"] == "go's own over h3, 1448 bytes over h1 and h2"
     assert found.differences["pacing"] == "go's own over h3, none over h1 and h2"
     assert found.differences["connections"] == "1 over h2 and h3, 4 over h1"
-    assert found.text.startswith("as deployed; not alike, besides what is compared: initial window (")
+    assert found.text.startswith("as deployed; the stacks also differ in: initial window (")
 
 
 def test_matched_they_begin_alike_and_the_rest_is_named() -> None:
     found = likeness(planned("quick", transport="matched", users=1), BOTH)
     assert set(found.differences) == STACKS
-    assert found.text.startswith("matched but for: least retransmission time, ACK frequency,")
+    assert found.text.startswith("matched, except: least retransmission time, ACK frequency,")
 
 
 def test_a_stack_whose_window_nobody_can_choose_is_named_even_where_matched() -> None:
@@ -54,7 +54,7 @@ def test_a_stack_whose_window_nobody_can_choose_is_named_even_where_matched() ->
 
 def test_over_one_transport_nothing_is_unlike() -> None:
     plan = planned("congestion")
-    assert likeness(plan, {}).text == "as deployed; alike"
+    assert likeness(plan, {}).text == "as deployed; the stacks are alike"
     assert all(list(unmatched(plan, {}, setting)) == [] for setting in SETTINGS.values())
 
 

@@ -110,8 +110,8 @@ ClockOption = Annotated[
 TransportOption = Annotated[
     Transport | None,
     typer.Option(
-        help="deployed: each stack as it comes. matched: what can be made equal is (initial window, pacing, packet "
-        "size, window after idle), and what cannot is named (docs/fairness.md). [default: the study's, otherwise "
+        help="deployed: each stack with its own settings. matched: initial window, pacing, packet size and window "
+        "after idle are made equal where the stacks allow it (docs/fairness.md). [default: the study's, otherwise "
         "deployed]",
         show_default=False,
         rich_help_panel=ADVANCED,
@@ -142,9 +142,9 @@ ShardOption = Annotated[
 _FAIL_IF = typer.Option(
     "--fail-if",
     metavar="CONDITION",
-    help="Exit status 99 if it is so, 98 if that is not decided, 0 if it is not. A ratio or a change of two levels "
-    "('latency new/base > 1.05', 'latency_p99 new/base > +10%'), or a limit for one ('latency new > 200ms'). Can be "
-    "repeated.",
+    help="Exit with 99 if this condition is met, 98 if that is undecided, 0 if it is not met. It is a ratio or a "
+    "change between two levels ('latency new/base > 1.05', 'latency_p99 new/base > +10%'), or a limit for one "
+    "('latency new > 200ms'). Can be repeated.",
     show_default=False,
 )
 FailIfOption = Annotated[list[str] | None, _FAIL_IF]
@@ -152,7 +152,7 @@ ByOption = Annotated[
     Literal["interval", "estimate"],
     typer.Option(
         "--by",
-        help="What decides --fail-if: interval, a ratio's whole interval must be beyond the bound to fail, and within "
-        "it to pass; estimate, its estimate alone, which near the bound is a matter of chance.",
+        help="How --fail-if decides. interval: fails if the whole interval is beyond the bound, passes if all of it "
+        "is within. estimate: uses the estimate alone, so that near the bound chance decides.",
     ),
 ]

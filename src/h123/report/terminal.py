@@ -90,7 +90,7 @@ def print_causes(verdicts: Verdicts, console: Console, only: Mapping[str, Collec
         for name in (level(row["a"]), level(row["b"]), "difference"):
             table.add_column(name, justify="right", no_wrap=True)
         table.add_column("interval", no_wrap=True)
-        table.add_column("of the time")
+        table.add_column("spent on")
         for part in causes.parts(row):
             values = map(format_seconds, (part["a_seconds"], part["b_seconds"]))
             difference = part["difference"]

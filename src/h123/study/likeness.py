@@ -79,8 +79,8 @@ class Likeness:
         """Words that continue a sentence after `Transport`."""
         listed = ", ".join(f"{what} ({how})" if how else what for what, how in self.differences.items())
         if self.transport == "matched":
-            return f"matched but for: {listed}" if listed else "matched"
-        return f"as deployed; not alike, besides what is compared: {listed}" if listed else "as deployed; alike"
+            return f"matched, except: {listed}" if listed else "matched"
+        return f"as deployed; the stacks also differ in: {listed}" if listed else "as deployed; the stacks are alike"
 
 
 def likenesses(plan: Plan, choosing: TransportRoles) -> list[Likeness]:

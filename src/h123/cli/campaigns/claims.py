@@ -36,7 +36,7 @@ def command(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Another campaign of the study, such as one with --transport matched: what it makes of each claim is "
+            help="Another campaign of the study, such as one with --transport matched; its verdict on each claim is "
             "shown too.",
             show_default=False,
         ),
@@ -47,8 +47,8 @@ def command(
 
     A claim is impossible if a printed figure contradicts arithmetic or physics; the calculation is shown. Any other
     claim is open until a campaign of its study decides it: confirmed, direction only (right direction, different size),
-    refuted or undecided. The rule is in docs/contracts/claims.md. The project's published campaigns decide what they
-    measured, and each verdict says which of them it is of; what `--campaign DIR` measured goes first.
+    refuted or undecided. The rule is in docs/contracts/claims.md. The project's published campaigns decide the claims
+    that they measured, and each verdict names its campaign. A verdict from `--campaign DIR` takes precedence.
 
     Examples:
 

@@ -31,7 +31,8 @@ def command(
 ) -> None:
     """Export all samples and all attempts, with the metrics of those that count, for use in other tools.
 
-    As scorecard: what curl's scorecard.py writes with --json, a file for each client, server and network.
+    `--format scorecard` writes what curl's scorecard.py writes with --json: one file for each client, server and
+    network.
 
     Examples:
 

@@ -23,8 +23,7 @@ def command(
     redirects: Annotated[
         Literal["failed", "left-out"] | None,
         typer.Option(
-            help="What becomes of answers that send the client elsewhere (301, 302, ...). Default: what the schema "
-            "says.",
+            help="How to count redirects (301, 302, ...). Default: what the schema says.",
             show_default=False,
         ),
     ] = None,

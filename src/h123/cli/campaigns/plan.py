@@ -49,7 +49,8 @@ def command(
         typer.Option(
             metavar="S",
             parser=share,
-            help="Standard deviation of a ratio from block to block, such as 10%. [default: published campaigns']",
+            help="Standard deviation of a ratio from block to block, such as 10%. [default: that of published "
+            "campaigns]",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -59,7 +60,7 @@ def command(
         typer.Option(
             metavar="E",
             parser=share,
-            help="The difference to be found, such as 10%. [default: the study's margin]",
+            help="The difference to find, such as 10%. [default: the study's margin]",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -70,8 +71,8 @@ def command(
             min=1,
             max=100_000,
             metavar="N",
-            help="Also say what N machines would take (`run --shard`): time, machine hours, bytes, and where more of "
-            "them stop helping.",
+            help="Also show the time, machine hours and bytes on N machines (`run --shard`), and from how many on "
+            "more do not help.",
             show_default=False,
         ),
     ] = None,
@@ -80,7 +81,7 @@ def command(
         typer.Option(
             metavar="W",
             parser=share,
-            help="Also say how many blocks `run --precision W` would take.",
+            help="Also show how many blocks `run --precision W` would take.",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -89,8 +90,8 @@ def command(
 ) -> None:
     """Show what `run` would do, without running it: treatments, trials, order, estimated time and bytes.
 
-    Also show what the blocks buy: how narrow the intervals will be, and how likely each family of comparisons is to
-    find a difference of a given size, by the spread that published campaigns had between blocks (docs/statistics.md).
+    Also predict how narrow the intervals will be, and how likely each family of comparisons is to find a difference of
+    a given size. The prediction uses the spread between blocks in published campaigns (docs/statistics.md).
 
     Examples:
 
@@ -163,7 +164,7 @@ def _print_plan(plan: "Plan", lanes: "Jobs", console: "Console") -> None:
     write(
         console,
         f"{blocks}, {len(estimates)} trials, seed {plan.seed}: about {format_span(seconds)} and "
-        f"{format_bytes(size)} over the links (an estimate; a run corrects it as it goes)",
+        f"{format_bytes(size)} over the links (an estimate, which a run corrects as it proceeds)",
     )
     write(console, _at_once(plan, lanes))
     for note in plan.notes:
@@ -172,7 +173,7 @@ def _print_plan(plan: "Plan", lanes: "Jobs", console: "Console") -> None:
     first = plan.blocks[0]
     console.print(_treatments(plan) if len(first) <= _LISTED else _slices(plan, estimates))
     if len(first) > _LISTED:
-        write(console, f"Each treatment is listed where --filter leaves at most {_LISTED} a block.")
+        write(console, f"To list each treatment, select at most {_LISTED} a block with --filter.")
     more = f", and {len(first) - _ORDERED} more" if len(first) > _ORDERED else ""
     write(console, f"\nOrder of block 1: {', '.join(t.id for t in first[:_ORDERED])}{more}")
 
@@ -208,11 +209,11 @@ def _at_once(plan: "Plan", lanes: "Jobs") -> str:
     if most == 1:
         return "One trial at a time (--jobs N runs N trials over emulated links at once)"
     if lanes.most is None:
-        limit = "as far as the machine's measured headroom allows"
+        limit = "as many as this machine's measured headroom allows"
     elif lanes.most < lanes.virtual:
         limit = "one per processor, under the virtual clock only"
     else:
-        limit = "as --jobs says"
+        limit = "as set by --jobs"
     span = lanes.span(lanes.order(plan.blocks), lambda trial: lanes.estimates[trial.id])
     return f"Up to {most} trials at once, {limit}: about {format_span(span)}"
 

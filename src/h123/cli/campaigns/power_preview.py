@@ -1,4 +1,4 @@
-"""Prints what a study's blocks buy, as part of `h123 plan`."""
+"""Prints what a study's blocks can show, as part of `h123 plan`."""
 
 from collections.abc import Iterable, Sequence
 
@@ -25,7 +25,7 @@ def print_power_preview(
     if not families:
         return
     answers, blocks = headline(families), len(plan.blocks)
-    write(console, f"\nWhat {_blocks(blocks)} buy{'s' if blocks == 1 else ''}, {_source(families, spread)}:")
+    write(console, f"\nWhat {_blocks(blocks)} can show, {_source(families, spread)}:")
     for metric in dict.fromkeys(expected.metric for expected in answers):
         mine = [expected for expected in answers if expected.metric == metric]
         write(console, f"Intervals of {metric}: {'; '.join(_by_place(mine))}", lead="  ")
@@ -34,8 +34,8 @@ def print_power_preview(
     console.print(_table(families))
     write(
         console,
-        f"Found if one, half, all: how likely a comparison that truly differs by {format_share(sought)} is to be "
-        "found, where one, half or all of its family do",
+        f"Found if one, half, all differ: the chance to find a comparison that truly differs by "
+        f"{format_share(sought)}, if one, half or all comparisons of its family do",
     )
     for line in _unable(families, blocks):
         write(console, line)
@@ -48,8 +48,8 @@ def _source(families: Sequence[FamilyPower], assumed_spread: float | None) -> st
         comparison.campaign: None for family in families for comparison in family.comparisons if comparison.campaign
     }
     if not campaigns:
-        return "as far as that is known: no published campaign has such trials (--spread states how ratios vary)"
-    return f"if ratios vary from block to block as in the published {', '.join(campaigns)} (docs/results)"
+        return "as far as known (no published campaign has such trials; state the spread of ratios with --spread)"
+    return f"if ratios vary between blocks as in the published {', '.join(campaigns)} (docs/results)"
 
 
 def _by_place(comparisons: Iterable[Expected]) -> list[str]:
@@ -62,7 +62,7 @@ def _by_place(comparisons: Iterable[Expected]) -> list[str]:
     unknown = [where for where, widths in widths_by_place.items() if not widths]
     if len(unknown) > _NAMED:
         unknown = [*unknown[:_NAMED], f"{len(unknown) - _NAMED} more"]
-    return [*phrases, *([f"{_UNKNOWN} on {', '.join(unknown)} (--spread states it)"] if unknown else [])]
+    return [*phrases, *([f"{_UNKNOWN} on {', '.join(unknown)} (use --spread)"] if unknown else [])]
 
 
 def _for_width(width: float, answers: Sequence[Expected], plan: Plan) -> str:
@@ -83,7 +83,7 @@ def _table(families: Sequence[FamilyPower]) -> Table:
     for family in families:
         alike.setdefault(family.name.partition("/")[0], []).append(family)
     for name, places in alike.items():
-        several = f"{name}, in each of {len(places)} places"
+        several = f"{name} ({len(places)} cells)"
         table.add_row(several if len(places) > 1 else places[0].name, *_row(places))
     return table
 
@@ -116,9 +116,9 @@ def _unable(families: Sequence[FamilyPower], blocks: int) -> list[str]:
         return []
     names = ", ".join(family.name for family in short[:_NAMED]) + (", ..." if len(short) > _NAMED else "")
     return [
-        f"Note: {len(short)} of {len(families)} families ({names}) cannot find one difference among equals with "
-        f"{_blocks(blocks)}, however large it is: that takes {max(family.fewest for family in short)} (--blocks), or "
-        "smaller families"
+        f"Note: {len(short)} of {len(families)} families ({names}) cannot find a single difference with "
+        f"{_blocks(blocks)}, however large it is: use --blocks {max(family.fewest for family in short)} or smaller "
+        "families"
     ]
 
 

@@ -72,7 +72,7 @@ def command(
         bool,
         typer.Option(
             "--retry",
-            help="With --out: try failed and disturbed trials again, as if they had not been tried yet.",
+            help="With --out: run failed and disturbed trials again, as if for the first time.",
             rich_help_panel=ADVANCED,
         ),
     ] = False,
@@ -80,8 +80,8 @@ def command(
         bool,
         typer.Option(
             "--until-decided",
-            help="Look after 8, 12, 16, 20 and 30 blocks, and stop as soon as the question is decided, or what the "
-            "study requires.",
+            help="Look after 8, 12, 16, 20 and 30 blocks, and stop as soon as the question (or the study's "
+            "requirements) is decided.",
         ),
     ] = False,
     precision: Annotated[
@@ -110,7 +110,7 @@ def command(
         bool,
         typer.Option(
             "--allow-unverified",
-            help="Measure subjects that failed `h123 verify` too; the report says so at its top.",
+            help="Measure subjects even if they failed `h123 verify`; the report says so at its top.",
             rich_help_panel=ADVANCED,
         ),
     ] = False,
@@ -143,7 +143,7 @@ def command(
         typer.Option(
             "--metrics-listen",
             metavar="[HOST]:PORT",
-            help="Tell Prometheus how far the campaign is, at this address under /metrics while it runs "
+            help="Serve the campaign's progress to Prometheus at this address, under /metrics, while it runs "
             "(docs/watching.md).",
             show_default=False,
             rich_help_panel=ADVANCED,
@@ -156,12 +156,12 @@ def command(
     """Run a study, analyse it and write its report.
 
     Ctrl-C, a crash or a full disk loses at most the trials in progress: `h123 run --out DIR` resumes where it stopped.
-    To add blocks to a finished campaign, use `h123 run --out DIR --blocks N`; each such look at the data makes the next
-    one stricter, so if you do not know how many blocks it takes, start with `--until-decided` instead, or with
-    `--precision 5%` if you want to know how large a difference is.
+    `h123 run --out DIR --blocks N` adds blocks to a finished campaign. Each further look at the data needs stronger
+    evidence, so if you do not know how many blocks you need, start with `--until-decided`, or with `--precision 5%` to
+    learn how large a difference is.
 
-    Where the study requires something (`require: ["latency new/base <= 1.05"]`), the exit status says what became of
-    it: 0 it holds, 99 it does not, 98 undecided (docs/compare.md).
+    If the study has requirements (`require: ["latency new/base <= 1.05"]`), the exit status is 0 if all hold, 99 if one
+    does not, and 98 if one is undecided (docs/compare.md).
 
     Examples:
 

@@ -16,8 +16,8 @@ def command(
         list[str],
         typer.Argument(
             metavar="TRIAL",
-            help="Trial, such as b01-t01-medium-h2; with ~1 its first attempt, otherwise the one that counts. A second "
-            "trial is shown on the same axes.",
+            help="Trial, such as b01-t01-medium-h2. The page shows the attempt that counts; append ~1 for the first "
+            "attempt. A second trial is shown on the same axes.",
             show_default=False,
         ),
     ],
@@ -27,7 +27,7 @@ def command(
     ] = None,
     force: ForceOption = False,
 ) -> None:
-    """Show what happened in one trial, or two side by side, over time: one page, which opens offline.
+    """Show what happened in one trial, or in two side by side, over time, as a page that opens offline.
 
     Requests, throughput, bytes in flight, windows, round trips, queue, losses and sequence numbers (docs/show.md).
 

@@ -25,15 +25,15 @@ def command(
         bool,
         typer.Option(
             "--limits",
-            help="Instead: a table in Markdown of what limited each treatment: a processor, a window or the link.",
+            help="Print a Markdown table of what limited each treatment instead: a processor, a window or the link.",
         ),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show what the requests or pages spent their time on, and which parts make the difference.
 
-    The causes follow from the packets that each trial recorded at its link (docs/why.md). A plain veth records none;
-    there --limits shows which processor was the limit.
+    h123 derives the causes from the packets recorded at each trial's link (docs/why.md). A plain veth records none; use
+    --limits there to see which processor was the limit.
 
     Examples:
 

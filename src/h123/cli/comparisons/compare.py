@@ -28,9 +28,9 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="[NAME=]CMD",
-            help="The command that starts your server, in the foreground, as in a shell but without one. Twice, with "
-            "names, to compare two builds: --server base='./old --port 8443' --server new='./new --port 8443'. "
-            "Left out: the server runs already, where --url says.",
+            help="The command that starts your server in the foreground, quoted as for a shell; no shell runs it. "
+            "Give it twice, with names, to compare two builds: --server base='./old --port 8443' --server new='./new "
+            "--port 8443'. If you leave it out, the server must already run at --url.",
             show_default=False,
         ),
     ] = None,
@@ -38,7 +38,8 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="URL",
-            help="What to ask for, as in https://localhost:8443/api/orders. Can be repeated: several of one server.",
+            help="URL to request, such as https://localhost:8443/api/orders. Can be repeated, for several URLs of "
+            "one server.",
             show_default=False,
         ),
     ] = None,
@@ -46,8 +47,9 @@ def command(
         Path | None,
         typer.Option(
             metavar="FILE.har",
-            help="Load a page that a browser recorded (*Save all as HAR*): what it asked the document's server for, in "
-            "that order, each user's next visit when the last one has ended. --url then names your server alone.",
+            help="Load a page that a browser recorded (*Save all as HAR*): its requests to the document's server, in "
+            "the recorded order. Each user's next visit starts when the last one has ended. --url then names only "
+            "your server.",
             show_default=False,
         ),
     ] = None,
@@ -55,8 +57,8 @@ def command(
         int | None,
         typer.Option(
             metavar="N",
-            help="Which page of the recording, from 1; a number that it lacks lists all. [default: that of its first "
-            "request]",
+            help="Page of the recording, counted from 1; a number that does not exist lists all pages. [default: the "
+            "page of the first request]",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -64,7 +66,7 @@ def command(
     hosts: Annotated[
         Literal["own", "all"],
         typer.Option(
-            help="What of the recording to ask the server for: what its own host answered, or every host.",
+            help="Which requests of the recording to send: those that the document's own host answered, or all.",
             rich_help_panel=ADVANCED,
         ),
     ] = "own",
@@ -72,7 +74,7 @@ def command(
         str | None,
         typer.Option(
             metavar="NAME|PATH,...",
-            help="Networks to compare over: names (`h123 list networks`) or paths of network files, as in "
+            help="Networks to compare over: names (`h123 list networks`) or paths of network files, such as "
             f"home,./dsl.yaml. [default: {NETWORKS}; under the virtual clock without lan, unless the server's answers "
             "take a while]",
             show_default=False,
@@ -80,13 +82,17 @@ def command(
     ] = None,
     protocols: Annotated[
         str | None,
-        typer.Option(metavar="h1,h2,h3", help="Only these. [default: all that the server speaks]", show_default=False),
+        typer.Option(
+            metavar="h1,h2,h3",
+            help="Compare only these protocols. [default: all that the server speaks]",
+            show_default=False,
+        ),
     ] = None,
     method: Annotated[
         str | None,
         typer.Option(
             metavar="GET|POST",
-            help="[default: GET; with --data POST]",
+            help="Method of every request. [default: GET, or POST with --data]",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -113,8 +119,9 @@ def command(
         str | None,
         typer.Option(
             metavar="USERS[xREQUESTS]",
-            help="Users at once, each with its next request (with --har, visit) when the last one is answered; and how "
-            "many each makes. [default: 4, with --har 1; as many requests as take a second or two]",
+            help="Simultaneous users, and the number of requests each makes. A user sends the next request (with "
+            "--har: starts the next visit) when the last one is answered. [default: 4 users, with --har 1; as many "
+            "requests as take a second or two]",
             show_default=False,
         ),
     ] = None,
@@ -124,8 +131,8 @@ def command(
             metavar="R",
             min=0.001,
             max=1_000_000,
-            help="Requests a second of all users together, sent when they are due whether or not earlier ones are "
-            "answered (open loop). [default: each user waits for its answer]",
+            help="Requests per second of all users together, sent on schedule even if earlier ones have no answer "
+            "yet (open loop). [default: each user waits for its answer]",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -134,7 +141,7 @@ def command(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Name that TLS asks for. [default: the URL's]",
+            help="Host name to send in TLS (SNI). [default: the URL's]",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -143,9 +150,8 @@ def command(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Refuse a server whose certificate these authorities (PEM) have not signed, that has run out, or is "
-            "for another name. [default: of a server that --server starts it is not checked; of another, against the "
-            "machine's own authorities]",
+            help="Check the server's certificate against these authorities (PEM), and its name and expiry. [default: "
+            "not checked if --server starts the server, otherwise checked against the machine's authorities]",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -162,7 +168,7 @@ def command(
         bool,
         typer.Option(
             "--allow-remote-load",
-            help="The server that --url names is on another machine, and you may send it thousands of requests.",
+            help="Confirm that the server in --url, on another machine, may be sent thousands of requests.",
             rich_help_panel=ADVANCED,
         ),
     ] = False,
@@ -170,8 +176,8 @@ def command(
         str | None,
         typer.Option(
             metavar="TEXT|tcp:PORT",
-            help="The server is not ready before its output has TEXT, or this port of its host is open too, such as "
-            "that of an application behind it. [default: when its own port is open]",
+            help="Also wait until the server's output contains TEXT, or until this other port on its host is open, "
+            "such as that of an application behind it. [default: wait only for the server's own port]",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -180,7 +186,7 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="In the server's environment. Can be repeated.",
+            help="Set a variable in the server's environment. Can be repeated.",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -198,15 +204,15 @@ def command(
         str,
         typer.Option(
             metavar="NAME",
-            help="Who asks: go, or load, which takes less of the processors that your server has too (`h123 install "
-            "load`).",
+            help="Client that sends the requests: go, or load, which leaves more processor time for your server "
+            "(`h123 install load`).",
             rich_help_panel=ADVANCED,
         ),
     ] = "go",
     congestion: Annotated[
         Literal["cubic", "reno", "bbr", "default"],
         typer.Option(
-            help="Congestion control of TCP; of QUIC it is the server's.",
+            help="Congestion control of TCP; QUIC uses the server's own.",
             rich_help_panel=ADVANCED,
         ),
     ] = "default",
@@ -237,8 +243,8 @@ def command(
         bool,
         typer.Option(
             "--answers-differ",
-            help="Compare builds, or protocols, that answer the same request with other sizes or statuses. Without it "
-            "they are refused, because what answers with less does less.",
+            help="Compare builds or protocols even if they answer the same request with different sizes or statuses. "
+            "Without it h123 refuses, because a smaller answer is less work.",
             rich_help_panel=ADVANCED,
         ),
     ] = False,
@@ -253,7 +259,7 @@ def command(
         Path | None,
         typer.Option(
             metavar="FILE.yaml",
-            help="Keep the study that is run, to change it.",
+            help="Save the study, so that you can change it.",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -265,15 +271,16 @@ def command(
 ) -> None:
     """Compare HTTP/1.1, HTTP/2 and HTTP/3 on your own server, or two builds of it.
 
-    h123 starts the server in the lab as it is, finds out which protocols it speaks and what it answers, and measures it
-    over emulated networks in paired blocks, until the question is decided, or what --fail-if asks (at most --max-blocks
-    blocks). You need no file, and none of yours is changed. h123 checks the server's certificate only with --cacert.
+    h123 starts your server in the lab unchanged, finds out which protocols it speaks and what it answers, and measures
+    it over emulated networks in paired blocks. It stops when the question (or --fail-if) is decided, at the latest
+    after --max-blocks blocks. You need no study file, and h123 changes none of your files. It checks the server's
+    certificate only with --cacert.
 
-    In the lab the server reaches nothing outside, not even a database. Have a script in --server start what it needs,
-    or start everything yourself and leave out --server.
+    In the lab the server cannot reach anything outside, not even a database. Give --server a script that starts what it
+    needs, or start everything yourself and leave out --server.
 
-    Without --server, h123 sends requests to the server where it runs, at the address in --url: the clients are in the
-    lab, behind the emulated networks, and a gateway passes on what they send. Nothing on the machine changes for that.
+    Without --server, h123 measures the server that already runs at the address in --url. The clients are in the lab,
+    behind the emulated networks, and a gateway forwards their requests. This changes nothing on the machine.
 
     Examples:
 

@@ -38,8 +38,8 @@ def command(
         typer.Option(
             "--fail-if",
             metavar="CONDITION",
-            help="As in 'latency after/before > 1.05' or '> +5%': exit status 99 if a ratio is so, 98 if that is not "
-            "decided, 0 if none is. Can be repeated.",
+            help="Exit with 99 if a ratio meets this condition, 98 if that is undecided, 0 if none does. Such as "
+            "'latency after/before > 1.05' or '> +5%'. Can be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -51,12 +51,12 @@ def command(
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare two campaigns of two days or machines, treatment by treatment: AFTER_DIR over BEFORE_DIR.
+    """Compare two campaigns from different days or machines, treatment by treatment: AFTER_DIR over BEFORE_DIR.
 
-    They are not paired: what the day and the machine changed is in the ratios, and the intervals are wider than those
-    of one campaign with both builds (`h123 compare` with two --server), which is the better way wherever it can be
-    gone. Says what differs between the two, and refuses where they have no treatment in common. Writes diff.json, and
-    with --fail-if what `h123 gate` does.
+    The campaigns are not paired: the ratios include whatever the day or the machine changed, and the intervals are
+    wider. If you can, measure both builds in one campaign instead (`h123 compare` with two --server). diff lists what
+    differs between the campaigns, and refuses if they have no treatment in common. It writes diff.json, and with
+    --fail-if also the files that `h123 gate` writes.
 
     Examples:
 

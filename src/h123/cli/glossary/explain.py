@@ -10,18 +10,16 @@ from h123.base.terminal.console import out_console
 def command(
     term: Annotated[
         list[str] | None,
-        typer.Argument(help="Any word or sign of an answer, or a phrase; without one all are listed."),
+        typer.Argument(help="A word, a sign or a line of an answer. Without it, all terms are listed."),
     ] = None,
 ) -> None:
-    """Explain a verdict, an audit, a metric, a cause, a sign or another word of an answer.
+    """Explain a verdict, an audit, a metric, a cause, a sign or any other word of an answer.
 
     Examples:
 
     `h123 explain machine-saturated`
 
     `h123 explain a congestion window cut by losses`
-
-    `h123 explain cannot tell yet`
     """
     from h123.report import glossary
 

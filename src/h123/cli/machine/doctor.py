@@ -91,7 +91,7 @@ def _ways() -> Iterator[MachineCheck]:
         return
     offer = ways()
     for way in offer.ways:
-        note = "; trials run so here" if way.way == offer.chosen else ""
+        note = "; trials run this way here" if way.way == offer.chosen else ""
         yield MachineCheck(PRIVILEGES[way.way], way.open, f"{way.detail}{note}", way.remedy)
 
 
@@ -130,7 +130,7 @@ def _subjects() -> MachineCheck:
 
     broken = {subject.name: missing for subject in catalogue().values() if (missing := damage(subject))}
     if not broken:
-        return MachineCheck("subjects", True, "no installed one lacks a file")
+        return MachineCheck("subjects", True, "all installed ones are complete")
     phrases = ", ".join(f"{name} lacks {missing}" for name, missing in broken.items())
     return MachineCheck("subjects", False, phrases, f"`h123 install {' '.join(broken)}` builds again what is broken")
 
@@ -138,7 +138,9 @@ def _subjects() -> MachineCheck:
 def _rust() -> MachineCheck:
     path, built = shutil.which("cargo"), lab_binary().is_file()
     if path is None and checkout() is None:
-        return MachineCheck("Rust", True, "not found; the lab came with the package, subjects in Rust need it")
+        return MachineCheck(
+            "Rust", True, "not found; needed only for subjects in Rust, because the package has the lab"
+        )
     return MachineCheck(
         "Rust",
         path is not None or built,
@@ -150,7 +152,9 @@ def _rust() -> MachineCheck:
 def _go() -> MachineCheck:
     path = shutil.which("go")
     if path is None and checkout() is None:
-        return MachineCheck("Go", True, "not found; h123's own subject came with the package, others in Go need it")
+        return MachineCheck(
+            "Go", True, "not found; needed only for other subjects in Go, because the package has h123's own"
+        )
     version = _go_version(path) if path else ()
     version_text = f"{'.'.join(map(str, version))}, {path}" if version else path
     needed = ".".join(map(str, _GO))

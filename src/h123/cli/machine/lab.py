@@ -54,7 +54,7 @@ def execute(
 
 
 def bench() -> None:
-    """Measure how accurately the link does what is configured, with this machine idle and busy.
+    """Measure how closely the emulated link keeps to its configuration, with this machine idle and busy.
 
     Examples:
 

@@ -26,11 +26,11 @@ def command(
         typer.Option(metavar="DIR", help="The campaign's folder. If it already has one, the shards are added to it."),
     ],
 ) -> None:
-    """Join shards into one campaign, which analyse, report and all other commands take like any other.
+    """Join shards into one campaign, which all commands treat like any other.
 
-    Every seal is verified first, and a shard of another campaign is refused, with what differs. Run it again whenever
-    more shards have arrived: finished blocks are added, and it says which are missing and how to run just these. The
-    exit status is 1 as long as blocks are missing.
+    It verifies every seal first, and refuses a shard of another campaign with a list of what differs. Run it again when
+    more shards have arrived: it adds finished blocks, lists the missing ones and says how to run only those. The exit
+    status is 1 as long as blocks are missing.
 
     Examples:
 

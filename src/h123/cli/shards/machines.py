@@ -33,12 +33,12 @@ def print_machines(plan: "Plan", jobs: "Jobs", machines: int, console: "Console"
         f"{format_bytes(moved)} over the links, {format_bytes(kept)} to collect",
     )
     if (least := _least(blocks, used)) < machines:
-        write(console, f"{_machines(least)} would take as long, because each block stays whole on one machine.")
+        write(console, f"{_machines(least)} would take as long, because each block runs on one machine.")
     console.print(_table(plan, jobs, machines))
     write(
         console,
-        f"More than {_machines(blocks)} cannot help: there are {blocks} blocks. What each machine needs before its "
-        "first trial (subjects to install) is not counted.",
+        f"More than {_machines(blocks)} cannot help, because no block is divided. The time to install subjects on each "
+        "machine is not included.",
     )
 
 

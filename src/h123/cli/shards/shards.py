@@ -35,15 +35,14 @@ _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]*")
 
 def command(
     study: StudyArgument,
-    system: Annotated[
-        System, typer.Option("--for", help="The system that runs a command with an index.", show_default=False)
-    ],
+    system: Annotated[System, typer.Option("--for", help="The system that runs the job.", show_default=False)],
     shards: Annotated[
         int | None,
         typer.Option(
             min=1,
             metavar="N",
-            help="How many shards. [default: so that each takes some 10 minutes, as far as blocks and system allow]",
+            help="Number of shards. [default: such that each takes about 10 minutes, if there are enough blocks and "
+            "the system allows it]",
             show_default=False,
         ),
     ] = None,
@@ -54,7 +53,7 @@ def command(
     clock: ClockOption = None,
     transport: TransportOption = None,
     cpus: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Processors of an element under the virtual clock.")
+        int, typer.Option(min=1, metavar="N", help="Processors for each element under the virtual clock.")
     ] = _CPUS,
     image: Annotated[
         str | None,
@@ -68,8 +67,8 @@ def command(
     """Print a job file that runs a study as shards: an array for Slurm, an Indexed Job for Kubernetes, a matrix for
     GitHub.
 
-    Each element runs several blocks, goes on where it was when it is started again, and leaves a folder; `h123 join`
-    puts them together. docs/cluster.md has the whole way, and what each system costs in accuracy.
+    Each element of the array runs several blocks and writes a folder; if it is restarted, it resumes where it stopped.
+    `h123 join` puts the folders together. docs/cluster.md describes all steps, and what each system costs in accuracy.
 
     Examples:
 

@@ -20,7 +20,7 @@ def command(
     ] = None,
     hosts: Annotated[
         Literal["one", "apart"],
-        typer.Option(help="What becomes of the page's hosts: one, or several with connections of their own."),
+        typer.Option(help="How to treat the page's hosts: as one, or as several, each with its own connections."),
     ] = "one",
     page: Annotated[
         int | None,
@@ -35,9 +35,9 @@ def command(
 ) -> None:
     """Make a site from a page that a browser recorded (the network tool's *Save all as HAR*).
 
-    Sizes, types, order, what asked for what and what a returning visitor still has are kept; bodies, headers and
-    addresses' queries are not. What a user or a timer asked for once the page had loaded is left out. All hosts become
-    one, unless they are to be kept apart. What the recording lacks is said, and stands in the file.
+    The site keeps sizes, types, order, which resource requested which, and what a returning visitor has cached; it
+    leaves out bodies, headers and query strings, and what a user or a timer requested once the page had loaded. All
+    hosts become one, unless --hosts keeps them apart. The command lists what the recording lacks, and so does the file.
 
     Examples:
 

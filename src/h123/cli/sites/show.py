@@ -24,7 +24,7 @@ def command(
         ),
     ] = None,
 ) -> None:
-    """Show a site: its resources, what asks for them, and where its figures are from; or list all sites.
+    """Show a site: its resources, what requests them, and where its figures come from; or list all sites.
 
     Examples:
 

@@ -47,7 +47,7 @@ def command(
 
     Examples:
 
-    `h123 list networks`
+    `h123 list studies`
 
     `h123 list subjects go nginx`
     """

@@ -33,10 +33,10 @@ def command(
 ) -> None:
     """Measure what holds a server or client back in a few standard situations, and how much.
 
-    Each is a trial under the virtual clock over each protocol, with the embedded go as the other end: large bodies each
-    way over a far and fast link, losses, a short queue, first requests on a new connection. The packets
+    Each situation is a trial under the virtual clock over each protocol, with the built-in go as the other end: large
+    bodies both ways over a long, fast link, losses, a short queue, and first requests on a new connection. The packets
     of the link show what requests spent their time on (docs/why.md): slow start, a window, a limit such as flow
-    control, losses, connection setup. Processing has no part in it.
+    control, losses, connection setup. Processing takes no time.
 
     Subjects named here are installed first if necessary. `h123 list subjects NAME` shows the last profile of a subject
     that was verified here.

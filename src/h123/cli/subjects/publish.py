@@ -17,7 +17,7 @@ def command(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Subjects. [default: all of which this machine knows something new]",
+            help="Subjects. [default: all with new results on this machine]",
             show_default=False,
             autocompletion=completion.subjects,
         ),
@@ -32,14 +32,14 @@ def command(
     ] = None,
     name: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Its name there. [default: that of DIR]", show_default=False),
+        typer.Option(metavar="NAME", help="Name of the published result. [default: that of DIR]", show_default=False),
     ] = None,
 ) -> None:
     """Publish what `h123 verify` and `h123 profile` found on this machine, or a campaign's result (for maintainers).
 
     Writes docs/verified/NAME.json.xz for each subject, then docs/catalogue.md, docs/profiles.md and docs/constants.md.
-    Without names, those are left as they are that no newer or other verification of the same files would replace; if
-    that is all of them, the pages are just brought up to date with the manifests.
+    Without names, it publishes only subjects whose results are newer than the published ones. If there are none, it
+    only updates the pages from the manifests.
 
     Examples:
 

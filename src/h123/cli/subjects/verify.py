@@ -36,8 +36,8 @@ def command(
         bool,
         typer.Option(
             "--missing",
-            help="What --all would, where it is not known yet: go on after Ctrl-C, a failure, a busy hour or a change "
-            "of subjects.",
+            help="Like --all, but only what is not verified yet: use it to continue after Ctrl-C, a failure, a busy "
+            "hour or a change of subjects.",
         ),
     ] = False,
     role: Annotated[
@@ -49,20 +49,20 @@ def command(
     ] = False,
     moves: Annotated[
         bool,
-        typer.Option("--moves", help="Only see what servers that were verified here make of clients that move."),
+        typer.Option("--moves", help="Only check how servers that were verified here handle clients that move."),
     ] = False,
 ) -> None:
     """Check that subjects do what their manifests declare, or that trials under the virtual clock repeat exactly.
 
     Subjects (docs/contracts/verifications.md) are checked over each protocol: bodies of all sizes, many requests at
     once and one after another, errors, a clean stop, and every declared feature. Anything declared but not delivered is
-    a failure. Subjects named here are installed first if necessary. Then the constants of their stacks are measured
-    from packets, such as first flight, growth and times of retransmission, where the virtual kernel is installed, and
-    it is seen what becomes of downloads over HTTP/3 whose client moves to another port or address; `h123 list subjects
-    NAME` shows all this.
+    a failure. Subjects named here are installed first if necessary. If the virtual kernel is installed, h123 also
+    measures the constants of their stacks from packets (such as first flight, growth and retransmission times), and
+    what happens to downloads over HTTP/3 whose client moves to another port or address. `h123 list subjects NAME` shows
+    the results.
 
-    Trials run twice, and the two runs are compared with each other and with the campaign's own: what the link did
-    (packets, bytes, which packets were dropped) and the times of every sample.
+    A trial is run twice. Both runs must agree with each other and with the campaign in what the link did (packets,
+    bytes, which packets were dropped) and in the times of every sample.
 
     The exit status is 1 if anything fails or does not repeat.
 

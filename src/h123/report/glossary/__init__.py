@@ -18,6 +18,8 @@ __all__ = ["Term", "find_terms", "terms"]
 MOST_NEAR = 5
 _NEAR = 0.75
 """How alike a term must be to be suggested, by difflib."""
+_MISSPELT = 0.9
+"""From this likeness on, it is one term with a typing error rather than a longer text."""
 _LEAST_INSIDE = 4
 """The shortest name, in characters, that is looked for within a longer text."""
 
@@ -73,10 +75,11 @@ def find_terms(text: str) -> list[Term]:
     names = [(term, _plain(name)) for term in terms() for name in term.names]
     found = [term for term, name in names if name == wanted]
     found = found or [term for term, name in names if f" {wanted} " in f" {name} "]
-    found = found or list(_terms_inside(wanted, names))
+    known = {_plain(name): name for term in terms() for name in term.names}
+    near = difflib.get_close_matches(wanted, known, n=MOST_NEAR, cutoff=_NEAR)
+    if not found and not difflib.get_close_matches(wanted, near, cutoff=_MISSPELT):
+        found = list(_terms_inside(wanted, names))
     if not found or not wanted:
-        known = {_plain(name): name for term in terms() for name in term.names}
-        near = difflib.get_close_matches(wanted, known, n=MOST_NEAR, cutoff=_NEAR)
         suggestion = ", ".join(known[plain] for plain in near)
         remedy = f"did you mean {suggestion}?" if near else "`h123 explain` without a term lists all of them"
         raise UserError(f"the glossary has no term {text!r}", remedy=remedy)

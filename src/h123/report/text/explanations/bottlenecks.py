@@ -11,12 +11,12 @@ from h123.study import Study
 _NAMED = 0.25
 """The least share of a request's time that is named, unless it is the largest."""
 _PACKETS = (
-    "**Bold**: what the largest part of a mean request's time was spent on, told from the link's packets; beside it "
-    "what else took a quarter or more."
+    "**Bold**: what took the largest part of a mean request's time, according to the link's packets. Other parts of a "
+    "quarter or more follow it."
 )
 _PROCESSORS = (
-    "Over a plain veth, **bold**: what was at work, or waited for a processor, for 90 % of the time or more (100 % is "
-    "one processor); where neither was, the larger, if it was for half of the time."
+    "Over a plain veth, **bold**: what worked, or waited for a processor, for 90 % of the time or more (100 % is one "
+    "processor). If neither did, it is the one that did so more, if that was half of the time or more."
 )
 
 
@@ -25,8 +25,8 @@ def chosen_rows(rows: Sequence[Bottlenecks], only: Mapping[str, Collection[str]]
     selection = [row for row in rows if all(row.cell[factor] in levels for factor, levels in only.items())]
     if not selection:
         raise UserError(
-            "none of these trials tells what limited it",
-            remedy="imported ones do not, nor those under the virtual clock over a plain veth, which takes no time",
+            "none of these trials shows what limited it",
+            remedy="imported trials cannot, and under the virtual clock over a plain veth nothing takes time",
         )
     return selection
 

@@ -57,7 +57,7 @@ def sentence(row: CausesRow) -> str:
     """`On poor, HTTP/3 takes 455 ms less than HTTP/2: 390 ms less on ..., 61 ms less on ... and 12 ms more on ...`"""
     a, b, whole = level(row["a"]), level(row["b"]), row["difference"]["seconds"]
     if row["difference"]["confidence"] < CONFIDENCE:
-        few = f"{row['blocks']} {'blocks are' if row['blocks'] > 1 else 'block is'} too few to tell"
+        few = f"{row['blocks']} {'blocks are' if row['blocks'] > 1 else 'block is'} too few to say"
         text = f"a {_typical(row)} of {a} takes {amount(whole)} than one of {b} so far ({few}"
         return unbroken(opened(place(row["cell"]), f"{text} what makes the difference)."))
     if _alike(row):
@@ -65,7 +65,7 @@ def sentence(row: CausesRow) -> str:
         return unbroken(opened(place(row["cell"]), f"{text}."))
     if row["difference"]["low"] * row["difference"]["high"] <= 0:
         text = f"the {_typical(row)} of {a} and that of {b} do not differ by more than chance"
-        medians = "; the answer is of medians" if observation(row).typical == "mean" else ""
+        medians = "; the answer compares medians" if observation(row).typical == "mean" else ""
         return unbroken(opened(place(row["cell"]), f"{text} ({between(row['difference'])}{medians})."))
     text = f"a {_typical(row)} of {a} takes {amount(whole)} than one of {b}"
     if not row.get("told", True):
@@ -96,10 +96,7 @@ def _most(row: CausesRow) -> str:
     return f"{_percent(shares[name])} of the time of {level(name)}"
 
 
-PAIRED = (
-    "The difference is of pairs within each block, and its centre over the blocks: it need not be the "
-    "difference of the two columns."
-)
+PAIRED = "Differences are paired within blocks, so they need not equal the difference between the two columns."
 """Stands below tables of parts."""
 
 
@@ -109,15 +106,13 @@ def sums(row: CausesRow) -> str:
         return ""
     shares = row["sums"]
 
-    def of_both(a: float, b: float) -> str:
-        return f"{_percent(a)} for {level(row['a'])} and {_percent(b)} for {level(row['b'])}"
+    def of_both(a: float, b: float, noun: str) -> str:
+        return f"{_percent(a)} of {noun} of {level(row['a'])} and {_percent(b)} of {level(row['b'])}"
 
-    requests = of_both(shares["a_requests"], shares["b_requests"])
-    unattributed = of_both(shares["a_unattributed"], shares["b_unattributed"])
     of = observation(row)
-    return unbroken(
-        f"The parts sum up to {of.whole} within 2 % in {requests} of the {of.plural}; unattributed is {unattributed}."
-    )
+    whole = of_both(shares["a_requests"], shares["b_requests"], f"the {of.plural}")
+    unattributed = of_both(shares["a_unattributed"], shares["b_unattributed"], "the time")
+    return unbroken(f"The parts add up to {of.whole} within 2 % in {whole}. Unattributed: {unattributed}.")
 
 
 def blocking_words(row: CausesRow) -> str:
@@ -127,14 +122,14 @@ def blocking_words(row: CausesRow) -> str:
     if not of or max(of["a_seconds"], of["b_seconds"]) < DRAWN * longer:
         return ""
     if max(of["a_held"], of["b_held"]) < _NOTHING_S:
-        return unbroken("Head-of-line blocking has no part in it: no loss held back data of other requests.")
+        return unbroken("No head-of-line blocking: no loss held back data of other requests.")
     noun = observation(row).singular
     sides = [(row["a"], of["a_held"], of["a_seconds"]), (row["b"], of["b_held"], of["b_seconds"])]
     most_first = sorted(sides, key=lambda side: -side[1])
     shares = [f"{_blocking_share(seconds, cost)} a {noun} of {level(name)}" for name, seconds, cost in most_first]
     return unbroken(
-        "Head-of-line blocking: while data of other requests had arrived, and was held back behind a lost packet, "
-        f"went {listed(shares, 'and')}."
+        "Head-of-line blocking, data of other requests that had arrived but waited for a lost packet, took "
+        f"{listed(shares, 'and')}."
     )
 
 
@@ -190,24 +185,24 @@ _REQUEST = Observation(
     "requests",
     "a request's latency",
     "mean",
-    "the mean over its requests, because means of parts sum up to the mean of the whole; the answer above rests on "
-    "medians, which do not",
+    "the mean over its requests, because means of parts add up to the mean of the whole; the answer above compares "
+    "medians, which do not add up",
 )
 VISIT = Observation(
     "visit",
     "visits",
     "a visit's time",
     "median",
-    "the visit in the middle, along its critical path: from the document to the resource that ended last, each due "
-    "when what asks for it had come and had run",
+    "the visit in the middle, along its critical path: from the document to the resource that ended last, each one "
+    "due when the resource that requests it had arrived and run",
 )
 _RECOVERY = Observation(
     "recovery",
     "recoveries",
     "a recovery's time",
     "median",
-    "the recovery from its client's move, of several the one in the middle: from the move to the end of the first "
-    "whole answer",
+    "the recovery from its client's move (the one in the middle, if there are several): from the move to the end of "
+    "the first whole answer",
 )
 
 
@@ -232,7 +227,7 @@ def kind(row: CausesRow) -> str:
 
 def which(rows: Sequence[CausesRow]) -> str:
     """Sentences about which requests or visits of each trial the rows cover."""
-    return " ".join(f"Of each trial {of.which}." for of in dict.fromkeys(map(observation, rows)))
+    return " ".join(f"From each trial: {of.which}." for of in dict.fromkeys(map(observation, rows)))
 
 
 def _typical(row: CausesRow) -> str:
@@ -271,33 +266,32 @@ def no_causes_error(verdicts: Verdicts) -> UserError:
     """The error that says why there is nothing to show."""
     if cause_rows(verdicts):
         return UserError(
-            "of what --filter names nothing is told: its trials left no record of packets, as over a plain veth"
+            "no causes are known for what --filter selects: its trials recorded no packets, as over a plain veth"
         )
     comparisons = headline(verdicts.get("comparisons", []))
     metrics = {c["metric"] for c in comparisons}
     reasons = [c["withheld"]["why"] for c in comparisons if c["withheld"] and not c["pairs"]]
     if reasons and len(reasons) == len(comparisons):
         return UserError(
-            "this campaign does not tell what its time was spent on, because no block has a valid trial of both sides: "
-            f"{reasons[0]}",
-            remedy="each attempt's logs are in the campaign's folder, below trials/",
+            f"no causes are known for this campaign, because no block has a valid trial of both sides: {reasons[0]}",
+            remedy="see each attempt's logs in the campaign's folder, below trials/",
         )
     if metrics and not any(map(explained_phase, metrics)):
         names = listed([metric(name).title for name in sorted(metrics)], "and")
         return UserError(
-            "only the times of whole requests, of pages and of recoveries from a move are taken apart, and this "
-            f"campaign's question is of another: {names}",
+            "causes are known only for the times of whole requests, pages and recoveries from a move; this campaign "
+            f"asks about {names}",
             remedy="see a trial's packets, windows and requests with h123 show DIR TRIAL",
         )
     if any(isinstance(metric(name).of, RecoveryTime) for name in metrics):
         return UserError(
-            "this campaign does not tell what its recoveries were spent on: there is no block in which requests of "
-            "both sides were answered after the move, and which recorded their packets",
-            remedy="see what became of a trial with h123 show DIR TRIAL",
+            "no causes are known for this campaign's recoveries: no block has recorded packets and answers after the "
+            "move for both sides",
+            remedy="see what happened in a trial with h123 show DIR TRIAL",
         )
     return UserError(
-        "this campaign does not tell what its time was spent on: its trials left no record of packets",
-        remedy="campaigns of earlier versions, imported ones, and trials over a plain veth have none",
+        "no causes are known for this campaign: its trials recorded no packets",
+        remedy="imported campaigns, those of early versions and trials over a plain veth have none",
     )
 
 
@@ -310,7 +304,7 @@ def parts(row: CausesRow) -> list[PartRow]:
     """The parts that are worth mentioning, largest difference first, and the whole."""
     worth = (part for part in row["parts"] if noticed(row, max(part["a_seconds"], part["b_seconds"])))
     whole: PartRow = {
-        "words": f"in all, over {row['blocks']} blocks",
+        "words": f"in all, over {row['blocks']} {'blocks' if row['blocks'] > 1 else 'block'}",
         "a_seconds": row["a_seconds"],
         "b_seconds": row["b_seconds"],
         "difference": row["difference"],

@@ -13,7 +13,7 @@ from h123.report.text.words import cause, decided, level, opened, place, standin
 
 _MOST = 12
 """Short reasons that an answer has room for."""
-_OTHERWISE = "The answer is of medians, and they differ the other way."
+_OTHERWISE = "The answer compares medians, which differ the other way."
 
 
 def reason_lines(verdicts: Verdicts) -> list[str]:
