@@ -28,10 +28,15 @@ from h123.catalogue.subject import Subject
 from h123.cli.app import app
 from h123.json_schemas import field_meanings, schemas
 from h123.report import glossary
+from h123.study.claims.checks import Check
+from h123.study.claims.claim import Claim, MeasurableClaim, WordedClaim
+from h123.study.claims.ledger import Ledger
 from h123.study.metrics.quantity import Needs
 from h123.study.metrics.table import METRICS
+from h123.study.networks import network_file
 from h123.study.parameters import Parameters
 from h123.study.reader import StudyFile
+from h123.study.schema import ColumnSource, Samples
 from h123.study.study import Chart, Comparison, Family
 from h123.study.workload import WorkloadParameters
 from h123.study.workload.abandon import Abandon
@@ -44,7 +49,8 @@ from h123.study.workload.requests import RequestsParameters
 from h123.study.workload.retry import Retry
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-_STUDY: dict[str, type[BaseModel]] = {
+_Models = dict[str, type[BaseModel]]
+_STUDY: _Models = {
     "The file": StudyFile,
     "compare": Comparison,
     "compare.families": Family,
@@ -63,7 +69,21 @@ _STUDY: dict[str, type[BaseModel]] = {
     "abandon": Abandon,
     "retry": Retry,
 }
-_SUBJECT: dict[str, type[BaseModel]] = {
+_NETWORK: _Models = {
+    "The file": network_file.NetworkFile,
+    "A direction": network_file.DirectionFile,
+    "moves": network_file.MoveFile,
+    "cross": network_file.CrossFile,
+    "cross.up, cross.down": network_file.TrafficFile,
+}
+_IMPORT: _Models = {"samples": Samples, "A source": ColumnSource}
+_CLAIMS: _Models = {
+    "The file": Ledger,
+    "Every claim": Claim,
+    "A claim with cells": MeasurableClaim,
+    "A claim in words": WordedClaim,
+}
+_SUBJECT: _Models = {
     "The file": Subject,
     "install": manifest.Install,
     "server": manifest.Server,
@@ -74,7 +94,25 @@ _SUBJECT: dict[str, type[BaseModel]] = {
     "features": manifest.Features,
     "parts": manifest.Part,
 }
-_QUANTITIES = {"Duration": "time, such as `50ms`", "Size": "size, such as `100kB`", "Share": "share, such as `5%`"}
+_WRITTEN_BY_PEOPLE = {
+    "study": _STUDY,
+    "network": _NETWORK,
+    "subject": _SUBJECT,
+    "import": _IMPORT,
+    "claims": _CLAIMS,
+}
+_QUANTITIES = {
+    "Duration": "time, such as `50ms`",
+    "Delay": "time, such as `15ms`",
+    "Size": "size, such as `100kB`",
+    "LossFile": "share, such as `5%`, or mapping",
+    "Share": "share, such as `5%`",
+    "BitRate": "rate, such as `20Mbit/s`",
+    "Queue": "size, packets or time",
+    "Udp": "a word, or a rate",
+    "Change": "change, such as `-31.2%`",
+    "ColumnSource": "source",
+}
 _SENTENCES = {
     "verdict": "Verdicts",
     "term": "Terms",
@@ -99,8 +137,9 @@ def main() -> None:
 def inserted() -> Iterator[tuple[str, str]]:
     """Yield the name of each mark `<!-- generated: NAME -->`, and its text."""
     yield "command-line", "\n".join(command_line())
-    yield "study-keys", "\n".join(study_keys())
-    yield "subject-keys", "\n".join(subject_keys())
+    for name, models in _WRITTEN_BY_PEOPLE.items():
+        yield f"{name}-keys", "\n".join(_keys(models))
+    yield "checks", "\n".join(checks())
     yield "metrics", "\n".join(metrics())
     for name, text in schemas():
         yield f"{name.removesuffix('.schema.json')}-keys", "\n".join(file_keys(json.loads(text)))
@@ -145,14 +184,16 @@ def _parameter_row(parameter: Any) -> str:
     return f"| {_cell(names)} | {_cell(getattr(parameter, 'help', None) or '')}{shown} |"
 
 
-def study_keys() -> Iterator[str]:
-    """Yield the lines of the reference of all keys of a study."""
-    yield from _keys(_STUDY)
-
-
-def subject_keys() -> Iterator[str]:
-    """Yield the lines of the reference of all keys of a subject's manifest."""
-    yield from _keys(_SUBJECT)
+def checks() -> Iterator[str]:
+    """Yield the lines of the table of all checks of a claim."""
+    yield from ("| check | fields | what it checks |", "|---|---|---|")
+    for model in get_args(Check):
+        fields = model.model_fields
+        [name] = get_args(fields["check"].annotation)
+        shown = [
+            f"{key} ({each.default})" if each.default is not PydanticUndefined else key for key, each in fields.items()
+        ]
+        yield f"| `{name}` | {', '.join(shown[1:])} | {_cell(model.__doc__ or '')} |"
 
 
 def metrics() -> Iterator[str]:
@@ -248,7 +289,7 @@ def _words(value: dict[str, Any], schema: dict[str, Any]) -> str:
     return "any"
 
 
-def _keys(models: dict[str, type[BaseModel]]) -> Iterator[str]:
+def _keys(models: _Models) -> Iterator[str]:
     for title, model in models.items():
         yield from (f"### {title}", "", "| key | value | default | meaning |", "|---|---|---|---|")
         own = _own_fields(model)

@@ -35,8 +35,12 @@ class ColumnSource(Strict):
     """The source of one value of a sample: a column, or one value for all samples."""
 
     column: str | None = None
+    """A column, or `value`."""
     value: str | int | float | None = None
+    """One value for all samples."""
     unit: Unit | None = None
+    """Of times. ns, us, ms, s have any origin; `unix` is whichever the digits mean, or RFC 3339; `rfc3339` is one clock
+    for all runs, so their order is known."""
     values: dict[str | int, str | int | float] = Field(default={})
     """Maps what the column contains to what it means."""
 
@@ -51,37 +55,53 @@ class Samples(Strict):
     """How to read the files."""
 
     reads: str | None = None
-    """A schema whose `samples` these complete."""
+    """Take `samples` of another schema, such as `oha`, except its `levels`, `file_name`, `run` and `block`."""
     format: Format = "csv"
+    """`jsonl`: one object a line, nested fields named `data.tags.status`. The last four are what these tools write."""
     rows: Literal["requests", "runs"] = "requests"
-    """runs: each row is a run of its own, and rows are in the order of measurement."""
+    """`runs`: each row is a run of one request, and the rows of one file are in the order of measurement where they
+    have no times."""
     redirects: Redirects = "failed"
-    """How to count answers that redirect the client."""
+    """How to count answers 3xx except 304."""
     header: list[str] | None = None
     """Names of the columns of a file that has no header line."""
     where: dict[str, str] = Field(default={})
     """Only rows with these values are requests."""
     file_name: list[str] = Field(default=[])
-    """Patterns of the file's name without its ending, as `{protocol}-{block}`: each name in braces is a column."""
+    """Patterns of the file's name without its ending, `"{protocol}-{block}"`; names in braces become columns; the first
+    match wins."""
     start: ColumnSource | None = None
+    """With `end`, or `latency` alone."""
     end: ColumnSource | None = None
+    """The same units as `start`."""
     latency: ColumnSource | None = None
+    """From the request's start. Required unless there are `start` and `end`."""
     ttfb: ColumnSource | None = None
+    """From the request's start."""
     status: ColumnSource
+    """HTTP status, also as `200 OK`; below 100, empty or another text: no answer. 200 to 299 is a success."""
     bytes_up: ColumnSource | None = None
+    """Body bytes."""
     bytes_down: ColumnSource | None = None
+    """Body bytes."""
     protocol: ColumnSource | None = None
+    """h1, h2, h3 as negotiated."""
     error: ColumnSource | None = None
+    """Text; empty: none."""
     succeeded: ColumnSource | None = None
-    """Whether the tool counted the request as a success."""
+    """True or false, yes or no, 1 or 0, ok or ko; empty: not known. False makes an answer a failure."""
     phase: ColumnSource | None = None
+    """cold, warmup, warm. Without it all are warm."""
     tls: ColumnSource | None = None
+    """1.0 to 1.3, or `none`; empty: not known."""
     resumed: ColumnSource | None = None
-    """Whether the request's connection resumed an earlier session: yes or no."""
+    """Whether the request's connection resumed an earlier session: yes or no, 1 or 0; empty: not known."""
     levels: dict[str, ColumnSource] = Field(default={})
-    """Factor to the source of its level."""
+    """The level's name, for each factor."""
     run: ColumnSource | None = None
+    """Any label."""
     block: ColumnSource | None = None
+    """Any label."""
 
     @field_validator("file_name")
     @classmethod

@@ -1,7 +1,14 @@
 """The matrix: every client against every server over each protocol, with a real trial for each method.
 
 Results are stored in the matrix's folder, so that a stopped run can continue, and a run after changes repeats only
-what has changed.
+what has changed. The folder has `journal.jsonl`, `tls/`, `matrix.html`, and the trials that failed in
+`trials/<server>-<client>-<protocol>-<method>/`. The journal's first event is {"event": "matrix", "h123": "matrix/1"}.
+{"event": "run", "version", "machine"} begins a run, and each pairing that both sides declare leaves an event `cell`.
+The last one of a pairing counts, as long as both fingerprints are still those of the subjects.
+
+A trial is GET or POST of 100 kB by 3 users, 2 requests each, over a plain veth pair. `pass`: valid, and every request
+answered whole over the requested protocol. `unsupported`: one side does not declare the method. Otherwise `fail`, also
+where a side exits with 127. A pairing fails if one of its methods does, and the next run tries it again.
 """
 
 import shutil
@@ -80,7 +87,7 @@ class Cell:
 
 
 class MatrixFolder:
-    """A matrix on disk (docs/contracts/matrix.md): its journal, certificate, and the trials that failed."""
+    """A matrix on disk: its journal, certificate, and the trials that failed."""
 
     def __init__(self, path: Path, subjects: Mapping[str, Subject]) -> None:
         check_name(path)

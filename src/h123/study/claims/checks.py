@@ -15,7 +15,7 @@ Sample = Annotated[StrictInt, Field(ge=1, le=500)]
 
 
 class RateCheck(Strict):
-    """Requests a second of a size, over a link."""
+    """Requests a second of a size, over a link. Holds if rps x size x 8 <= link."""
 
     check: Literal["rate-within-link"]
     rps: Positive
@@ -24,7 +24,7 @@ class RateCheck(Strict):
 
 
 class TransferCheck(Strict):
-    """One request's body in its time, over a link that `users` share."""
+    """One request's body in its time, over a link that `users` share. Holds if users x size x 8 / time <= link."""
 
     check: Literal["transfer-within-link"]
     size: Annotated[Size, Field(gt=0)]
@@ -34,7 +34,8 @@ class TransferCheck(Strict):
 
 
 class LittleCheck(Strict):
-    """Requests a second, with a number of requests in flight over a round trip."""
+    """Requests a second, with a number of requests in flight over a round trip. Holds if rps <= in_flight /
+    round_trip."""
 
     check: Literal["requests-within-littles-law"]
     rps: Positive
@@ -43,7 +44,8 @@ class LittleCheck(Strict):
 
 
 class CountCheck(Strict):
-    """Requests a second of a run that makes a number of requests in its time and no more."""
+    """Requests a second of a run that makes a number of requests in its time and no more. Holds if rps <= requests /
+    time."""
 
     check: Literal["rate-within-count"]
     rps: Positive
@@ -52,7 +54,7 @@ class CountCheck(Strict):
 
 
 class RoundTripsCheck(Strict):
-    """A time that must contain a number of round trips."""
+    """A time that must contain a number of round trips. Holds if time >= trips x round_trip."""
 
     check: Literal["time-above-round-trips"]
     time: Annotated[Duration, Field(gt=0)]
@@ -61,7 +63,8 @@ class RoundTripsCheck(Strict):
 
 
 class ProductCheck(Strict):
-    """A figure that follows from others by multiplication."""
+    """A figure that follows from others by multiplication. Holds if the product of the factors is the printed
+    figure."""
 
     check: Literal["product"]
     factors: Annotated[list[Positive], Field(min_length=2)]
@@ -70,7 +73,7 @@ class ProductCheck(Strict):
 
 
 class WorkCheck(Strict):
-    """Work at a rate, each unit with a processor time, on a number of cores."""
+    """Work at a rate, each unit with a processor time, on a number of cores. Holds if per_second x each <= cores."""
 
     check: Literal["work-within-cores"]
     per_second: Positive
@@ -79,7 +82,8 @@ class WorkCheck(Strict):
 
 
 class PercentageCheck(Strict):
-    """The change from one figure to another, compared with the printed percentage: `-31.2` for 31.2 % lower."""
+    """The change from one figure to another, compared with the printed percentage: `-31.2` for 31.2 % lower. Holds if
+    after / before - 1 is the printed percentage, as far as the figures' last digits allow."""
 
     check: Literal["percentage"]
     before: Positive
@@ -90,7 +94,7 @@ class PercentageCheck(Strict):
 
 
 class RankBiserialCheck(Strict):
-    """A rank-biserial correlation of two groups."""
+    """A rank-biserial correlation of two groups. Holds if 1 - 2 U / (n m) can take the printed value, ties included."""
 
     check: Literal["rank-biserial"]
     first: Sample
@@ -100,7 +104,8 @@ class RankBiserialCheck(Strict):
 
 
 class SmallestPCheck(Strict):
-    """Two groups, and a level at which the source says that Mann-Whitney's exact two-sided test rejects."""
+    """Two groups, and a level at which the source says that Mann-Whitney's exact two-sided test rejects. Holds if 2 /
+    C(n + m, n) <= alpha."""
 
     check: Literal["smallest-p"]
     first: Sample
@@ -109,7 +114,7 @@ class SmallestPCheck(Strict):
 
 
 class ManyTestsCheck(Strict):
-    """Tests without a correction for their number, each at a level."""
+    """Tests without a correction for their number, each at a level. Holds if 1 - (1 - alpha)^tests <= alpha."""
 
     check: Literal["tests-uncorrected"]
     tests: Annotated[StrictInt, Field(ge=1)]
@@ -117,7 +122,8 @@ class ManyTestsCheck(Strict):
 
 
 class OneNumberCheck(Strict):
-    """The times of two sides, and their rates, which the source reports as two findings."""
+    """The times of two sides, and their rates, which the source reports as two findings. Holds if the ratio of the
+    rates is not the inverse ratio of the times, which would make them one observation."""
 
     check: Literal["two-numbers"]
     times: Annotated[list[Positive], Field(min_length=2, max_length=2)]
@@ -127,7 +133,7 @@ class OneNumberCheck(Strict):
 
 
 class TlsCheck(Strict):
-    """A version of TLS under a version of HTTP."""
+    """A version of TLS under a version of HTTP. Holds if it is not HTTP/3 over TLS 1.2."""
 
     check: Literal["tls-version"]
     protocol: Literal["h1", "h2", "h3"]

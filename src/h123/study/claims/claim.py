@@ -19,6 +19,7 @@ class Claim(Strict):
     """The fields of every claim."""
 
     id: Annotated[str, Field(pattern=r"^[A-Z][0-9]+[a-z]?$")]
+    """Such as C01 or C01a."""
     source: str | None = None
     """The source of this claim, where the file quotes several works."""
     quotation: Annotated[str, Field(min_length=1)] | None = None
@@ -28,11 +29,15 @@ class Claim(Strict):
     summary: Annotated[str, Field(min_length=1)] | None = None
     """The claim in our words, where several works say it in theirs."""
     metric: str
+    """For a claim with `cells`, one that h123 measures."""
     a: str | None = None
+    """A level of the compared factor."""
     b: str | None = None
+    """The level that it is compared with."""
     direction: Literal["lower", "higher", "equivalent", "not higher", "not lower", "none"]
     """How the source says that a compares with b."""
     checks: list[Annotated[Check, Field(discriminator="check")]] = Field(default=[])
+    """Figures that arithmetic or physics can judge."""
 
     @model_validator(mode="after")
     def _check_wording(self) -> "Claim":
@@ -57,11 +62,14 @@ class WordedClaim(Claim):
     """A claim that no campaign can decide alone. Its condition, size and rule are words for a person."""
 
     condition: dict[str, Any] = Field(default={})
+    """Any keys."""
     estimand: str
     size: str | None = None
+    """As printed."""
     rule: Annotated[str, Field(min_length=1)] | None = None
-    """The rule that decides it, or that would."""
+    """What decides it, or would. `arithmetic`: its checks do."""
     known: DocumentEvidence | None = None
+    """A public document that decides it: `{verdict: confirmed, by: ...}`."""
     untestable: Annotated[str, Field(min_length=1)] | None = None
     """Why only its authors could decide it."""
 
@@ -84,10 +92,13 @@ class MeasurableClaim(Claim):
     """A claim about a metric in cells of the ledger's study. A campaign decides it by the rule of all such claims."""
 
     metric: MetricName
+    """One that h123 measures."""
     a: str
+    """A level of the study's compared factor."""
     b: str | None = None
-    """Levels of the study's compared factor. Without `b` the claim is about a in `cells` over a in `against`."""
+    """Another one. Without it the claim is about a in `cells` over a in `against`."""
     direction: Literal["lower", "higher", "equivalent", "not higher", "not lower"]
+    """Of a relative to b."""
     size: Change | None = None
     """a / b - 1 as claimed, if the claim says how much."""
     margin: Annotated[Share, Field(gt=0, lt=1)] | None = None

@@ -33,6 +33,7 @@ class Ledger(Strict):
     """One file of claims."""
 
     source: Publication
+    """`{title, where}`."""
     study: str | None = None
     """The study whose campaigns can decide these claims: in the file its name or its file, here its name."""
     claims: list[AnyClaim] = Field(min_length=1)

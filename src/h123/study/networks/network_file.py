@@ -194,16 +194,30 @@ class DirectionFile(Strict):
     """One direction. A field that is left out has no effect on packets."""
 
     delay: Delay = 0
+    """One way."""
     jitter: JitterFile | None = None
+    """`{spread: 5ms, distribution: normal, keep_order: true}`."""
     rate: BitRate | None = None
+    """Of the bottleneck."""
     trace: Annotated[list[int] | None, BeforeValidator(_read_trace)] = None
+    """A file in place of a rate (Mahimahi): one millisecond timestamp a line, each an opportunity to deliver 1500
+    bytes; repeated."""
     queue: Annotated[resolved.Queue | None, BeforeValidator(_read_queue)] = None
+    """Bytes, packets (`64p`) or time (`50ms`). Required where there is a rate, also one that a change brings."""
     loss: LossFile | None = None
+    """A share; `{bad_after: p, good_after: r, loss_good: 0, loss_bad: 1}` (Gilbert-Elliott); or `{packets: [3,
+    17]}`."""
     blackouts: list[tuple[Duration, Duration]] | None = None
+    """`[[1s, 1.5s]]`, in order and apart."""
     duplicate: Share | None = None
+    """Packets that arrive twice."""
     reorder: ReorderFile | None = None
+    """`{share: 1%, ahead: 10ms}`."""
     udp: Annotated[resolved.Udp | None, BeforeValidator(_read_udp)] = None
+    """`pass`; `drop`, silently; `reject`, with ICMP port unreachable; or a rate such as `1Mbit/s`: what comes sooner is
+    dropped, except what 100 ms of silence have saved."""
     changes: list[ChangeFile] | None = None
+    """`[{at: 5s, rate: 2Mbit/s, delay: 50ms, loss: 1%, udp: drop}]`, in order."""
 
     @model_validator(mode="after")
     def _makes_sense(self) -> "DirectionFile":
@@ -273,8 +287,11 @@ class MoveFile(Strict):
     """`{at: 2s, new: address, overlap: 200ms}`: from then on the client is seen elsewhere."""
 
     at: Duration
+    """From the beginning of the client's run."""
     new: Literal["port", "address"]
+    """`port`: a new port for each flow (NAT rebinding). `address`: a new address and new ports."""
     overlap: Duration = 0
+    """How long packets to the old place still arrive."""
 
     def resolve(self) -> resolved.Move:
         """Convert it to the lab's form."""
@@ -285,7 +302,9 @@ class TrafficFile(Strict):
     """`{tcp: 4}` for a number of bulk transfers, or `{udp: 30Mbit/s}` for a constant stream."""
 
     tcp: Annotated[StrictInt, Field(ge=1, le=MOST_CONNECTIONS)] | None = None
+    """So many connections of Linux's TCP with CUBIC that always have data."""
     udp: Annotated[BitRate, Field(ge=LEAST_STREAM, le=MOST_STREAM)] | None = None
+    """Full packets at equal distances."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> "TrafficFile":
@@ -304,7 +323,9 @@ class CrossFile(Strict):
     up: TrafficFile | None = None
     down: TrafficFile | None = None
     ahead: Annotated[Duration, Field(le=LONGEST_AHEAD)] = 1_000_000_000
+    """How long before the client it begins."""
     spread: Duration = 0
+    """It begins up to so much earlier, at a moment that seed and block decide, the same for all compared levels."""
 
     @model_validator(mode="after")
     def _some_way(self) -> "CrossFile":
@@ -327,12 +348,19 @@ class NetworkFile(Strict):
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=40)]
     title: str
+    """For people."""
     both: DirectionFile | None = None
+    """Two equal directions."""
     up: DirectionFile | None = None
+    """Client to server."""
     down: DirectionFile | None = None
+    """Server to client."""
     moves: list[MoveFile] = Field(default=[], max_length=MOST_MOVES)
+    """From then on the client is seen elsewhere."""
     cross: CrossFile | None = None
+    """What other hosts send through the same queue."""
     unshaped: StrictBool = False
+    """A plain veth pair."""
 
     @model_validator(mode="after")
     def _moves_in_order(self) -> "NetworkFile":
