@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import re
+import sys
 from types import ModuleType
 from typing import Any
 
@@ -17,6 +18,7 @@ from h123.study.parameters import PARAMETER_NAMES
 
 
 def _tool() -> ModuleType:
+    sys.path.append(str(project_root() / "tools"))
     spec = importlib.util.spec_from_file_location("reference", project_root() / "tools/reference.py")
     assert spec
     assert spec.loader
