@@ -235,8 +235,17 @@ def _keys(models: _Models) -> Iterator[str]:
             values = _values(field.annotation, annotation)
             if "number" in values:
                 values += _limits(field) or _limits(field.annotation)
+            inner = [each.__doc__ or "" for each in _models(field.annotation)]
+            meaning = meaning or (inner[0] if len(inner) == 1 else "")
             yield f"| `{key}` | {cell(values)} | {_default(field, annotation)} | {cell(meaning)} |"
         yield ""
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    """Return the models in a type."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for each in get_args(annotation) for model in _models(each)]
 
 
 def _own_fields(model: type[BaseModel]) -> dict[str, tuple[str, str]]:

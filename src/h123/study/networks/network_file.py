@@ -196,7 +196,6 @@ class DirectionFile(Strict):
     delay: Delay = 0
     """One way."""
     jitter: JitterFile | None = None
-    """`{spread: 5ms, distribution: normal, keep_order: true}`."""
     rate: BitRate | None = None
     """Of the bottleneck."""
     trace: Annotated[list[int] | None, BeforeValidator(_read_trace)] = None
@@ -212,7 +211,6 @@ class DirectionFile(Strict):
     duplicate: Share | None = None
     """Packets that arrive twice."""
     reorder: ReorderFile | None = None
-    """`{share: 1%, ahead: 10ms}`."""
     udp: Annotated[resolved.Udp | None, BeforeValidator(_read_udp)] = None
     """`pass`; `drop`, silently; `reject`, with ICMP port unreachable; or a rate such as `1Mbit/s`: what comes sooner is
     dropped, except what 100 ms of silence have saved."""
@@ -348,7 +346,6 @@ class NetworkFile(Strict):
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=40)]
     title: str
-    """For people."""
     both: DirectionFile | None = None
     """Two equal directions."""
     up: DirectionFile | None = None
@@ -356,9 +353,7 @@ class NetworkFile(Strict):
     down: DirectionFile | None = None
     """Server to client."""
     moves: list[MoveFile] = Field(default=[], max_length=MOST_MOVES)
-    """From then on the client is seen elsewhere."""
     cross: CrossFile | None = None
-    """What other hosts send through the same queue."""
     unshaped: StrictBool = False
     """A plain veth pair."""
 
