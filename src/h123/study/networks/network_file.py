@@ -212,7 +212,7 @@ class DirectionFile(Strict):
     """Packets that arrive twice."""
     reorder: ReorderFile | None = None
     udp: Annotated[resolved.Udp | None, BeforeValidator(_read_udp)] = None
-    """`pass`; `drop`, silently; `reject`, with ICMP port unreachable; or a rate such as `1Mbit/s`: what comes sooner is
+    """`pass`; `drop`, silently; `reject`, with ICMP port unreachable; or a rate such as `1Mbit/s`: what comes faster is
     dropped, except what 100 ms of silence have saved."""
     changes: list[ChangeFile] | None = None
     """`[{at: 5s, rate: 2Mbit/s, delay: 50ms, loss: 1%, udp: drop}]`, in order."""
