@@ -1,14 +1,17 @@
 """Shards on the command line: what is said of them, what is refused, and which commands take a joined campaign."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from campaign.shard_copies import cut
+from campaign.test_runner import STUDY
 from cli.conftest import Tool
 from h123.documents.shard import Shard
 from h123.store import CampaignFolder
+from h123.virtual import installed_kernel
 from synthetic import NETWORKS, Scenario, make_campaign
 
 WHOLE = Scenario(blocks=6, protocols=("h2", "h3"), pairs=("h3/h2",), networks={"poor": NETWORKS["poor"]})
@@ -54,6 +57,37 @@ def test_commands_take_a_joined_campaign(h123: Tool, whole: CampaignFolder) -> N
     ):
         done = h123(*command)
         assert done.returncode == 0, (command, done.stderr)
+
+
+@pytest.mark.heavy
+def test_commands_take_virtual_shards_that_were_joined(h123: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the lab's trials: each shard has run one of the other's too."""
+    if installed_kernel() is None:
+        pytest.skip("the virtual kernel is not installed")
+    study = (
+        STUDY.replace("[h1, h2, h3]", "[h2, h3]").replace("[lan, poor]", "[poor]").replace("size: 1kB", "size: 50kB")
+    )
+    (h123.folder / "study.yaml").write_text(study)
+    run = ["run", "study.yaml", "--clock", "virtual"]
+    for k in ("1", "2"):
+        monkeypatch.setenv("H123_MACHINE", f"machine{k}")
+        assert h123(*run, "--shard", f"{k}/2", "--out", f"s{k}").returncode == 0
+    done = h123("join", "s1", "s2", "--out", "c")
+    assert done.returncode == 0, done.stderr
+    assert h123(*run, "--out", "whole").returncode == 0
+    trial = next(path.name for path in (h123.folder / "c/trials").iterdir() if path.name.startswith("b02"))
+    for command, said in (
+        (["analyse", "c", "--details"], "2 virtual trials ran on a second machine too"),
+        (["diff", "whole", "c"], "after: c"),
+        (["why", "c"], "HTTP/3"),
+        (["gate", "c", "--fail-if", "latency h3/h2 > 9", "--by", "estimate"], "latency h3/h2"),
+        (["show", "c", trial], "show"),
+    ):
+        done = h123(*command)
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+        assert said in words(done.stdout + done.stderr), command
+    whole, parts = (json.loads((h123.folder / name / "verdicts.json").read_text()) for name in ("whole", "c"))
+    assert whole["comparisons"] == parts["comparisons"]
 
 
 def test_a_foreign_shard_is_refused_with_its_file_and_the_difference(h123: Tool, whole: CampaignFolder) -> None:

@@ -20,6 +20,8 @@ class Assignee:
     jobs: Jobs
     order: int | None = None
     """The number of its present order."""
+    second_run: bool = False
+    """Whether that is a trial of another machine, to compare."""
     waiting: list[PlannedTrial] = field(default_factory=list)
     running: dict[str, PlannedTrial] = field(default_factory=dict)
     """Running trials by the attempt's name."""
@@ -37,7 +39,7 @@ class Assignee:
 
     def rest(self) -> None:
         """Note that its order is done."""
-        self.order, self.waiting, self.running = None, [], {}
+        self.order, self.second_run, self.waiting, self.running = None, False, [], {}
 
 
 class BlockAssignment:

@@ -9,6 +9,7 @@ from h123.base.paths import typed
 from h123.campaign.block_assignment import Assignee, BlockAssignment
 from h123.campaign.campaign import Campaign
 from h123.campaign.interim import Interim
+from h123.campaign.second_runs import SecondRuns
 from h123.catalogue import OwnSubject, fingerprint
 from h123.documents import read_document
 from h123.documents.events import supersede
@@ -29,7 +30,7 @@ from h123.execution import (
     retry_policy,
 )
 from h123.execution.jobs import Forecast
-from h123.execution.order import Policy, history
+from h123.execution.order import PastAttempt, Policy, history
 from h123.execution.retry_policy import (
     HOPELESS_AFTER,
     LiveAttempt,
@@ -74,6 +75,7 @@ class Scheduler:
         self._late_s: float | None = None
         assignees = [assignee for machine in machines if (assignee := assignee_of(machine))]
         self._assignment = BlockAssignment(campaign.plan.blocks, assignees, attempts, grows=pool.grows)
+        self._second_runs = SecondRuns(campaign, attempts)
         self._last_loss: MachineLost | None = None
         """Why no machine is left. None: there is one."""
         self._orders = 0
@@ -101,6 +103,10 @@ class Scheduler:
             return
         assignee = next(a for a in self._assignment.assignees if a.machine.name == event.machine)
         match event:
+            case Started() if assignee.second_run:
+                self._display.say(f"{event.trial} runs again on {event.machine}, to compare", self._standing())
+            case AttemptDone() if assignee.second_run:
+                self._second_runs.take(event, self._pool)
             case Started():
                 assignee.begin(event.name, self._planned[event.trial])
                 self._repeating_s = event.repeating_s
@@ -111,7 +117,7 @@ class Scheduler:
                 self._end(event, assignee)
             case BlockDone():
                 assignee.rest()
-                self._assign(assignee)
+                self._assign_all()
             case MachineLost():
                 self._assignment.lose(event)
                 if not self._assignment.assignees:
@@ -143,27 +149,36 @@ class Scheduler:
         blocks = [self._blocks[number] for number in numbers]
         for event in moved:
             self._campaign.folder.append(event)
-            history = [attempt for t in blocks[numbers.index(event["block"])] for attempt in self._attempts[t.id]]
-            supersede(history, event)
-            forgive(history)
+            earlier = [attempt for t in blocks[numbers.index(event["block"])] for attempt in self._attempts[t.id]]
+            supersede(earlier, event)
+            forgive(earlier)
             self._display.say(
                 f"block {event['block']} is done again in {event['place']}: {event['why']}", self._standing()
             )
         if blocks:
-            self._orders += 1
-            assignee.order = self._orders
             assignee.waiting = [t for t in assignee.jobs.order(blocks) if not settled(self._attempts[t.id])]
-            order, uploads = self._order(assignee, blocks), self._campaign.folder.uploads
-            self._pool.submit(assignee.machine, order, dict.fromkeys(order.roots, uploads))
+            past = {trial.id: history(self._attempts[trial.id]) for block in blocks for trial in block}
+            self._submit(assignee, blocks, past)
+        elif trial := self._second_runs.trial_for(assignee.machine.name):
+            assignee.second_run = True
+            self._submit(assignee, [self._second_runs.block(trial)], self._second_runs.history(trial))
 
-    def _order(self, assignee: Assignee, blocks: list[list[PlannedTrial]]) -> BlockOrder:
+    def _submit(self, assignee: Assignee, blocks: list[list[PlannedTrial]], past: dict[str, list[PastAttempt]]) -> None:
+        self._orders += 1
+        assignee.order = self._orders
+        order, uploads = self._order(assignee, blocks, past), self._campaign.folder.uploads
+        self._pool.submit(assignee.machine, order, dict.fromkeys(order.roots, uploads))
+
+    def _order(
+        self, assignee: Assignee, blocks: list[list[PlannedTrial]], past: dict[str, list[PastAttempt]]
+    ) -> BlockOrder:
         folder, study, subjects = self._campaign.folder, self._campaign.plan.study, self._campaign.subjects.values()
         compare = study.compare
         return BlockOrder(
             number=self._orders,
             seed=folder.seed,
             blocks=blocks,
-            history={trial.id: history(self._attempts[trial.id]) for block in blocks for trial in block},
+            history=past,
             networks={name: network.resolved() for name, network in study.networks.items()},
             servers=dict(study.servers),
             subjects={s.name: fingerprint(s) for s in subjects if not isinstance(s, OwnSubject)},

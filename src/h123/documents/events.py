@@ -118,6 +118,18 @@ class BlockMove(TypedDict):
 
 
 @with_config(STRICT)
+class SecondRun(TypedDict):
+    """A virtual trial was executed on a second machine too, and must have done the same. It counts for nothing else."""
+
+    event: Literal["second-run"]
+    trial: TrialName
+    place: PlaceName
+    """The second machine."""
+    files: dict[str, Digest]
+    """The digests of the files that say what the trial did."""
+
+
+@with_config(STRICT)
 class CampaignStep(TypedDict):
     """A step of a campaign: it began, resumed, got another machine, was interrupted, ended, or tries failed trials
     again."""
@@ -147,11 +159,12 @@ class ShardJoined(TypedDict):
     """The machines that ran them, as they were then."""
 
 
-Happening = AttemptFacts | InterimLook | SampleImport | BlockMove | CampaignStep | ShardJoined
+Happening = AttemptFacts | InterimLook | SampleImport | BlockMove | SecondRun | CampaignStep | ShardJoined
 """An event before the journal adds the time."""
-Event = TrialEvent | InterimLook | SampleImport | BlockMove | CampaignStep | ShardJoined
+Event = TrialEvent | InterimLook | SampleImport | BlockMove | SecondRun | CampaignStep | ShardJoined
 """An event of the journal, with its time."""
 _HELD: dict[str, TypeAdapter[Any]] = {"trial": TypeAdapter(TrialEvent), "moved": TypeAdapter(BlockMove)}
+_HELD["second-run"] = TypeAdapter(SecondRun)
 _HELD |= {"look": TypeAdapter(InterimLook), "import": TypeAdapter(SampleImport), "shard": TypeAdapter(ShardJoined)}
 _HELD |= dict.fromkeys(get_args(CampaignStep.__annotations__["event"]), TypeAdapter(CampaignStep))
 """The shape of each event. What a later version adds has none, and is passed over."""

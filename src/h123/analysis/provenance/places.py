@@ -43,9 +43,21 @@ def _row(name: str, attempts: Sequence[Attempt], facts: dict[str, MachineFacts])
     return {"name": name, "blocks": blocks, "trials": len(mine), "machine": facts.get(name, {})}
 
 
+def _compared(events: Sequence[Event]) -> list[Event]:
+    """The second runs of trials that the campaign has from another machine."""
+    homes = {event["trial"]: event.get("place") for event in events if event["event"] == "trial" and event["valid"]}
+    return [
+        event
+        for event in events
+        if event["event"] == "second-run" and homes.get(event["trial"], event["place"]) != event["place"]
+    ]
+
+
 class PlacesPart(TypedDict):
     places: NotRequired[Sequence[PlaceRow]]
     """Absent where there was one machine."""
+    second_runs: NotRequired[int]
+    """Virtual trials that ran on a second machine too, and did the same to the byte. Absent where there is none."""
     privileges: NotRequired[Sequence[Privileges]]
     """The privileges that trials ran with. Absent where an earlier h123 began the campaign, always as root."""
 
@@ -53,6 +65,8 @@ class PlacesPart(TypedDict):
 def _compute(case: Case) -> PlacesPart:
     part: PlacesPart = {"places": places(case.measured.attempts, case.facts.events)}
     privileges = sorted({had for facts in _facts(case.facts.events).values() if (had := facts.get("privileges"))})
+    if compared := len(_compared(case.facts.events)):
+        part["second_runs"] = compared
     return {**part, "privileges": privileges} if privileges else part
 
 

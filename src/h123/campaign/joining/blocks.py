@@ -1,13 +1,12 @@
 """The blocks that a folder has: each with its history, and whether anything is left to do of it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from h123.base.errors import UserError
 from h123.base.paths import typed
-from h123.documents.campaign_file import MachineFacts
-from h123.documents.events import BlockMove, Event, TrialEvent, superseded
+from h123.documents.events import BlockMove, TrialEvent, superseded
 from h123.execution.retry_policy import LiveAttempt, given_up, usable
 from h123.store import CampaignFolder
 from h123.study import Plan, PlannedTrial
@@ -89,12 +88,3 @@ def require_seals(folder: CampaignFolder) -> None:
                 f"  h123 run --out {typed(folder.path)}",
                 status=1,
             )
-
-
-def machines(events: Iterable[Event]) -> dict[str, MachineFacts]:
-    """What the journal tells of each place, as it was last."""
-    facts = dict[str, MachineFacts]()
-    for event in events:
-        if event["event"] in ("campaign", "resume", "joined", "shard"):
-            facts |= event.get("places", {})
-    return facts

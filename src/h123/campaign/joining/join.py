@@ -12,10 +12,12 @@ from pathlib import Path
 from h123.base.errors import UserError
 from h123.base.files.durable import sync_tree
 from h123.base.paths import real, typed
-from h123.campaign.joining.blocks import History, RunBlock, machines, require_seals, run_blocks
+from h123.campaign.joining.blocks import History, RunBlock, require_seals, run_blocks
 from h123.campaign.joining.doubles import require_same
 from h123.campaign.joining.kinship import require_kin
-from h123.documents.events import TrialEvent
+from h123.campaign.sameness import machines
+from h123.campaign.second_runs import require_same as require_same_again
+from h123.documents.events import SecondRun, TrialEvent
 from h123.documents.shard import Shard
 from h123.store import CampaignFolder, check_new, seal
 from h123.study import Plan, Study, make_plan
@@ -59,6 +61,7 @@ def join_shards(shards: Sequence[Path], out: Path, report: Callable[[str], None]
     mine = run_blocks(campaign, plan) if campaign else {}
     theirs = [run_blocks(folder, plan) for folder in begun]
     chosen = _choose(mine, [block for blocks in theirs for block in blocks.values()])
+    second_runs = _second_runs(folders, {**mine, **chosen}, plan)
     if campaign is None:
         check_new(out)
         campaign = _create(out, min(begun, key=lambda folder: folder.created), plan)
@@ -67,6 +70,7 @@ def join_shards(shards: Sequence[Path], out: Path, report: Callable[[str], None]
             campaign.set_blocks(plan.planned)
         added = _add(campaign, mine, chosen, report)
         _carry_looks(campaign, begun)
+        _carry_second_runs(campaign, second_runs)
     final = run_blocks(campaign, plan)
     missing = [n for n in range(1, plan.planned + 1) if n not in final or not final[n].finished]
     unfinished = {
@@ -129,6 +133,20 @@ def _require_finished(block: RunBlock) -> None:
             f"{block.folder.path} has begun block {block.number} itself ({block.done} of {len(block.trials)} trials)",
             remedy=f"finish it, and join again: h123 run --out {path}\nor join the shards into a new folder (--out)",
         )
+
+
+def _second_runs(folders: Iterable[CampaignFolder], blocks: Mapping[int, RunBlock], plan: Plan) -> list[SecondRun]:
+    """All. Raises UserError where one did not do the same as the block's own trial."""
+    trials, found = {trial.id: trial for trial in plan.trials()}, list[SecondRun]()
+    for folder in folders:
+        for event in folder.events():
+            if event["event"] != "second-run" or event["trial"] not in trials:
+                continue
+            found.append(event)
+            trial = trials[event["trial"]]
+            if block := blocks.get(trial.block):
+                require_same_again(folder, event, block.folder, block.standing(trial))
+    return found
 
 
 def _create(out: Path, first: CampaignFolder, plan: Plan) -> CampaignFolder:
@@ -202,6 +220,15 @@ def _copy(folder: CampaignFolder, campaign: CampaignFolder, event: TrialEvent) -
     shutil.copytree(source, arrived, symlinks=True)
     sync_tree(arrived)
     campaign.take_in(arrived, event, sealed)
+
+
+def _carry_second_runs(campaign: CampaignFolder, second_runs: Iterable[SecondRun]) -> None:
+    """What shards executed of others', which later joins compare with the blocks that they add."""
+    known = {(event["trial"], event["place"]) for event in campaign.events() if event["event"] == "second-run"}
+    for event in second_runs:
+        if (event["trial"], event["place"]) not in known:
+            known.add((event["trial"], event["place"]))
+            campaign.append(event)
 
 
 def _carry_looks(campaign: CampaignFolder, shards: Iterable[CampaignFolder]) -> None:

@@ -19,6 +19,9 @@ def place_lines(verdicts: PlacesPart) -> list[str]:
     """What a reader must know where trials ran without root, or on more than one machine."""
     had = [PRIVILEGES[name] for name in verdicts.get("privileges", []) if name != "root"]
     unprivileged = [f"trials ran {' and '.join(had)} (docs/without-root.md)"] if had else []
+    if compared := verdicts.get("second_runs"):
+        runs = "1 virtual trial ran" if compared == 1 else f"{compared} virtual trials ran"
+        unprivileged.append(f"{runs} on a second machine too, and did the same to the byte")
     rows = verdicts.get("places", [])
     if not rows:
         return unprivileged

@@ -1,0 +1,78 @@
+"""Two executions of a virtual trial on two machines: what must be the same, and what to say where it is not."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from h123.base.errors import UserError
+from h123.base.paths import typed
+from h123.documents import read_document
+from h123.documents.campaign_file import MachineFacts, Seal
+from h123.documents.events import AttemptFacts, Event, superseded
+from h123.store import CampaignFolder
+
+_OF_THE_MACHINE = ("event.json", "report.json", "trial.json")
+"""Files that name the machine and its processors, their time, and when the trial ran."""
+_LOGS = "logs/"
+"""What programs print, such as the time of day outside."""
+_NAMED = 4
+
+
+@dataclass(frozen=True)
+class Execution:
+    """An execution of a trial: where, and the digests of what it did."""
+
+    campaign: CampaignFolder
+    place: str
+    files: Mapping[str, str]
+
+    def machine(self) -> str:
+        """Kernel, processor and build of the machine."""
+        facts = machines(self.campaign.events()).get(self.place, self.campaign.machine)
+        system = f"{self.place or 'an unnamed machine'}, Linux {facts.get('kernel')} on {facts.get('cpu')}"
+        build = f"lab {facts.get('lab_build')} and virtual kernel {facts.get('virtual_kernel_build')}"
+        return f"{self.campaign.path}: {system}, h123 {self.campaign.version} with {build}"
+
+
+def executed(campaign: CampaignFolder, event: AttemptFacts) -> Execution:
+    """An attempt of the campaign."""
+    return Execution(campaign, event.get("place", ""), measured_files(campaign.attempt(event)))
+
+
+def measured_files(attempt: Path) -> dict[str, str]:
+    """The digests of the files in a sealed folder that say what the trial did."""
+    files = read_document(attempt / "seal.json", Seal).files
+    return {n: digest for n, digest in files.items() if n not in _OF_THE_MACHINE and not n.startswith(_LOGS)}
+
+
+def differences(one: Mapping[str, str], other: Mapping[str, str]) -> str | None:
+    """The files that differ, in words."""
+    names = sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
+    if not names:
+        return None
+    return f"{', '.join(names[:_NAMED])}{', ...' if len(names) > _NAMED else ''} differ"
+
+
+def unlike(what: str, trial: str, fault: str, runs: Sequence[Execution]) -> UserError:
+    """The error of a trial that did not do the same twice."""
+    verify = "\n".join(dict.fromkeys(f"  h123 verify {typed(run.campaign.path)} {trial}" for run in runs))
+    return UserError(
+        f"{what} was run twice under the virtual clock, and {trial} did not do the same: {fault}"
+        + "".join(f"\n  {run.machine()}" for run in runs),
+        remedy="a virtual trial does the same on every machine. See which of the two repeats itself there:\n" + verify,
+        status=1,
+    )
+
+
+def counted(attempts: Iterable[AttemptFacts]) -> AttemptFacts | None:
+    """The attempt that the analysis takes: nothing disturbs a virtual one, so the last valid one."""
+    return next((event for event in reversed([*attempts]) if event["valid"] and not superseded(event)), None)
+
+
+def machines(events: Iterable[Event]) -> dict[str, MachineFacts]:
+    """What the journal says of each place, as it was last."""
+    facts = dict[str, MachineFacts]()
+    for event in events:
+        if event["event"] in ("campaign", "resume", "joined", "shard"):
+            facts |= event.get("places", {})
+    return facts

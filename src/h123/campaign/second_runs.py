@@ -1,0 +1,119 @@
+"""Second runs: of each machine that runs virtual trials, one trial is executed on another machine too, and must do the
+same to the byte.
+
+Machines of one campaign compare at once. A shard executes a trial of another shard, and `h123 join` compares.
+"""
+
+import random
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+
+from h123.base.errors import UserError
+from h123.campaign.campaign import Campaign
+from h123.campaign.sameness import Execution, counted, differences, executed, measured_files, unlike
+from h123.documents.events import AttemptFacts, SecondRun
+from h123.execution import AttemptDone, Pool
+from h123.execution.order import PastAttempt
+from h123.execution.retry_policy import LiveAttempt
+from h123.store import CampaignFolder, seal
+from h123.study import PlannedTrial, make_plan
+
+
+class SecondRuns:
+    """Those of one run of a campaign."""
+
+    def __init__(self, campaign: Campaign, attempts: Mapping[str, Sequence[LiveAttempt]]) -> None:
+        self._campaign, self._attempts = campaign, attempts
+        plan = campaign.plan
+        self._trials = {trial.id: trial for trial in plan.trials()}
+        self._blocks = {block[0].block: block for block in plan.blocks}
+        done = [event for event in campaign.folder.events() if event["event"] == "second-run"]
+        self._compared = {home for event in done if (home := self._home(event["trial"]))}
+        """Machines of which a trial is executed elsewhere, or has been."""
+        self._foreign = None if done or not campaign.folder.shard else self._of_another_shard()
+
+    def trial_for(self, machine: str) -> PlannedTrial | None:
+        """The trial that this machine, which has nothing else to do, executes to compare. None: there is none."""
+        if self._foreign:
+            chosen, self._foreign = self._foreign, None
+            return chosen
+        finished: dict[str, list[str]] = {}
+        for name, trial in self._trials.items():
+            home = self._home(name)
+            if home not in (None, machine) and home not in self._compared and trial.parameters.clock == "virtual":
+                finished.setdefault(home or "", []).append(name)
+        if not finished:
+            return None
+        home = min(finished)
+        self._compared.add(home)
+        return self._trials[self._random(home).choice(finished[home])]
+
+    def block(self, trial: PlannedTrial) -> list[PlannedTrial]:
+        """The whole block of a trial: its place there decides how it runs."""
+        return self._blocks[trial.block]
+
+    def history(self, trial: PlannedTrial) -> dict[str, list[PastAttempt]]:
+        """As if the other trials of its block had run."""
+        past = {
+            other.id: PastAttempt(trial=other.id, attempt=1, block=other.block, position=0, valid=True, reasons=[])
+            for other in self.block(trial)
+            if other.id != trial.id
+        }
+        return {name: [attempt] for name, attempt in past.items()}
+
+    def take(self, attempt: AttemptDone, pool: Pool) -> None:
+        """An attempt has ended: it is journalled if it is valid. Raises UserError where it did not do the same."""
+        facts, folder = attempt.facts, pool.archive(attempt)
+        fault = seal.broken(folder, attempt.seal)
+        files = measured_files(folder) if not fault else {}
+        shutil.rmtree(folder)
+        if fault or not facts["valid"]:
+            return
+        event: SecondRun = {
+            "event": "second-run",
+            "trial": facts["trial"],
+            "place": attempt.machine,
+            "files": files,
+        }
+        require_same(self._campaign.folder, event, self._campaign.folder, self._attempts.get(facts["trial"], []))
+        self._campaign.folder.append(event)
+
+    def _home(self, trial: str) -> str | None:
+        """The machine of a trial's first attempt, if that counts. Later ones have the links checked first, so they do
+        not do the same."""
+        event = counted(self._attempts.get(trial, []))
+        return event.get("place") if event and event["attempt"] == 1 else None
+
+    def _of_another_shard(self) -> PlannedTrial | None:
+        """A trial of the first block after the shard's own first one that another shard has."""
+        plan, folder = self._campaign.plan, self._campaign.folder
+        whole = make_plan(plan.study, blocks=plan.planned, seed=plan.seed, level_filter=plan.level_filter)
+        first = min(self._blocks)
+        others = [block for block in whole.blocks if block[0].block not in self._blocks]
+        others.sort(key=lambda block: (block[0].block < first, block[0].block))
+        virtual = [trial for trial in (others[0] if others else []) if trial.parameters.clock == "virtual"]
+        if not virtual:
+            return None
+        self._blocks[others[0][0].block] = others[0]
+        return self._random(folder.shard.text if folder.shard else "").choice(virtual)
+
+    def _random(self, purpose: str) -> random.Random:
+        return random.Random(f"{self._campaign.folder.seed} second run {purpose}")
+
+
+def require_same(
+    theirs: CampaignFolder, event: SecondRun, mine: CampaignFolder, attempts: Iterable[AttemptFacts]
+) -> bool:
+    """Whether there is an attempt in `mine` to compare the second run in `theirs` with. Raises UserError where the two
+    did not do the same."""
+    first = counted(attempts)
+    if first is None or first["attempt"] != 1:
+        return False
+    one = executed(mine, first)
+    if fault := differences(one.files, event["files"]):
+        raise _unlike(event["trial"], fault, one, Execution(theirs, event["place"], event["files"]))
+    return True
+
+
+def _unlike(trial: str, fault: str, *runs: Execution) -> UserError:
+    return unlike("a trial", trial, fault, runs)
