@@ -26,7 +26,7 @@ factors:
   network: [poor]
 settings: {server: go, client: go, congestion: cubic, method: GET, size: 100kB, users: 2, requests: 20, clock: virtual}
 compare: {factor: protocol, pairs: [h3/h2], twin: h2, margin: 5%}
-blocks: 8
+blocks: 12
 seed: 7
 """
 

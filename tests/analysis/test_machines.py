@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
+from analysis.machine_campaigns import ODD, Machines, analysed
 from h123.analysis import analyse
 from h123.analysis.machines.rule import Measurement, departures, left_out
 from h123.analysis.machines.variance import spread
@@ -150,3 +152,36 @@ def test_one_machine_alone_changes_no_answer(differences: list[float], machines:
         estimate, theirs = test.estimate(0.95), SignedRank(rest).estimate(0.95)
         assert estimate.low <= theirs.low
         assert theirs.high <= estimate.high
+
+
+CAMPAIGNS = 100
+
+
+@pytest.mark.parametrize(
+    ("truth", "slow", "out"),
+    [
+        (Machines(), False, False),
+        (Machines(slow=1.5), True, False),
+        (Machines(slow=1.5, off=1.1), True, None),
+        (Machines(slow=1.5, off=1.5), True, True),
+    ],
+)
+def test_of_many_campaigns_few_err(truth: Machines, *, slow: bool, out: bool | None) -> None:
+    """`slow`: the odd machine is named. `out`: it is left out; None: now and then (bench/machines.py)."""
+    random = np.random.default_rng(11)
+    found = [analysed(truth, random) for _ in range(CAMPAIGNS)]
+    assert binomtest(sum(one.different for one in found), CAMPAIGNS, 0.05, alternative="greater").pvalue > 0.001
+    strangers = sum(bool(one.named("ratio", "twin") - ({ODD} if truth.off > 1 else set())) for one in found)
+    assert binomtest(strangers, CAMPAIGNS, 0.01, alternative="greater").pvalue > 0.001
+    assert (sum(ODD in one.named("level") | one.left_out for one in found) >= 95) is slow
+    if out is not None:
+        assert sum(ODD in one.left_out for one in found) in (range(95, 101) if out else range(5))
+    assert sum(analysed(truth, random, ratio=1.1).verdict == "slower" for _ in range(CAMPAIGNS)) >= 95
+
+
+def test_the_verdicts_of_the_other_three_stand() -> None:
+    truth = Machines(slow=1.5, off=1.5)
+    found = [analysed(truth, np.random.default_rng(seed), ratio) for seed in range(20) for ratio in (1.0, 1.2)]
+    assert {one.blocks for one in found} == {18}
+    assert {one.verdict for one in found[1::2]} == {"slower"}
+    assert sum(one.different for one in found[::2]) <= 4

@@ -25,23 +25,30 @@ def select(trials: TrialSet, plan: Plan) -> Selection:
     """The trials that count. All do where one machine ran them, and under the virtual clock, where machines cannot
     differ."""
     homes = {attempt.block: attempt.place for attempt in trials.attempts if attempt.place and not attempt.virtual}
-    machines = sorted(set(homes.values()))
-    if len(machines) < 2:
+    if len(set(homes.values())) < 2:
         return Selection(trials)
     question, twins = _question(trials, plan)
-    bound = math.log1p(plan.study.compare.margin)
+    found = differences(question, twins, homes, plan.study.compare.margin)
+    out = {row["machine"] for row in found if row["left_out"]}
+    counted = _without(trials, [block for block, home in homes.items() if home in out])
+    return Selection(counted, found, _spreads(question, homes), homes)
+
+
+def differences(
+    question: Sequence[PairedComparison],
+    twins: Sequence[PairedComparison],
+    homes: Mapping[int, str],
+    margin: float,
+) -> list[MachineDifference]:
+    """The machines that differ: by ratios and A/A pairs, the most certain first, then by values alone."""
+    machines, bound = set(homes.values()), math.log1p(margin)
     samples = [Measurement(_What(c, "ratio"), _ratios(c, homes)) for c in question]
     samples += [Measurement(_What(c, "twin"), _ratios(c, homes), zero=True) for c in twins]
     found = departures(samples, machines, bound)
     out = left_out((departure.machine for departure in found), Counter(homes.values()))
     levels = [Measurement(_What(c, "level"), _levels(c, homes)) for c in question]
-    slow = departures(levels, machines, bound)
-    return Selection(
-        _without(trials, [block for block, home in homes.items() if home in out]),
-        [*(_row(d, out) for d in found), *(_row(d, []) for d in slow)],
-        _spreads(question, homes),
-        homes,
-    )
+    by_values = departures(levels, machines - set(out), bound)
+    return [*(_row(departure, out) for departure in found), *(_row(departure, []) for departure in by_values)]
 
 
 def _question(trials: TrialSet, plan: Plan) -> tuple[list[PairedComparison], list[PairedComparison]]:
