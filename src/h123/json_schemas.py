@@ -49,7 +49,7 @@ DOCUMENTS: dict[str, Any] = {
     "verdicts": Verdicts,
     "workload": AnyWorkloadFile,
 }
-"""By the schema's name; the journal has an event a line."""
+"""Documents by the name of their schema; the journal has one event per line."""
 
 
 class _Described(GenerateJsonSchema):
@@ -115,7 +115,7 @@ def schemas() -> Iterator[tuple[str, str]]:
 
 
 def main(folder: Path) -> None:
-    """Write them all."""
+    """Write all schemas."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in schemas():
         (folder / name).write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Campaigns in notebooks and scripts: what was measured as Arrow tables, what was found as rows (docs/notebook.md)."""
+"""Campaigns in notebooks and scripts: measurements as Arrow tables, findings as rows (docs/notebook.md)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -36,9 +36,9 @@ def _advised() -> Iterator[None]:
 
 
 def open(path: str | PathLike[str]) -> "CampaignData":
-    """The campaign in a folder. All its files are held against their digests.
+    """Open the campaign in a folder. All its files are checked against their digests.
 
-    Raises UserError where it is no campaign, or where its plan or journal has changed since h123 wrote it. Trials whose
+    Raises UserError if it is no campaign, or if its plan or journal has changed since h123 wrote it. Trials whose
     files have changed are left out, as of every analysis, with a warning.
     """
     with _advised():
@@ -50,7 +50,7 @@ def open(path: str | PathLike[str]) -> "CampaignData":
 
 
 class CampaignData:
-    """A campaign to be read; nothing in its folder is changed. Made by `open`."""
+    """A campaign to read; nothing in its folder is changed. `open` makes it."""
 
     def __init__(self, folder: CampaignFolder) -> None:
         self._folder = folder
@@ -65,7 +65,7 @@ class CampaignData:
 
     @cached_property
     def study(self) -> Study:
-        """What was asked, with every parameter settled."""
+        """The study, with every parameter resolved."""
         with _advised():
             return Study.from_resolved(self._folder.study, self._folder.networks)
 
@@ -83,7 +83,7 @@ class CampaignData:
         return self._table("FROM whole.attempts WHERE analysed ORDER BY block, position, trial")
 
     def samples(self, where: str = "true", columns: Sequence[str] = ()) -> "pa.Table":
-        """The requests of these trials: a row each, with the trial's block and levels.
+        """The requests of these trials: one row each, with the trial's block and levels.
 
         `where` is a condition in DuckDB's SQL, such as `phase = 'warm' AND cell_network = 'poor'`; `columns` are those
         that are wanted, if not all. Raises UserError for what is none.
@@ -95,13 +95,13 @@ class CampaignData:
 
     @cached_property
     def verdicts(self) -> Verdicts:
-        """All that `h123 analyse` last found. Raises UserError where it has not been run."""
+        """All that `h123 analyse` last found. Raises UserError if it has not run."""
         with _advised():
             return read_verdicts(self._folder)
 
     @property
     def comparisons(self) -> Sequence[JudgedComparison]:
-        """The comparisons that the study asks for, with their verdicts, as `verdicts` has them; no A/A pairs."""
+        """The comparisons that the study asks for, with their verdicts, as in `verdicts`; without A/A pairs."""
         return [row for row in self.verdicts["comparisons"] if not row["twin"]]
 
     @cached_property

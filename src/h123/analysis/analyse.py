@@ -24,7 +24,7 @@ _LAST_DIGITS = 1e-9
 
 
 def analyse(folder: CampaignFolder) -> Verdicts:
-    """The content of verdicts.json, which is also written. The same folder gives the same bytes. Raises UserError."""
+    """Write verdicts.json and return its content. The same folder always gives the same bytes. Raises UserError."""
     with few_collections():
         return _analyse(folder)
 
@@ -46,7 +46,7 @@ def compute(case: Case) -> Verdicts:
 
 
 def is_current(verdicts: Verdicts, case: Case) -> bool:
-    """Whether this program comes to the same verdicts, apart from the last digits, the folder's present name, and the
+    """Whether this program would find the same verdicts, apart from last digits, the folder's present name and the
     outcome of the campaign's conditions."""
     parts: dict[str, object] = json.loads(_verdicts_text(compute(case)))
     apart = {"campaign", "gate"}
@@ -91,13 +91,13 @@ def _journal(folder: CampaignFolder, looks: Looks) -> None:
 
 
 def measure_width(folder: CampaignFolder) -> WidthProgress:
-    """Measure how narrow the answer's intervals are, for a campaign that must reach a width. This reveals nothing of
-    where they lie, so it is no look. Raises UserError."""
+    """Measure how narrow the answer's intervals are, for a campaign that must reach a width. This does not reveal where
+    they lie, so it does not count as a look. Raises UserError."""
     case = gather(folder)
     return campaign_width_progress(case, judge_case(case))
 
 
 def decide_claims(folder: CampaignFolder, ledgers: Iterable[Ledger]) -> list[LedgerDecided]:
-    """The `claims` of verdicts.json, of any ledgers. Raises UserError."""
+    """The `claims` of verdicts.json, for any ledgers. Raises UserError."""
     case = gather(folder)
     return [decide(ledger, case) for ledger in ledgers]

@@ -27,7 +27,7 @@ def blocks_to_part(comparison: JudgedComparison, bound: float, verdicts: Verdict
 
 
 def blocks_to_part_value(values: Sequence[float], bound: float, verdicts: Verdicts) -> int | None:
-    """The same of one level's value; None also where values or bound are zero."""
+    """The same for the value of one level; also None if values or the bound are zero."""
     if min([bound, *values]) <= 0:
         return None
     return _needed(values, bound, verdicts, len(values), [])

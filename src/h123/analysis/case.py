@@ -58,7 +58,7 @@ class Evidence:
         return intervals(self._folder, samples, share)
 
     def damaged_trials(self) -> Mapping[str, str]:
-        """What is wrong with the files of trials that had a valid attempt and have none now."""
+        """What is damaged in the files of trials that had a valid attempt and have none now."""
         return self._folder.damaged_trials()
 
 
@@ -68,7 +68,7 @@ class Case:
 
     plan: Plan
     measured: TrialSet
-    """All trials."""
+    """All trials that were measured."""
     selection: Selection
     rule: Rule
     networks: Mapping[str, Network]
@@ -80,7 +80,7 @@ class Case:
 
     @property
     def trials(self) -> TrialSet:
-        """Those that answers rest on."""
+        """The trials that answers rest on."""
         return self.selection.trials
 
     @property
@@ -90,7 +90,7 @@ class Case:
 
     @property
     def factor(self) -> str:
-        """The one whose levels are compared."""
+        """The factor whose levels are compared."""
         return self.plan.study.compare.factor
 
     @property

@@ -14,7 +14,7 @@ _VERDICTS = ("verdict", "small", "all")
 
 
 def respelled_verdicts(content: dict[str, Any]) -> dict[str, Any]:
-    """The content of a verdicts.json in this version's spelling. Its model refuses what has another shape."""
+    """The content of a verdicts.json in this version's spelling. Its model refuses any other shape."""
     for row in _rows(content, "causes"):
         if isinstance(sums := row.get("sums"), dict):
             row["sums"] = {_SUMS.get(name, name): share for name, share in sums.items()}

@@ -1,4 +1,4 @@
-"""Which trials answers rest on, and which machines are why others do not."""
+"""Which trials answers rest on, and which machines are the reason that others do not count."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,17 +14,17 @@ class MachineDifference(TypedDict):
 
     machine: str
     by: Literal["ratio", "twin", "level"]
-    """What differs: its ratios, its A/A pairs (from 1), or its values themselves, on which no ratio depends."""
+    """What differs: its ratios, its A/A pairs (from 1), or its values, on which no ratio depends."""
     cell: Mapping[str, str]
     metric: str
     a: str
     b: str
     ratio: float
-    """How many times as large as on the others; of a twin, the ratio itself."""
+    """How many times as large as on the others; for a twin, the ratio itself."""
     p: float
     """Corrected for the number of tests."""
     left_out: bool
-    """Whether its blocks count for nothing else here."""
+    """Whether its blocks are otherwise left out here."""
 
 
 class MachineSpread(TypedDict):
@@ -42,13 +42,13 @@ class MachineSpread(TypedDict):
 
 @dataclass(frozen=True)
 class Selection:
-    """The trials that answers rest on, and why not on the others."""
+    """The trials that answers rest on, and why the others do not count."""
 
     trials: TrialSet
     differences: Sequence[MachineDifference] = ()
     spreads: Sequence[MachineSpread] = ()
     homes: Mapping[int, str] = field(default_factory=dict)
-    """The machine of each block. Empty where there was one, or where none can differ (virtual clock)."""
+    """The machine of each block. Empty if there was one, or where none can differ (virtual clock)."""
 
     @property
     def left_out(self) -> list[str]:

@@ -11,7 +11,7 @@ from h123.store import CampaignFolder
 from h123.study import Plan, PlannedTrial
 
 ANSWERS = frozenset({"wrong-protocol", "wrong-size"})
-"""Reasons that mean: answers were not as requested."""
+"""Reasons that mean that answers were not as requested."""
 LOSSES = ANSWERS | {
     "server-exited",
     "server-not-ready",
@@ -20,8 +20,8 @@ LOSSES = ANSWERS | {
     "samples-missing",
     "samples-malformed",
 }
-"""Reasons for which an attempt does not count that are its server's or its client's. Others are of the link, the
-machine or the set-up, and say nothing about a treatment; what a subject cannot do at all is no failure either."""
+"""Reasons that make an attempt the server's or the client's failure. Other reasons are due to the link, the machine or
+the set-up, and say nothing about a treatment; what a subject cannot do at all does not count as a failure either."""
 
 
 class Treated(NamedTuple):
@@ -38,7 +38,7 @@ class TrialSet:
 
     attempts: Sequence[Attempt]
     failed: frozenset[Treated] = frozenset()
-    """The trials of which every attempt failed by its server or client. They count as that side's loss."""
+    """The trials whose attempts all failed because of their server or client. They count as that side's loss."""
 
 
 def treated(trial: Attempt | PlannedTrial) -> Treated:
@@ -67,7 +67,7 @@ def _has_failed(events: Sequence[TrialEvent]) -> bool:
 
 
 def loss(event: TrialEvent) -> Reason | None:
-    """The first reason for which an attempt is its server's or client's loss; None where it is not."""
+    """The first reason that makes an attempt its server's or client's failure; None if there is none."""
     if event["valid"] or event.get("disturbed"):
         return None
     return next((reason for reason in event["reasons"] if reason["code"] in LOSSES), None)

@@ -19,8 +19,8 @@ class Extra:
         return f"pip install 'h123[{self.name}]'"
 
     def lacking(self, what: str) -> str | None:
-        """A sentence: `what`, in the plural, needs packages that are not installed. None where all are; none of them is
-        loaded."""
+        """A sentence that `what`, in the plural, needs packages that are not installed. None if all are installed. It
+        loads none of them."""
         missing = [package for package in self.packages if find_spec(package) is None]
         if not missing:
             return None
@@ -28,12 +28,12 @@ class Extra:
         return f"{what} need {' and '.join(missing)}, which {verb} not installed"
 
     def note(self, what: str) -> str | None:
-        """The same, with what installs them."""
+        """The same sentence, with the command that installs them."""
         lacking = self.lacking(what)
         return f"{lacking}: `{self.command}`." if lacking else None
 
     def require(self, what: str) -> None:
-        """Raise a UserError where `what` cannot be."""
+        """Raise a UserError if `what` is not possible."""
         if lacking := self.lacking(what):
             raise UserError(lacking, self.command, status=3)
 
@@ -41,6 +41,6 @@ class Extra:
 NOTEBOOK = Extra("notebook", ("pyarrow",))
 """What gives campaigns to notebooks as Arrow tables, and those to others as data frames."""
 PUBLISHED = Extra("published", ("scipy",))
-"""Tests of studies that are also analysed as they were published."""
+"""The tests of studies that are also analysed as they were published."""
 REPORT = Extra("report", ("altair", "vl_convert"))
 """Figures."""

@@ -11,7 +11,7 @@ _ALLOCATIONS = 100_000
 
 @contextmanager
 def few_collections() -> Iterator[None]:
-    """Collect seldom, for work that makes many small objects and keeps most of them."""
+    """Collect garbage rarely, for work that makes many small objects and keeps most of them."""
     usual = gc.get_threshold()
     gc.set_threshold(_ALLOCATIONS, *usual[1:])
     try:

@@ -26,7 +26,7 @@ FULL = {
 
 
 def check_limits() -> None:
-    """Raises UserError where this process may have too little for any command."""
+    """Raises UserError if this process may have too little for any command."""
     space, _ = resource.getrlimit(resource.RLIMIT_AS)
     if 0 <= space < ADDRESS_SPACE:
         raise UserError(
@@ -45,7 +45,7 @@ def check_limits() -> None:
 
 
 def check_folder() -> None:
-    """Raises UserError where the working directory has been removed: no path can be found from there."""
+    """Raises UserError if the working directory has been removed: no path can be found from there."""
     try:
         os.getcwd()  # noqa: PTH109
     except OSError as error:
@@ -55,7 +55,7 @@ def check_folder() -> None:
 
 
 def check_threads() -> None:
-    """Raise UserError where this process may start too few threads for a command that reads a campaign.
+    """Raise UserError if this process may start too few threads for a command that reads a campaign.
 
     It starts the threads and ends them again, because several things can limit them (`ulimit -u`, a control group, a
     PID namespace).

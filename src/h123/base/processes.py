@@ -1,5 +1,5 @@
-"""The same work on many things by a process for each processor: threads would take turns at one interpreter, and it is
-the interpreter that is busy while thousands of small files are read."""
+"""Spreads the same work on many things over one process per processor: threads would take turns at one interpreter,
+which is what is busy while thousands of small files are read."""
 
 import ctypes
 import math

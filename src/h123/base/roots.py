@@ -15,7 +15,7 @@ def mounted(root: str, *below: str) -> str:
 
 
 def root_options(roots: Mapping[str, Path]) -> list[str]:
-    """The lab's options that name the roots. A root that does not exist holds nothing that a trial needs, and is left
+    """The lab's options that name the roots. A root that does not exist holds nothing that a trial needs, so it is left
     out."""
     folders = {name: folder.absolute() for name, folder in roots.items() if folder.is_dir()}
     return [word for name, folder in folders.items() for word in ("--root", f"{name}={folder}")]

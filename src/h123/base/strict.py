@@ -61,7 +61,7 @@ def describe(fault: ErrorDetails, key: str) -> str:
 
 @dataclass(frozen=True)
 class Changed:
-    """A value of a document that its model has changed as it read it."""
+    """A value of a document that its model changed while reading it."""
 
     at: tuple[str, ...]
     """Keys and indices from the top."""
@@ -70,9 +70,9 @@ class Changed:
 
 
 def changed_value(document: object, read: object, at: tuple[str, ...] = ()) -> Changed | None:
-    """The first value of what a program wrote, as `given`, that is not the same in what a model `read` of it; None:
-    there is none. What the model adds, or leaves out because it is empty, is not looked at. Text that means a number is
-    such a value, or 1 for true."""
+    """The first value in `given`, which a program wrote, that differs in `read`, what a model made of it; None if none
+    differs. Values that the model adds, or leaves out because they are empty, do not count. Text that stands for a
+    number counts as different, and so does 1 for true."""
     if isinstance(document, Mapping) and isinstance(read, Mapping):
         relevant = {key: value for key, value in document.items() if key in read or value not in ([], {})}
         parts = [changed_value(value, read.get(key), (*at, str(key))) for key, value in relevant.items()]

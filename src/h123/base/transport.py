@@ -16,7 +16,7 @@ TCP_PAYLOAD = 1448
 
 @dataclass(frozen=True)
 class Setting:
-    """One of them."""
+    """One of the settings."""
 
     name: Name
     title: str
@@ -28,7 +28,7 @@ class Setting:
     describe: Callable[[Value], str]
     """A value in words."""
     brought_by: str = ""
-    """A controller that cannot do without its own."""
+    """Controllers that cannot work without their own value."""
 
 
 SETTINGS: dict[Name, Setting] = {

@@ -193,12 +193,12 @@ def format_rate(bps: float) -> str:
 
 
 def format_share(share: float) -> str:
-    """An estimated share, which two digits do justice to: `5 %`, `0.74 %`."""
+    """An estimated share with two digits, which is as much as it deserves: `5 %`, `0.74 %`."""
     return f"{float(f'{100 * share:.2g}'):g} %"
 
 
 def format_span(seconds: float) -> str:
-    """A span of work for a person: `42 s`, `3 min 20 s`, `29 h 5 min`."""
+    """A duration of work for a person: `42 s`, `3 min 20 s`, `29 h 5 min`."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

@@ -14,7 +14,7 @@ GONE = "this machine is not there any more"
 
 @dataclass(eq=False)
 class Assignee:
-    """A machine, and what the campaign knows of the order that it has."""
+    """A machine, and what the campaign knows about its present order."""
 
     machine: Machine
     jobs: Jobs
@@ -28,17 +28,17 @@ class Assignee:
 
     @property
     def remaining(self) -> list[PlannedTrial]:
-        """The trials that run and those that wait."""
+        """The trials that are running or waiting."""
         return [*self.running.values(), *self.waiting]
 
     def begin(self, name: str, trial: PlannedTrial) -> None:
-        """An attempt has started."""
+        """Note that an attempt has started."""
         self.waiting = [other for other in self.waiting if other.id != trial.id]
         self.running[name] = trial
         self.jobs.began(len(self.running))
 
     def rest(self) -> None:
-        """Note that its order is done."""
+        """Note that the machine has finished its order."""
         self.order, self.second_run, self.waiting, self.running = None, False, [], {}
 
 
@@ -75,17 +75,16 @@ class BlockAssignment:
         return bool(self._unassigned)
 
     def home(self, block: int) -> Assignee | None:
-        """The machine that runs the block. None where that machine has gone. Journals of earlier versions name none,
-        because they had one machine."""
+        """The machine that runs the block. None if that machine is gone. Journals of earlier versions name none,
+        because they had only one machine."""
         if block not in self._homes:
             return self.assignees[0] if self.assignees else None
         name = self._homes[block]
         return next((assignee for assignee in self.assignees if assignee.machine.name == name), None)
 
     def assign(self, assignee: Assignee) -> tuple[list[int], list[BlockMove]]:
-        """The next blocks of an idle machine, and which of them have moved there: all trials of these run again. It is
-        one block at a time, so that a fast machine gets more of them; if there will only ever be one machine, it
-        gets all."""
+        """The next blocks of an idle machine, and which of them moved there: all trials of those run again. It is one
+        block at a time, so that a fast machine gets more; if there will only ever be one machine, it gets all."""
         free = [n for n in self._unassigned if n not in self._homes or self.home(n) in (assignee, None)]
         assigned = free if len(self.assignees) == 1 and not self._grows else free[:1]
         self._unassigned = [number for number in self._unassigned if number not in assigned]
@@ -98,7 +97,7 @@ class BlockAssignment:
         self.assignees.append(assignee)
 
     def lose(self, loss: MachineLost) -> None:
-        """The machine goes out. Its unfinished blocks wait for a machine."""
+        """Remove a machine. Its unfinished blocks wait for another one."""
         self.assignees = [assignee for assignee in self.assignees if assignee.machine.name != loss.machine]
         self._losses[loss.machine] = loss.why
         homeless = [n for n, home in self._homes.items() if home == loss.machine and self._needs_machine(n)]

@@ -1,4 +1,5 @@
-"""Verification of a virtual trial: executed twice at once, it must do the same, and what the campaign has of it."""
+"""Verification of a virtual trial: two simultaneous executions must do the same as each other and as the campaign's
+own."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ EXECUTIONS = 2
 
 @dataclass(frozen=True)
 class Verifiable:
-    """A planned trial of the virtual clock, in the campaign whose networks and certificate it has."""
+    """A planned trial under the virtual clock, in the campaign whose networks and certificate it uses."""
 
     folder: CampaignFolder
     study: Study
@@ -45,7 +46,7 @@ class Verification:
 def find_trial(where: Path, name: str | None = None) -> Verifiable:
     """The trial whose folder is `where`, or the trial called `name` (attempt left out) of the campaign in `where`.
 
-    Raises UserError where there is none, or where it is not of the virtual clock.
+    Raises UserError if there is none, or if it is not of the virtual clock.
     """
     if name is None:
         where, name = _of_trial_folder(where)
@@ -86,7 +87,7 @@ def verify_trial(verifiable: Verifiable, pool: Pool, report: Callable[[str], Non
     """Execute the trial twice, both at once, and compare the two with each other and with the stored one. Nothing new
     is kept.
 
-    Raises UserError where an execution fails, with the reason from the trial's report.
+    Raises UserError if an execution fails, with the reason from the trial's report.
     """
     stored = _stored(verifiable)
     # Its inspection of links comes before all else, and moves it in time.

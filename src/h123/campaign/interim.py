@@ -25,7 +25,7 @@ class Interim:
         self._values: dict[tuple[str, ...], dict[tuple[str, int], float]] = defaultdict(dict)
 
     def learn(self, event: AttemptFacts, sealed: Path, report: Report) -> None:
-        """Take an ended attempt into account; `sealed` is its folder."""
+        """Take a finished attempt into account; `sealed` is its folder."""
         if not event["valid"] or event["twin"]:
             return
         metrics = trial_metrics(sealed, report, event["parameters"])

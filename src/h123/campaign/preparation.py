@@ -17,7 +17,7 @@ Cast = list[tuple[VerifiedRole, Subject]]
 def check_campaign(plan: Plan) -> dict[str, Subject]:
     """The subjects of a plan's trials by name. Does nothing.
 
-    Raises UserError where one cannot do what a trial asks, or a client cannot measure what the study compares.
+    Raises UserError if one cannot do what a trial asks, or a client cannot measure what the study compares.
     """
     treatments = _treatments(plan)
     subjects = check_trials(treatments, own_subjects(plan.study.servers))
@@ -48,7 +48,8 @@ def _clients(plan: Plan, family: Family) -> list[str]:
 
 
 def cast_of(plan: Plan) -> Cast:
-    """The subjects that are compared, or compare, each with its roles. Raises UserError as `check_campaign` does."""
+    """The subjects that are compared or that compare, each with its roles. Raises UserError as `check_campaign`
+    does."""
     subjects, treatments = check_campaign(plan), _treatments(plan)
     played: Cast = []
     for role in get_args(VerifiedRole):
@@ -94,7 +95,7 @@ def prepare_campaign(plan: Plan, report: Callable[[str], None]) -> dict[str, Sub
 
 
 def require_travelling(plan: Plan) -> None:
-    """Raises UserError where other machines could not run parts of the plan."""
+    """Raise UserError if other machines could not run parts of the plan."""
     for name in plan.study.servers:
         raise UserError(
             f"server {name} of the study is your own: h123 cannot check that all machines run the same one",

@@ -37,7 +37,7 @@ class Outcome:
     planned: int
     valid: int = 0
     failed: list[str] = field(default_factory=list)
-    """Trials of which no attempt counts."""
+    """Trials without an attempt that counts."""
 
 
 def start_campaign(
@@ -58,7 +58,7 @@ def start_campaign(
 ) -> Campaign:
     """A new campaign of `study_file` in the folder `out`; what the study needs is installed first.
 
-    `vouch` tells what is known of the subjects' verification, or raises UserError where one is not to be measured.
+    `vouch` tells what is known of the subjects' verification, or raises UserError if one is not to be measured.
     `looks`: the numbers of blocks at which it is to be looked at; it begins with the first of them. `precision`: how
     narrow its intervals are to be (see `CampaignFolder.precision`). `shard`: the blocks that run here.
     """
@@ -88,7 +88,7 @@ def start_campaign(
 
 
 def _part(plan: Plan, shard: Shard) -> Plan:
-    """The shard's blocks. Raises UserError where other machines could not run the rest."""
+    """The shard's blocks. Raises UserError if other machines could not run the rest."""
     require_travelling(plan)
     return plan.part(shard.blocks(plan.planned))
 
@@ -114,8 +114,8 @@ def _facts(subject: Subject, proofs: Mapping[VerifiedRole, Proof]) -> SubjectFac
 def extend_campaign(
     out: Path, *, blocks: int | None, report: Callable[[str], None], networks: Mapping[str, Network] | None = None
 ) -> Campaign:
-    """The campaign in the folder `out`, to be gone on with; `blocks` may ask for more of them. `networks`: as their
-    files have them now; None: as the campaign has them."""
+    """Open the campaign in the folder `out` to continue it; `blocks` may ask for more blocks. `networks`: the networks
+    as their files are now; None: as the campaign has them."""
     folder = CampaignFolder.open(out)
     if folder.imported:
         raise UserError(f"{out} holds imported samples: there is nothing to go on with")

@@ -1,4 +1,4 @@
-"""The course of a campaign: which machine gets which blocks, and what becomes of the attempts that come back."""
+"""The course of a campaign: which machine gets which blocks, and what happens with the attempts that return."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -53,7 +53,7 @@ class Hopeless(UserError):
 
 
 class Scheduler:
-    """Has all blocks run, each whole on one machine; appends to `attempts` as trials end."""
+    """Has all blocks run, each one on one machine; appends to `attempts` as trials end."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class Scheduler:
         """Seconds left for repeating disturbed trials. None while anything else remains to run."""
 
     def run(self) -> None:
-        """Run what is not settled, then what was disturbed. When this returns, nothing runs any more."""
+        """Run what is not settled, then what was disturbed. Nothing is running any more when this returns."""
         self._assign_all()
         while self._busy() or (self._last_loss and self._assignment.waiting):
             events = self._pool.events()
@@ -272,5 +272,5 @@ def _stop_if_hopeless(given_up_in_a_row: int, event: LiveAttempt, folder: Campai
 
 
 def untried(trials: Sequence[PlannedTrial], attempts: Attempts) -> list[PlannedTrial]:
-    """The trials that a run would start, without disturbed ones."""
+    """The trials that a run would start, without the disturbed ones."""
     return [trial for trial in trials if not settled(attempts[trial.id])]

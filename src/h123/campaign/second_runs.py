@@ -62,7 +62,7 @@ class SecondRuns:
         return {name: [attempt] for name, attempt in past.items()}
 
     def take(self, attempt: AttemptDone, pool: Pool) -> None:
-        """An attempt has ended: it is journalled if it is valid. Raises UserError where it did not do the same."""
+        """An attempt has ended: it is journalled if it is valid. Raises UserError if it did not do the same."""
         facts, folder = attempt.facts, pool.archive(attempt)
         fault = seal.broken(folder, attempt.seal)
         files = measured_files(folder) if not fault else {}
@@ -104,7 +104,7 @@ class SecondRuns:
 def require_same(
     theirs: CampaignFolder, event: SecondRun, mine: CampaignFolder, attempts: Iterable[AttemptFacts]
 ) -> bool:
-    """Whether there is an attempt in `mine` to compare the second run in `theirs` with. Raises UserError where the two
+    """Whether there is an attempt in `mine` to compare the second run in `theirs` with. Raises UserError if the two
     did not do the same."""
     first = counted(attempts)
     if first is None or first["attempt"] != 1:

@@ -1,4 +1,4 @@
-"""Subjects under test: what there is, how to install it, what it can do, how it is started."""
+"""Subjects under test: which there are, how to install them, what they can do, and how they start."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Several installations one after another, as a person follows them."""
+"""Several installations one after another, with progress for a person."""
 
 import time
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from h123.catalogue.subject import Subject
 
 
 def install_each(subjects: Sequence[Subject], steps: Steps) -> dict[str, UserError]:
-    """Install the missing subjects, whichever of them fail. Return the failures by name."""
+    """Install the missing subjects, even if some fail. Return the failures by name."""
     failures: dict[str, UserError] = {}
     start = time.monotonic()
     for number, subject in enumerate(subjects, 1):
@@ -30,7 +30,7 @@ def install_each(subjects: Sequence[Subject], steps: Steps) -> dict[str, UserErr
 
 
 def check_failures(failures: dict[str, UserError]) -> None:
-    """Raises one UserError about all of them, if there are any."""
+    """Raise one UserError about all failures, if there are any."""
     if len(failures) == 1:
         raise next(iter(failures.values()))
     if failures:

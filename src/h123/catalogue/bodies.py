@@ -34,9 +34,9 @@ def files_folder() -> Path:
 
 
 def make_bodies(sizes: Iterable[int]) -> None:
-    """Puts the block and bodies of these sizes into the cache, unless they are there; each whole or not at all.
+    """Put the block and bodies of these sizes into the cache unless they are there, each completely or not at all.
 
-    Raises UserError where the disk has no room for them: then nothing is written.
+    Raises UserError if the disk has no room for them: then nothing is written.
     """
     sizes_by_file = {block_file(): BLOCK_BYTES, **{files_folder() / f"bytes/{size}": size for size in sizes}}
     with alone(files_folder(), lambda _: None):
@@ -68,7 +68,7 @@ def _require_room(needed: int) -> None:
 
 
 def make_documents(folder: str, contents: Callable[[], Iterable[tuple[str, bytes]]]) -> None:
-    """Puts files, by name, into a folder below the bodies, unless it is there; whole or not at all."""
+    """Put files, by name, into a folder below the bodies unless it is there, completely or not at all."""
     whole = files_folder() / folder
     with alone(files_folder(), lambda _: None):
         if whole.is_dir():

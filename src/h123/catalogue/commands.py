@@ -65,19 +65,19 @@ def can_be_edge(subject: Subject) -> bool:
 
 
 def is_edge(subject: Subject, parameters: Demand) -> bool:
-    """Whether it does so in such a trial."""
+    """Whether the server does so in such a trial."""
     return can_be_edge(subject) and parameters.backend_network is not None
 
 
 def controllers(subject: Subject, protocol: str) -> list[str] | None:
-    """The congestion controllers that the subject itself has; None: the kernel's, or it is not known."""
+    """The congestion controllers that the subject itself has; None: the kernel's, or unknown."""
     offered = subject.features.congestion.get(protocol, "kernel")
     return None if offered == "kernel" else offered
 
 
 def controller(subject: Subject, parameters: Demand) -> str:
-    """The value of `{congestion}` for a subject: the requested controller; its own default if that is requested, or if
-    it does not have the other, which an end that sends only requests and acknowledgements need not."""
+    """The value of `{congestion}` for a subject: the requested controller, or its own default if that is requested or
+    if it lacks the other, which an end that sends only requests and acknowledgements does not need."""
     offered = controllers(subject, parameters.protocol)
     if offered is None:
         return kernel_controller(parameters.congestion)
@@ -85,7 +85,7 @@ def controller(subject: Subject, parameters: Demand) -> str:
 
 
 def settable(subject: Subject) -> dict[Name, list[str]]:
-    """Each setting, and the roles in which the subject takes it over QUIC."""
+    """Each setting, and the roles in which the subject accepts it over QUIC."""
     roles = {"server": subject.server, "client": subject.client}
     commands = {name: " ".join(role.command) for name, role in roles.items() if role}
     return {
@@ -115,7 +115,7 @@ def _fill(command: list[str], subject: Subject, values: dict[str, object]) -> li
 
 
 def manifest_of(subject: Subject, role: Role) -> RoleManifest:
-    """Raises UserError where the subject is none."""
+    """The manifest of a subject. Raises UserError if there is no such subject."""
     parts: dict[Role, RoleManifest | None] = {
         "server": subject.server,
         "client": subject.client,

@@ -22,11 +22,11 @@ class _SourceConstant(Strict):
 
 
 class InitialWindow(_SourceConstant):
-    """What a sender may send before anything of it is acknowledged."""
+    """What a sender may send before any of it is acknowledged."""
 
     packets: int = Field(gt=0)
     of_bytes: int | None = Field(default=None, gt=0)
-    """Bytes of each packet, as the source counts them. None: as large as the packets that it sends then."""
+    """Bytes of each packet, as the source counts them. None: the size of the packets that it sends then."""
 
 
 class Decrease(_SourceConstant):
@@ -36,15 +36,15 @@ class Decrease(_SourceConstant):
 
 
 class Retransmission(_SourceConstant):
-    """How long it waits for an acknowledgement of what it sent last, over a round trip of 2 ms."""
+    """How long a stack waits for an acknowledgement of what it sent last, over a round trip of 2 ms."""
 
     says: str
     """The formula, in words."""
     least_ms: float = Field(gt=0)
     most_ms: float = Field(gt=0)
-    """The time depends on how the round trips varied, which the formula takes into account."""
+    """The range of the time, which depends on how round trips varied; the formula takes that into account."""
     attempt: Literal[1, 2] = 1
-    """Whether the formula is that of the first retransmission or of the next one."""
+    """Whether the formula is for the first retransmission or the next one."""
 
 
 class DeclaredConstants(Strict):
@@ -54,7 +54,7 @@ class DeclaredConstants(Strict):
     protocol: Protocol
     congestion: str
     source: str
-    """Whose lines these are: a stack, a library, a kernel."""
+    """Where the lines come from: a stack, a library, a kernel."""
     version: str
     """The version of the source."""
     read_from: str
@@ -74,7 +74,7 @@ class DeclaredConstantsFile(Strict):
 
 
 def load_declared_constants() -> list[DeclaredConstants]:
-    """All declared constants, in the file's order; empty without the file. Raises UserError where it is wrong."""
+    """All declared constants, in the file's order; empty without the file. Raises UserError if it is wrong."""
     path = subjects_folder() / "constants.toml"
     if not path.is_file():
         return []

@@ -1,4 +1,4 @@
-"""The demands of a trial on its subjects."""
+"""What a trial demands of its subjects."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol
@@ -15,7 +15,7 @@ DEFAULT_CONGESTION, TCP_DEFAULT = "default", "cubic"
 
 
 class WorkloadNeeds(Protocol):
-    """The demands of a workload on its subjects; study.workload.WorkloadKind has them."""
+    """What a workload demands of its subjects; study.workload.WorkloadKind has it."""
 
     @property
     def has_headers(self) -> bool: ...

@@ -1,4 +1,5 @@
-"""Brings subjects into the cache and out of it: whole or not at all, once, and again when their sources change."""
+"""Puts subjects into the cache and removes them: completely or not at all, once, and again when their sources
+change."""
 
 import hashlib
 import json
@@ -38,7 +39,7 @@ class Installation:
     seconds: float
     """Seconds that the build took."""
     bytes: int
-    """On the disk."""
+    """Bytes on the disk."""
 
 
 def installations() -> Path:
@@ -52,12 +53,12 @@ def prefix(subject: Subject) -> Path:
 
 
 def installation(subject: Subject) -> Installation | None:
-    """The subject as its sources are now, if the cache holds it whole."""
+    """The installation that matches the subject's present sources, if the cache has it completely."""
     return None if _missing_file(subject) else _stamp(subject)
 
 
 def damage(subject: Subject) -> Path | None:
-    """The files that the subject's commands name and the installation lacks. None: nothing is missing, or it is not
+    """The files that the subject's commands name and the installation lacks. None if none are missing, or if it is not
     installed."""
     missing = _missing_file(subject)
     return missing if missing and _stamp(subject) else None
@@ -106,8 +107,8 @@ def installed_once(subject: Subject) -> bool:
 
 
 def install(subject: Subject, report: Callable[[str], None], meanwhile: Callable[[], None] = lambda: None) -> None:
-    """Builds the subject unless the cache has it; `meanwhile` is called about twice a second. A person's own server
-    only has to be there.
+    """Build the subject unless the cache has it; `meanwhile` is called about twice a second. A user's own server only
+    has to exist.
 
     Raises UserError with the end of the build's output.
     """
@@ -129,7 +130,7 @@ def install(subject: Subject, report: Callable[[str], None], meanwhile: Callable
 
 
 def remove(subject: Subject, report: Callable[[str], None]) -> bool:
-    """Takes the subject out of the cache, with its build's log. False if nothing of it was there."""
+    """Remove the subject and its build log from the cache. False if neither was there."""
     if subject.install.embedded:
         remedy = "`make clean` removes all builds" if checkout() else "it goes with the package: pip uninstall h123"
         raise UserError(f"{subject.name} is part of h123 and cannot be removed", remedy=remedy)
@@ -142,13 +143,14 @@ def remove(subject: Subject, report: Callable[[str], None]) -> bool:
 
 
 def fingerprint(subject: Subject) -> str:
-    """SHA-256 over all of the subject's files (names, contents, whether executable): what a verification holds for."""
+    """SHA-256 over all of the subject's files (names, contents, whether executable), for which a verification holds."""
     own = _files_of(subject.folder) if subject.install.part_of else ()
     return _digest([*own, *_sources(subject)])
 
 
 def recipe(subject: Subject) -> str:
-    """SHA-256 of what decides how an installation comes out. The rest of the manifest may change without a build."""
+    """SHA-256 of what determines the result of an installation. The rest of the manifest may change without a new
+    build."""
     made_by = (subject.version, subject.install.build, _BUILD_ENVIRONMENT)
     built_of = _digest((path, name) for path, name in _sources(subject) if str(name) != MANIFEST)
     return hashlib.sha256((repr(made_by) + built_of).encode()).hexdigest()
@@ -184,7 +186,7 @@ def _files(subject: Subject) -> dict[Path, str]:
 
 
 def _check_sources(subject: Subject, before: Mapping[Path, str]) -> None:
-    """Raises UserError where the build has changed what it is made of: it would be out of date at once, for ever."""
+    """Raises UserError if the build has changed what it is made of: it would be out of date at once, for ever."""
     after = _files(subject)
     changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
     if changed:
@@ -208,7 +210,7 @@ def _check_needs(subject: Subject) -> None:
 
 
 def _check_result(subject: Subject) -> None:
-    """Raises UserError where the subject could not be started although its build succeeded."""
+    """Raises UserError if the subject could not be started although its build succeeded."""
     if missing := _missing_file(subject):
         raise UserError(
             f"subject {subject.name}: the build succeeded, but {missing} is not there",

@@ -1,4 +1,4 @@
-"""The parts of a subject.toml: how a subject is installed and started, and what it declares that it can do."""
+"""The parts of a subject.toml: how to install and start a subject, and which abilities it declares."""
 
 import re
 from collections.abc import Sequence
@@ -24,16 +24,17 @@ from h123.catalogue.openings import OPENINGS, QUIC, Resumption
 PROTOCOLS = ("h1", "h2", "h3")
 CONTROLLERS = ("cubic", "reno", "bbr")
 FIXED = "fixed"
-"""Instead of a controller: something narrower holds the sender back, so that losses change nothing."""
+"""In place of a controller: something narrower limits the sender, so that losses change nothing."""
 PLACEHOLDER = re.compile(r"\{(\w+)\}", re.ASCII)
 Item = TypeVar("Item")
 Ability = Literal["ttfb", "cold", "process"]
 """A feature of a client that a metric may need."""
 Tls = Literal["1.2", "1.3"]
 NEWEST_TLS: Tls = "1.3"
-"""QUIC's only one."""
+"""The only TLS version of QUIC."""
 LEAST_IDLE_NS = 60 * 10**9
-"""The least idle time after which the contract allows a server to end a connection, unless it declares less, ns."""
+"""The shortest idle time after which the contract lets a server end a connection, ns, unless the server declares
+less."""
 
 
 def _check_word(word: str, allowed: Sequence[str]) -> str:
@@ -99,9 +100,9 @@ class Install(Strict):
     part_of: Name | None = None
     """Another subject whose build makes this one too; it replaces all other keys of `install`."""
     embedded: StrictBool = False
-    """Part of the project itself."""
+    """Whether it is part of the project itself."""
     sources: list[str] = Field(default=[])
-    """Other folders that it is built from, relative to its own; a change there makes it stale too."""
+    """Other folders that it is built from, relative to its own; if they change, it is built again too."""
 
     @field_validator("sources")
     @classmethod
@@ -184,7 +185,7 @@ class Server(Strict):
 
 
 class Backend(Strict):
-    """The subject as what stands behind a server and keeps its objects. It listens on TCP."""
+    """The subject as a store behind a server that keeps the server's objects. It listens on TCP."""
 
     command: Annotated[Command, _check_placeholders({"prefix", "address", "port"})]
     stores: OneOrMore[Literal["gcs"]]
@@ -192,20 +193,20 @@ class Backend(Strict):
 
 
 class Origin(Strict):
-    """The subject as what stands behind a server that only passes requests on: all that servers answer, over HTTP/1.1
-    without TLS."""
+    """The subject as the origin behind a server that only forwards requests: it answers everything that servers must,
+    over HTTP/1.1 without TLS."""
 
     command: Annotated[Command, _check_placeholders({"prefix", "address", "port", "documents"})]
 
 
 class Probe(Strict):
-    """The subject as what asks servers for all that the contract promises (docs/contracts/verifications.md)."""
+    """The subject that asks servers for everything that the contract promises (docs/contracts/verifications.md)."""
 
     command: Annotated[Command, _check_placeholders({"prefix", "plan", "checks"})]
 
 
 class Scout(Strict):
-    """The subject as what finds out about servers of which nothing is known (docs/contracts/scout.md)."""
+    """The subject that examines servers of which nothing is known (docs/contracts/scout.md)."""
 
     command: Annotated[Command, _check_placeholders({"prefix", "plan", "found"})]
 
@@ -222,7 +223,7 @@ class Reach(Strict):
     streams: dict[Literal["h3"], Annotated[StrictInt, Field(ge=1)]] = Field(default={})
     """How many requests of a connection it has open at once; others wait. Absent: no limit."""
     windows: dict[Literal["h3"], Annotated[int, BeforeValidator(parse_size)]] = Field(default={})
-    """The most bytes of a download that it lets a server send ahead of what has arrived. Absent: unknown."""
+    """The most bytes of a download that it lets a server send beyond what has arrived. Absent: unknown."""
 
 
 class Client(Strict):
@@ -236,7 +237,7 @@ class Client(Strict):
     kinds: OneOrMore[str] = Field(default=["requests"])
     """Kinds of workloads that it can carry out."""
     documents: StrictBool = False
-    """Loads pages as a browser does: what asks for what it learns from documents, so these must be real."""
+    """Loads pages as a browser does: it learns from documents what to request, so these must be real."""
     headers: StrictBool = False
     """Sends the request headers that a workload names."""
     ttfb: StrictBool = False
@@ -246,28 +247,28 @@ class Client(Strict):
     arrivals: StrictBool = False
     """Sends each request when the workload says (`gaps_ns`)."""
     per_connection: StrictBool = False
-    """Also sends each on the connection that the workload says (`dealt_to`)."""
+    """Also uses the connection that the workload assigns to each (`dealt_to`)."""
     abandons: StrictBool = False
-    """Gives up the requests that the workload names (`abandoned`), and no others."""
+    """Cancels the requests that the workload names (`abandoned`), and no others."""
     retries: StrictBool = False
-    """Makes requests again as the workload says (`retry_ns`), and writes `tries`."""
+    """Repeats requests as the workload says (`retry_ns`), and writes `tries`."""
     compares: StrictBool = False
     """Compares every byte of a download with the block; otherwise it only counts them."""
     cold: StrictBool = True
     """Can make a cold request on each connection first, and write when the connection was ready."""
     process: StrictBool = False
-    """Has another program make the requests, and writes when that began and ended."""
+    """Lets another program make the requests, and writes when that program began and ended."""
     at_once: dict[Protocol, Annotated[StrictInt, Field(ge=1)]] = Field(default={})
     """By protocol, the most users at once. Absent: no limit."""
     reopens: StrictBool = False
-    """Over HTTP/1.1 it closes connections that are idle for a moment, and opens others: more come to the server than
-    are open at once."""
+    """Over HTTP/1.1 it closes connections that are idle for a moment and opens new ones, so the server sees more
+    connections than are open at once."""
     any_server: StrictBool = False
-    """Can ask servers that are not subjects, with their own names, certificates and answers."""
+    """Can send requests to servers that are not subjects, with their own names, certificates and answers."""
     limits: Reach = Reach()
     sessions: dict[Resumption, OneOrMore[Protocol]] = Field(default={})
-    """Over which protocols the connections of cold requests can resume sessions, what TLS begins with goes out with
-    TCP's first packet, and their requests go out as early data. Absent: every handshake is a full one."""
+    """For each protocol, how cold requests can open connections: with resumed sessions, with TLS in TCP's first packet,
+    or with early data. Absent: every handshake is a full one."""
     false_start: StrictBool = False
     """Over TLS 1.2 its first request does not wait for the server to end the handshake (RFC 7918)."""
     fallback: StrictBool = False
@@ -278,7 +279,7 @@ class Client(Strict):
     connections: OneOrMore[Literal["shared", "per-user", "number"]] = Field(default=["shared", "per-user", "number"])
     """Ways in which it can spread users over connections."""
     verified_with: Name = "go"
-    """The server that it is verified against, where the embedded one will not do."""
+    """The server that it is verified against, if the built-in one is not suitable."""
 
     @field_validator("at_once")
     @classmethod
@@ -332,21 +333,22 @@ class Features(Strict):
     """By protocol: "kernel", whatever the lab sets, or the controllers that the subject offers, its default first; or
     "fixed" alone, if losses change nothing. Absent: "kernel"; over h3 a sender of bodies has a list."""
     initial_window: list[Literal["h3"]] = Field(default=[], max_length=1)
-    """Where a sender takes the number of packets that it begins with. The lab sets TCP's."""
+    """Roles in which a sender accepts the number of packets that it begins with. The lab sets TCP's."""
     pacing: list[Literal["h3"]] = Field(default=[], max_length=1)
-    """Where a sender can switch pacing off."""
+    """Roles in which a sender can switch off pacing."""
     max_datagram: list[Literal["h3"]] = Field(default=[], max_length=1)
-    """Where a sender takes the size of its packets, and probes for no other."""
+    """Roles in which a sender accepts the size of its packets, and probes for no other."""
     clocks: OneOrMore[Literal["wall", "virtual"]] = Field(default=["wall"])
     """The clocks under which it runs; a program that waits by spinning stops the virtual one."""
     tls: OneOrMore[Tls] = Field(default=["1.3"])
     """The versions of TLS that it can be limited to; 1.2 only over h1 and h2."""
     resumption: Annotated[list[Protocol], AfterValidator(_once_each)] = Field(default=[])
-    """Where the server resumes TLS sessions."""
+    """The protocols over which the server resumes TLS sessions."""
     zero_rtt: list[Literal["h3"]] = Field(default=[], max_length=1)
-    """Where the server accepts a request in the first flight of a resumed session; over TCP this is not tested."""
+    """The protocols over which the server accepts a request in the first flight of a resumed session; over TCP this is
+    not tested."""
     qlog: list[Literal["h3"]] = Field(default=[], max_length=1)
-    """Where the server can write qlog files."""
+    """The protocols over which the server can write qlog files."""
 
     @field_validator("clocks")
     @classmethod
@@ -357,7 +359,7 @@ class Features(Strict):
 
 
 class Part(Strict):
-    """Something that others made and that the installation contains."""
+    """Third-party code in the installation."""
 
     name: str
     version: str

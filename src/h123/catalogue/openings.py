@@ -13,7 +13,7 @@ Resumption = Literal["resumed", "fast-open", "early"]
 Sessions = Literal["full", "resumed", "fast-open", "early"]
 FULL: Literal["full"] = "full"
 QUIC = "h3"
-"""The one protocol whose packets, and so whose congestion control, are a subject's own."""
+"""The only protocol whose packets, and so whose congestion control, come from a subject."""
 _TCP = ("h1", "h2")
 
 
@@ -26,17 +26,17 @@ class SessionOpening:
     check: str
     """The name of its check in verifications."""
     missing: str
-    """What a subject without it does, or lacks."""
+    """What a subject without it does instead, or lacks."""
     protocols: Sequence[str] = (*_TCP, QUIC)
     """The protocols that have it."""
     refusal: str = ""
-    """The message to a study that asks for it over another protocol."""
+    """The message for a study that asks for it over another protocol."""
     tried_over: Sequence[str] = (*_TCP, QUIC)
     """The protocols over which verification tries clients that do not declare it."""
     declared_by: Literal["resumption", "zero_rtt"] = "resumption"
-    """The server's feature that it needs. The kernel does the rest."""
+    """The server's feature that it needs, unless the kernel does the rest."""
     saved_round_trips: int = 0
-    """Round trips that it saves of TCP's handshake."""
+    """The round trips of TCP's handshake that it saves."""
     early: bool = False
     """The first request does not wait for the handshake."""
     tcp: Mapping[str, object] = field(default_factory=dict)
@@ -69,5 +69,5 @@ OPENINGS: dict[Resumption, SessionOpening] = {
 
 
 def opening(sessions: str) -> SessionOpening:
-    """The row of what a study asks for."""
+    """The row for what a study asks for."""
     return next((row for name, row in OPENINGS.items() if name == sessions), ALL_FULL)

@@ -1,5 +1,5 @@
-"""The user's own server, which a study describes itself: h123 starts it as it is, or it runs elsewhere. It is in no
-catalogue."""
+"""The user's own server, which a study describes itself: h123 starts it unchanged, or it runs elsewhere. It is not in
+the catalogue."""
 
 import ipaddress
 import os
@@ -75,11 +75,13 @@ class OwnServer(Strict):
     """How to start the server, and how clients reach it."""
 
     command: Annotated[str, AfterValidator(_words)] | None = Field(default=None, exclude_if=lambda words: words is None)
-    """A program and its arguments, as in a shell; but there is no shell, so no variables, patterns or redirections."""
+    """A program and its arguments, quoted as in a shell. No shell runs it, so there are no variables, patterns or
+    redirections."""
     address: Annotated[str, AfterValidator(_ip)] | None = Field(default=None, exclude_if=lambda ip: ip is None)
-    """Instead of a command: it runs elsewhere, at this IP address as the machine sees it, on the study's port."""
+    """Instead of a command: the server runs elsewhere, at this IP address as seen from the machine, on the study's
+    port."""
     allow_remote_load: bool = Field(default=False, exclude_if=lambda may: not may)
-    """You may send load to that server, which is not on this machine."""
+    """Confirms that load may be sent to that server, which is not on this machine."""
     folder: str = Field(default=".", min_length=1)
     """Its working directory, relative to the study's folder."""
     environment: dict[str, str] = Field(default={})
@@ -96,7 +98,7 @@ class OwnServer(Strict):
     ready: Annotated[str, AfterValidator(_awaited)] | None = None
     """In addition to its own ports, wait until its output contains this text, or this TCP port (`tcp:8080`) is open."""
     starts_within: Annotated[int, BeforeValidator(parse_duration), Field(gt=0)] = 30 * 10**9
-    """Nanoseconds."""
+    """The longest time to start, ns."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -120,7 +122,7 @@ class OwnServer(Strict):
 
     @property
     def words(self) -> list[str]:
-        """The command on a host of the lab, whose roles begin in a folder of their own."""
+        """The command on a host of the lab, where roles start in folders of their own."""
         words = shlex.split(self.command or "")
         # `env` takes a program whose path has a = for a variable.
         started = ["sh", "-c", 'exec "$@"', "h123"] if words and "=" in words[0] else []
@@ -128,7 +130,8 @@ class OwnServer(Strict):
 
     @property
     def writes(self) -> list[str]:
-        """Where files that it writes remain: its working directory, unless that is your home or contains it."""
+        """The folder in which files that it writes remain: its working directory, unless that is your home or contains
+        it."""
         users = ("~", f"~{os.environ.get('SUDO_USER', '')}")
         # A user who has none stays as it is written.
         homes = [Path(os.path.expanduser(user)) for user in users]  # noqa: PTH111
@@ -142,12 +145,12 @@ class OwnServer(Strict):
 
     @property
     def tcp(self) -> bool:
-        """Whether it listens on TCP. All of it is started, whatever a trial uses."""
+        """Whether it listens on TCP. All of it starts, whatever a trial uses."""
         return any(protocol != QUIC for protocol in self.protocols)
 
     @property
     def udp(self) -> bool:
-        """The same of UDP."""
+        """The same for UDP."""
         return QUIC in self.protocols
 
     def port_of(self, protocol: str | None, port: int) -> int:
@@ -156,7 +159,7 @@ class OwnServer(Strict):
 
     @property
     def ready_port(self) -> int | None:
-        """A port that is waited for, at any address."""
+        """A port to wait for, at any address."""
         match = _PORT.fullmatch(self.ready or "")
         return int(match[1]) if match else None
 
@@ -171,7 +174,7 @@ class OwnServer(Strict):
         return host if port == HTTPS else f"{host}:{port}"
 
     def check(self) -> None:
-        """Raise UserError where it cannot be started, or may not be loaded."""
+        """Raise UserError if the server cannot be started, or must not be loaded."""
         if self.command is None:
             self._check_consent()
             return
@@ -208,7 +211,7 @@ class OwnServer(Strict):
 
 
 class OwnSubject(Subject):
-    """The server as a subject, from which trials are made."""
+    """The server as a subject, for use in trials."""
 
     own: OwnServer
 
@@ -241,8 +244,8 @@ def _subject(name: str, server: OwnServer) -> OwnSubject:
 
 
 def check_container(words: Sequence[str], installed: bool) -> None:
-    """Raises UserError where the command that starts a server is one of docker or podman with which the lab's clients
-    would never reach it; `there`: whether the program is on this machine."""
+    """Raise UserError if the command starts a server with docker or podman such that the lab's clients could never
+    reach it; `there`: whether the program is on this machine."""
     engine = PurePath(words[0]).name
     if engine == "docker":
         raise UserError(

@@ -20,8 +20,8 @@ FORMAT = "subject/1"
 
 
 class Catalogue(Mapping[str, Subject]):
-    """Subjects by name. One whose manifest is wrong is not among them; who asks for it by its name, even whether it
-    is there, gets the complaint about it, a UserError."""
+    """Subjects by name. A subject whose manifest is wrong is missing; looking it up by name, or testing for it, raises
+    the UserError about it."""
 
     def __init__(self, subjects: Mapping[str, Subject], broken: Mapping[str, UserError]) -> None:
         self._subjects, self._broken = subjects, broken
@@ -39,7 +39,7 @@ class Catalogue(Mapping[str, Subject]):
 
 
 def subjects_folder() -> Path:
-    """The folder of the subjects (H123_SUBJECTS overrides it). Raises UserError where that is no folder."""
+    """The folder of the subjects (H123_SUBJECTS overrides it). Raises UserError if that is no folder."""
     override = os.environ.get("H123_SUBJECTS")
     folder = Path(override) if override else project_root() / "subjects"
     if not folder.is_dir():
@@ -74,8 +74,7 @@ def _subject_folders() -> dict[str, Path]:
 
 
 def unknown_subject(name: str, more_names: Iterable[str] = ()) -> UserError:
-    """The error that no subject has this name, with the existing names. `more_names` are further names that are
-    allowed."""
+    """The error that no subject has this name, with the existing names. `more_names` are further allowed names."""
     folder, own = subjects_folder(), project_root() / "subjects" / name
     if real(folder) != real(own.parent) and (own / "subject.toml").is_file():
         return UserError(
@@ -101,7 +100,7 @@ def catalogue() -> Catalogue:
 
 
 def clients_of_any_server() -> list[str]:
-    """Names of the clients that ask servers which are no subjects."""
+    """Names of the clients that can send requests to servers that are not subjects."""
     return [name for name, subject in catalogue().items() if subject.client and subject.client.any_server]
 
 
@@ -112,7 +111,7 @@ def _warn(message: str) -> None:
 
 
 def read_subject(folder: Path) -> Subject:
-    """Read the subject in a folder. Raises UserError with the file and, where known, the line."""
+    """Read the subject in a folder. Raises UserError with the file and, if known, the line."""
     file = TomlFile(folder / "subject.toml")
     if file.data.get("h123") != FORMAT:
         raise UserError(f'{file.path}: the line h123 = "{FORMAT}" is missing, or has a version not supported here')
@@ -131,7 +130,7 @@ def read_subject(folder: Path) -> Subject:
 
 
 def _parent_of(file: TomlFile, folder: Path) -> Subject | None:
-    """The subject that this one is a part of, whose build makes both. Raises UserError where there is no such one."""
+    """The subject that this one is a part of, whose build makes both. Raises UserError if there is no such one."""
     install = file.data.get("install")
     if not isinstance(install, dict) or "part_of" not in install:
         return None
@@ -161,13 +160,13 @@ class RejectedSubject(Strict):
 
 
 class RejectedSubjectsFile(Strict):
-    """The whole file."""
+    """A whole file of rejected subjects."""
 
     tried: list[RejectedSubject] = Field(default=[])
 
 
 def load_rejected_subjects() -> list[RejectedSubject]:
-    """All rejected subjects, in the file's order; empty without the file. Raises UserError where it is wrong."""
+    """All rejected subjects, in the file's order; empty without the file. Raises UserError if it is wrong."""
     path = subjects_folder() / "tried.toml"
     if not path.is_file():
         return []

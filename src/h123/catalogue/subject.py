@@ -35,7 +35,7 @@ class Subject(Strict):
     """The folder's name."""
     title: str
     stack: str
-    """The QUIC stack; none without."""
+    """The QUIC stack, if it has one."""
     language: str
     version: str
     home: str
@@ -64,7 +64,7 @@ class Subject(Strict):
     parts: list[Part] = Field(default=[])
     """All third-party code in the installation."""
     parts_note: str = ""
-    """Where the parts are listed that are not named here."""
+    """Where to find the list of parts that are not named here."""
     _folder: Path = PrivateAttr()
 
     @property
@@ -83,7 +83,7 @@ class Subject(Strict):
         return self._folder.with_name(self.installed_as)
 
     def model_post_init(self, context: Any) -> None:
-        """The context of the validation is the folder, which no manifest can name."""
+        """Read the folder from the validation's context, because no manifest can name it."""
         self._folder = context
 
     @model_validator(mode="after")

@@ -25,7 +25,7 @@ from h123.catalogue.subject import Subject
 
 
 def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
-    """Raises UserError if the subject cannot play the role under these parameters, and says what it can."""
+    """Raise UserError, which says what the subject can do, if it cannot play the role under these parameters."""
     part = manifest_of(subject, role)
     if parameters.clock not in subject.features.clocks:
         raise _cannot(subject, role, "clock", parameters.clock, list(subject.features.clocks))

@@ -47,12 +47,12 @@ class TomlFile:
             raise UserError(f"{path}: {excerpt(text)} contains a character that is not allowed, {character}")
 
     def error(self, keys: Sequence[str], message: str) -> UserError:
-        """The complaint, with file and line in front."""
+        """The error message, with file and line in front."""
         line = self.line(keys)
         return UserError(f"{self.path}{f':{line}' if line else ''}: {message}")
 
     def validate(self, model: type[Model], data: Mapping[str, Any], context: object = None) -> Model:
-        """`data`, which is this file's, as a `model`. Raises UserError for the first fault found."""
+        """Validate this file's `data` as a `model`. Raises UserError for the first fault found."""
         try:
             return model.model_validate(data, context=context)
         except ValidationError as invalid:

@@ -8,9 +8,9 @@ Places = NDArray[np.intp]
 
 
 def assigned(costs: Floats, beyond: float) -> list[int | None]:
-    """For each row of `costs` its column, chosen so that the total cost is as small as possible.
+    """The column for each row of `costs`, chosen so that the total cost is as small as possible.
 
-    None where a row gets no column, because there are more rows than columns, or no column costs less than `beyond`.
+    None if a row gets no column, because there are more rows than columns, or no column costs less than `beyond`.
     """
     rows, columns = costs.shape
     if rows <= columns:

@@ -15,11 +15,11 @@ class Cause:
 
     name: str
     group: str
-    """The group that counts where the largest cause is named, because several parts of one kind are one answer."""
+    """The group that counts when the largest cause is named, because several parts of one kind are one answer."""
     words: str
     """What the time was spent on, in words."""
     rivals: tuple[str, ...] = ()
-    """Groups of causes between which the evidence does not choose; none of a cause that was distinguished."""
+    """Groups of causes between which the evidence cannot decide; empty if the cause is clear."""
 
     @property
     def in_trips(self) -> bool:
@@ -61,7 +61,7 @@ VALIDATING = Cause("validating", "moved", "validating the new path")
 ANEW = Cause("anew", "moved", "opening a new connection")
 UNATTRIBUTED = Cause("unattributed", "unattributed", "what packets do not show")
 FORMER_NAMES = {"untold": UNATTRIBUTED.name}
-"""What files of the version before call a cause, and its name now."""
+"""Names of causes in files of the previous version, and their present names."""
 
 CAUSES = (
     *(TRIES, PLACE, CONNECTING, AMPLIFICATION, RETRY, BLOCKED, TRIP, SERVER, SLOW_START, WINDOW, CUT, MENDING),
@@ -72,11 +72,11 @@ CAUSES = (
 WORDS = {cause.name: cause.words for cause in CAUSES}
 """What the time was spent on, as answers, pages, the glossary and `h123 explain` say it; there is no other wording."""
 NUMBER = {cause: number for number, cause in enumerate(CAUSES)}
-"""Places in a row of seconds."""
+"""The place of each cause in a row of seconds."""
 
 
 def time_on(cause: Cause, begin: int, end: int) -> Nanoseconds:
-    """Nanoseconds with the whole time on one cause."""
+    """A row that spends the whole time on one cause, in nanoseconds."""
     row = np.zeros(len(CAUSES))
     row[NUMBER[cause]] = end - begin
     return row

@@ -1,4 +1,4 @@
-"""Under what conditions a trial's packets were sent, as far as what they mean depends on it."""
+"""The conditions under which a trial's packets were sent, as far as their meaning depends on them."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ class Conditions:
     virtual: bool = False
     """Whether processing took no time."""
     first_window: int = 10
-    """Packets that TCP begins with; Linux: RFC 6928."""
+    """Packets that TCP begins with; on Linux as in RFC 6928."""
     paced: bool = False
     """Whether TCP spaces its packets by a timer, as for BBR."""
 
@@ -30,4 +30,4 @@ class Conditions:
 
 
 WALL = Conditions()
-"""The conditions of the wall clock, and the kernel's own settings."""
+"""The wall clock and the kernel's own settings."""

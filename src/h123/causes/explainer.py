@@ -115,8 +115,8 @@ class Explainer:
         return self._durations(replace(self._requests[number], end=time), share_connection(self._requests)[number])
 
     def since(self, number: int, time: int) -> Nanoseconds:
-        """What the time of one request was spent on from a moment on. For a time before the request was made, this is
-        what the server's data for other requests waited for."""
+        """What the time of one request was spent on from a given moment. For a time before the request was made, this
+        is what the server's data for other requests waited for."""
         request, shared = self._requests[number], share_connection(self._requests)[number]
         if request.start >= time:
             return self._server.course.between(time, request.start) + self._durations(request, shared)
@@ -129,7 +129,7 @@ class Explainer:
         return self._own(request, spent_since, self._share_since(request, time)) if shared else spent_since
 
     def from_opening(self, number: int) -> Nanoseconds:
-        """The same from when its connection began to be made."""
+        """The same, from the moment at which its connection began to open."""
         request, begin = self._requests[number], self._of.begin
         if request.begin <= self._open:
             return self._durations(replace(request, start=begin), share_connection(self._requests)[number])
@@ -170,7 +170,7 @@ class Explainer:
         return self._own(request, time) if shared else time
 
     def _course(self, request: Request, shared: bool) -> "_RequestPackets | None":
-        """Its packets. None where the record does not have them."""
+        """Its packets. None if the record does not have them."""
         up, down = self._of.up, self._of.down
         if request.stream:
             return _of_stream(request.stream, up, down)

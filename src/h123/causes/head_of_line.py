@@ -1,4 +1,4 @@
-"""Head-of-line blocking: data that had arrived for other requests of a connection, and had to wait behind a hole.
+"""Head-of-line blocking: data for other requests of a connection that had arrived but had to wait behind a gap.
 
 TCP delivers no byte behind one that is missing. So while a lost packet is not yet sent again, and something sent
 after it arrives, the requests that share the connection wait, whichever request the lost bytes belong to. That is
@@ -22,7 +22,7 @@ from h123.packets.capture import TCP
 
 @dataclass(frozen=True)
 class Body:
-    """What one request moves in one direction, and when it is under way, ns."""
+    """What one request moves in one direction, and when, ns."""
 
     start: int
     end: int
@@ -30,8 +30,8 @@ class Body:
 
 
 def head_of_line_ns(sender: Sender, bodies: Sequence[Body]) -> NDArray[np.float64]:
-    """For each body, the ns of its time lost by losses in which bytes of others had to wait: the share of the others
-    among all that is under way, in the time in which something is."""
+    """For each body, the time lost by losses in which bytes of other bodies had to wait, ns: the share of the others in
+    what is under way."""
     spans = holes(sender.sending, sender.answers, sender.round_trip_ns)
     starts, ends = (np.array([getattr(body, name) for body in bodies], np.int64) for name in ("start", "end"))
     sizes = np.array([body.bytes for body in bodies], np.float64)
@@ -51,8 +51,8 @@ def head_of_line_ns(sender: Sender, bodies: Sequence[Body]) -> NDArray[np.float6
 
 
 def holes(sending: Sending, answers: Sending, round_trip_ns: int) -> Spans:
-    """Holes of TCP, in its sender's time: from the sending of a lost packet, or of the first one with later bytes that
-    arrives, until that of its replacement."""
+    """Gaps in TCP's data, in its sender's time: from the sending of a lost packet, or of the first one with later bytes
+    that arrives, until its replacement was sent."""
     places = lost_packets(sending)
     if not len(places) or sending.packets["protocol"][0] != TCP:
         return Spans.union(np.empty(0, np.int64), np.empty(0, np.int64))

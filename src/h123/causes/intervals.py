@@ -1,4 +1,4 @@
-"""What a sender's time was spent on, from moment to moment: a sequence of moments, and the cause from each one on."""
+"""What a sender's time was spent on, moment by moment: a sequence of moments, and the cause that begins at each one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Course:
     """Causes one after another. Before the first moment and after the last one there is none."""
 
     edges: Times
-    """Ascending; one more than there are causes."""
+    """Edges, ascending; one more than there are causes."""
     numbers: Numbers
 
     @classmethod

@@ -20,9 +20,8 @@ _Group = TypeVar("_Group")
 def match(
     requests: Sequence[Sequence[Request]], connections: Sequence[Connection], moves: Sequence[int] = ()
 ) -> list[Connection | None]:
-    """For the requests of each connection, in the order of their start, the connection on the link that begins and
-    answers when they do. `moves`: the times from which the client has a new address; the connection includes its
-    later parts."""
+    """For the requests of each connection, in the order of their starts: the connection on the link that begins and
+    answers when they do. `moves`: when the client gets a new address; the connection includes its later parts."""
     assigned = _assigned(requests, [connection for connection in connections if not connection.continues], _mismatch_ns)
     for begin, end in pairwise([*moves, NEVER]):
         parts = [

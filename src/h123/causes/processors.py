@@ -16,12 +16,12 @@ class Work:
     """The processor time of a role, over time."""
 
     times: Sequence[int]
-    """ns, ascending; of looks at it."""
+    """Times of the samples, ns, ascending."""
     usage: Sequence[float]
-    """ns by each of them, with what its threads waited for a processor."""
+    """Processor time up to each sample, including the time its threads waited for a processor, ns."""
 
     def fills(self, begin: int, end: int) -> bool:
-        """Whether it worked for most of that time, as far as the samples around it show."""
+        """Whether it worked for most of that time, as far as the nearest samples show."""
         if len(self.times) < 2 or end <= begin:
             return False
         low = max(int(np.searchsorted(self.times, begin, side="right")) - 1, 0)
@@ -32,7 +32,7 @@ class Work:
 
 
 def work(report: Report, name: str) -> Work:
-    """The work of a role. Empty for a role that the report does not have."""
+    """The work of a role. Empty if the report does not have the role."""
     cpu = next((role.cpu for role in report.roles if role.name == name and role.cpu), None)
     if cpu is None or not cpu.main_over_time:
         return Work([], [])

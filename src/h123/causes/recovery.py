@@ -17,14 +17,14 @@ class Recovery:
 
     at: int
     request_at: int
-    """When, from the move on, a request was under way."""
+    """When a request was first under way after the move."""
     failed: int
-    """When the last request failed of the user whose request was answered first. 0: none had."""
+    """When the last failed request of the user whose request was answered first ended. 0: none failed."""
     answer: Sample
-    """The sample of that request."""
+    """The sample of the request that was answered first."""
 
     def durations(self, connection: Connection, explainer: Explainer, number: int) -> Nanoseconds:
-        """On each cause; by what explains the answer, its number there."""
+        """The time on each cause. `number`: that of the answer in `explainer`."""
         request_at = min(self.request_at, max(connection.begin, self.at))
         time = time_on(IDLE, self.at, request_at)
         if connection.begin < self.at:
@@ -37,14 +37,14 @@ class Recovery:
 
     def _noticed(self, begin: int) -> int:
         """When its client noticed that it needed another connection and began to open it: when a request had failed.
-        None where this request itself was first sent on the old connection."""
+        None if this request itself was first sent on the old connection."""
         sent_ns = self.answer["sent_ns"]
         return begin if not self.failed or (sent_ns is not None and sent_ns < begin) else self.failed
 
 
 def middle_recoveries(moves: Sequence[int], rows: Sequence[Sample]) -> list[Recovery]:
-    """The median recovery in a trial's samples, failed ones included; of an even number both in the middle, whose mean
-    is the trial's median. None where nothing was answered any more, which is longer than any other."""
+    """The median recovery in a trial's samples, failed ones included; for an even number both in the middle, whose mean
+    is the trial's median. None if nothing was answered any more, which is longer than any other."""
     answers = sorted((row for row in rows if not row["error"]), key=lambda row: row["end_ns"])
     answers_of_moves = [(at, next((row for row in answers if row["end_ns"] > at), None)) for at in moves]
     ordered = sorted(answers_of_moves, key=lambda pair: pair[1]["end_ns"] - pair[0] if pair[1] else math.inf)

@@ -1,4 +1,4 @@
-"""Requests of a connection as their client tells of them, and which of them went on at once."""
+"""Requests of a connection as their client reports them, and which of them were under way at once."""
 
 from bisect import insort
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ class Request:
 
     start: int
     ready: int
-    """When its connection was open; its start, where the connection was open before."""
+    """When its connection was open; the request's start, if the connection was open before."""
     sent_at: int | None
     """When it had been sent. None: the client does not record it."""
     first_byte: int | None
@@ -28,21 +28,21 @@ class Request:
     down: int
     """Body bytes of the answer."""
     blocked: bool = False
-    """Whether UDP was tried in its time, and blocked."""
+    """Whether the client tried UDP for it and UDP was blocked."""
     place_at: int = 0
-    """Until when it waited for a place on its connection; 0: it need not."""
+    """When it stopped waiting for a place on its connection. 0: it did not wait."""
     visit: int = 0
-    """When the visit began that it belongs to. 0: it belongs to none."""
+    """When its visit began. 0: it belongs to none."""
     quic: bool | None = None
     """Whether QUIC carried it. None: the client does not record it."""
     last_try: int = 0
-    """When it was made for the last time. 0: it was made once."""
+    """When its last attempt was made. 0: there was only one."""
     stream: Stream | None = None
     """Its stream as the frames show it. None: they cannot be read."""
 
     @property
     def made_at(self) -> int:
-        """When it was made, or made for the last time."""
+        """When it was made, or repeated for the last time."""
         return max(self.start, self.last_try)
 
     @property
@@ -61,7 +61,7 @@ def most_at_once(requests: Sequence[Request]) -> int:
 
 
 def waiting(requests: Sequence[Request], at_once: int) -> list[Request]:
-    """The same with how long each waited for its place: until one of those before it ended, so that there was room."""
+    """The requests with how long each waited for its place: until one before it ended and made room."""
     delayed, ends = list(requests), list[int]()
     for place in sorted(range(len(delayed)), key=lambda place: sent_at(delayed[place])):
         request = delayed[place]
@@ -72,7 +72,7 @@ def waiting(requests: Sequence[Request], at_once: int) -> list[Request]:
 
 
 def sent_at(request: Request) -> int:
-    """When it was sent, or the latest time at which it can have been."""
+    """When it was sent, or the latest time at which it can have been sent."""
     if request.stream:
         return request.stream.request_begin
     return request.end if request.sent_at is None else request.sent_at
@@ -84,7 +84,7 @@ def ended_at(request: Request) -> int:
 
 
 def share_connection(requests: Sequence[Request]) -> list[bool]:
-    """For each request whether another one was under way at the same time."""
+    """For each request, whether another one was under way at the same time."""
     order = sorted(range(len(requests)), key=lambda place: requests[place].begin)
     begins = np.array([requests[place].begin for place in order])
     ends = np.array([requests[place].end for place in order])

@@ -1,4 +1,4 @@
-"""A stretch of a trial's time that a metric is made of, such as a visit of a page: what it was spent on."""
+"""A stretch of a trial's time behind a metric, such as a visit of a page, and what it was spent on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from h123.causes.cause import NUMBER, UNATTRIBUTED
 
 SUMS_UP = 0.02
-"""The share of a time by which the parts may miss it and still count as adding up to it."""
+"""How much the parts may differ from a time, as a share of it, and still count as adding up to it."""
 _Any = TypeVar("_Any")
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """One of them."""
+    """A stretch of time, and what it was spent on."""
 
     seconds: NDArray[np.float64]
     """Seconds of each cause, in the order of CAUSES."""
@@ -34,13 +34,12 @@ class Stretch:
 
 
 def missed(seconds: NDArray[np.float64], durations: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The share of each time by which the parts, shape (times, causes), miss it."""
+    """How far the parts, shape (times, causes), are from each time, as a share of it."""
     attributed = seconds.sum(axis=1) - seconds[:, NUMBER[UNATTRIBUTED]]
     shares: NDArray[np.float64] = np.abs(attributed - durations) / durations
     return shares
 
 
 def middle(ordered: Sequence[_Any]) -> Sequence[_Any]:
-    """The middle one of some in the order of their lengths, or both in the middle: the mean of their lengths is the
-    median of all."""
+    """The middle one in the order of their lengths, or both in the middle, whose mean length is the median of all."""
     return ordered[(len(ordered) - 1) // 2 : len(ordered) // 2 + 1]

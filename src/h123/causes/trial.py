@@ -52,10 +52,9 @@ class ExplainedTrial:
     round_trip: float = 0.0
     """Seconds; of the link without its queue."""
     visits: Sequence[Stretch] = ()
-    """The warm visit in the middle, for a page, or both in the middle: their mean took as long as the trial's
-    median."""
+    """For a page, the warm visit in the middle, or both in the middle, whose mean is the trial's median."""
     recoveries: Sequence[Stretch] = ()
-    """The recovery in the middle, for a client that moved, or both."""
+    """For a client that moved, the recovery in the middle, or both in the middle."""
 
     @property
     def phases(self) -> list[str]:
@@ -76,7 +75,7 @@ class ExplainedTrial:
 
 
 def explain(folder: Path, statuses: Sequence[int]) -> ExplainedTrial:
-    """Explain the trial in a folder, whose resources must be answered with these `statuses`. Raises UserError where it
+    """Explain the trial in a folder, whose resources must be answered with these `statuses`. Raises UserError if it
     left no record of packets."""
     packets, trial = read_packets(folder), read_document(folder / "trial.json", TrialFile)
     link, conditions, frames = trial.links[0], Conditions.of(trial), _frames(folder)
@@ -156,7 +155,7 @@ class _Explanation:
 def _visits(
     paths: Sequence[Sequence[PathStep]], explained: ExplainedTrial, parts: Mapping[int, _Explanation]
 ) -> list[Stretch]:
-    """The visits. Empty where one has a request that the record of packets does not cover."""
+    """The visits. Empty if one has a request that the record of packets does not cover."""
     places = {id(row): place for place, row in enumerate(explained.rows)}
     if any(id(step.row) not in places for path in paths for step in path):
         return []
@@ -181,7 +180,7 @@ def _visit(
 def _recoveries(
     recoveries: Sequence[Recovery], explained: ExplainedTrial, parts: Mapping[int, _Explanation]
 ) -> list[Stretch]:
-    """The recoveries. Empty where the record of packets does not cover one."""
+    """The recoveries. Empty if the record of packets does not cover one."""
     places = {id(row): place for place, row in enumerate(explained.rows)}
     if any(id(recovery.answer) not in places for recovery in recoveries):
         return []
@@ -217,7 +216,7 @@ def _frames(folder: Path) -> Frames | None:
 
 
 def _streams(frames: Frames | None, connection: Connection) -> Streams | None:
-    """The streams in the connection's frames. None where none of them could be read."""
+    """The streams in the connection's frames. None if none of them could be read."""
     if frames is None:
         return None
     up = connection.up.packets

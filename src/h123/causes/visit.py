@@ -20,14 +20,14 @@ class PathStep:
 
     row: Sample
     until: int
-    """Its end, or when it requested the next one before its end, as browsers do, ns."""
+    """Its end, or when it requested the next one (browsers do so before the end), ns."""
     between: Nanoseconds
     """What the time between the previous step and this one was spent on."""
 
 
 def middle_visits(rows: Sequence[Sample], asking: VisitOrder) -> list[list[PathStep]]:
-    """The path of the warm visit in the middle of a trial's samples; of an even number both in the middle, whose mean
-    is the trial's median. None where one of these failed, which is slower than any that did not."""
+    """The path of the warm visit in the middle of a trial's samples; for an even number both in the middle, whose mean
+    is the trial's median. None if one of these failed, which is slower than any that did not."""
     visits = defaultdict[tuple[int, int], list[Sample]](list)
     for row in rows:
         if row["phase"] == "warm" and row["group"] is not None:

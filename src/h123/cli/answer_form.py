@@ -30,7 +30,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print the answer as JS
 
 
 def answer_form(*, details: bool = False, quiet: bool = False, as_json: bool = False) -> AnswerForm:
-    """The form that the options ask for. Raises UserError where they ask for two."""
+    """The form that the options ask for. Raises UserError if they contradict each other."""
     options = {AnswerForm.DETAILS: details, AnswerForm.TABLE: quiet, AnswerForm.JSON: as_json}
     chosen = [form for form, is_chosen in options.items() if is_chosen]
     if len(chosen) > 1:
@@ -39,7 +39,7 @@ def answer_form(*, details: bool = False, quiet: bool = False, as_json: bool = F
 
 
 def print_in_form(verdicts: "Verdicts", folder: Path, form: AnswerForm, *, most: int, taken: int = 0) -> None:
-    """Print verdicts.json in that form; on one screen in at most `most` lines, of which others print `taken`."""
+    """Print verdicts.json in that form; on one screen at most `most` lines, of which others use `taken`."""
     from h123.base.terminal.console import print_json
     from h123.report import print_answer, print_summary, print_table
 

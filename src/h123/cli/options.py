@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from h123.documents.shard import Shard
 
 ADVANCED = "Advanced"
-"""The part of a command's help with options that are seldom needed."""
+"""The panel in a command's help with rarely needed options."""
 NETWORKS = "lan,home,cellular,poor"
 """The default networks of `compare`."""
 
 
 class Clock(StrEnum):
-    """Whose time a trial is measured in."""
+    """The clock of a trial's times."""
 
     WALL = "wall"
     VIRTUAL = "virtual"

@@ -16,8 +16,8 @@ MODULES_OF_A_RUN = (
     "h123.report.page.facts",
     "h123.study.networks.network_file",
 )
-"""All that `h123 run` imports to its end. A signal during an import would not end it as an interruption: pydantic, for
-one, makes another error of it."""
+"""All modules that `h123 run` may import. A signal during an import would not end it properly: pydantic, for one, turns
+it into another error."""
 
 
 def heed_signals() -> None:
@@ -33,7 +33,7 @@ def heed_signals() -> None:
 
 @contextmanager
 def signals_blocked() -> Iterator[None]:
-    """Signals wait: the interruption of an import would be shown, or lost."""
+    """Block signals for a while: an interrupted import would print its interruption, or lose it."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
     try:
         yield
@@ -49,7 +49,7 @@ def load_undisturbed(*modules: str) -> None:
 
 
 def heed_no_more() -> None:
-    """Ignore signals at the end, because they would change the exit status while Python ends."""
+    """Ignore signals at the end, because they would change the exit status while Python exits."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 
 

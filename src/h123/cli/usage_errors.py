@@ -1,4 +1,4 @@
-"""What the command line says of words that it cannot take, or that were spelled otherwise in an earlier version."""
+"""What the command line says about words that it cannot accept, or that an earlier version spelled differently."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -20,25 +20,26 @@ RENAMED = {
     "--unverified": "--allow-unverified",
     "--only": "--filter",
 }
-"""Options of the version before: accepted until the next one."""
+"""Options of the previous version, which are accepted until the next one."""
 RENAMED_VALUES = {("--congestion", "own"): "default"}
 
 
 class PlainWords(TyperGroup):
-    """Commands whose complaints are ours: Typer hands on what pydantic says, `Value error, 'x' is not one of`..."""
+    """Commands with h123's own error messages: Typer passes on pydantic's, such as `Value error, 'x' is not one
+    of`..."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that was asked for, and its words as this version spells them."""
+        """The requested command, and its words in this version's spelling."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, command, [*_respelled(rest, command)]
 
     def make_context(self, *arguments: Any, **more: Any) -> Any:
-        """Of the options before the command's name."""
+        """Make the context, with h123's own errors about options before the command's name."""
         with _mended():
             return super().make_context(*arguments, **more)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command that was asked for."""
+        """Run the requested command, with h123's own errors."""
         with _mended():
             return super().invoke(ctx)
 

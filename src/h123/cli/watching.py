@@ -1,4 +1,4 @@
-"""How a campaign is watched while it runs: on the terminal, and from afar."""
+"""Watching a campaign while it runs, on the terminal and over the network."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 
 def exposition_at(address: str | None) -> "Exposition | None":
-    """What is to tell of the campaign from afar; late, for few ask for it and its library takes long to load."""
+    """What publishes the campaign's progress over the network; loaded late, because few need it and its library loads
+    slowly."""
     if address is None:
         return None
     from h123.progress.exposition import Exposition, Listening
@@ -25,7 +26,8 @@ def exposition_at(address: str | None) -> "Exposition | None":
 def watched(
     campaign: "Campaign", exposition: "Exposition | None", *, is_quiet: bool
 ) -> "Iterator[Callable[[], Display]]":
-    """What makes a display for each stretch of the campaign; Prometheus gets the same, if asked for."""
+    """A function that makes a display for each stretch of the campaign; Prometheus gets the same progress if
+    requested."""
     from h123.progress import display_for
 
     if exposition is None:

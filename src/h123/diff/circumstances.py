@@ -92,7 +92,8 @@ def _study(folder: CampaignFolder, *, show: bool) -> _Words:
 
 
 def unlike(before: Parameters, after: Parameters, networks: Sequence[Mapping[str, Resolved]]) -> list[str]:
-    """How the conditions of two treatments differ, apart from the subjects. `networks`: those of both campaigns."""
+    """How the conditions of two treatments differ, apart from the subjects. `networks`: the networks of both
+    campaigns."""
     parameters_before, parameters_after = (
         parameters.model_dump(mode="json", exclude=_WHO) for parameters in (before, after)
     )

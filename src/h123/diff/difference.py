@@ -51,7 +51,7 @@ class _DiffCampaign:
 
 
 def differ(before: CampaignFolder, after: CampaignFolder) -> Diff:
-    """After over before, treatment by treatment. Raises UserError where they have none in common."""
+    """Compare after with before, treatment by treatment. Raises UserError if they have none in common."""
     if real(before.path) == real(after.path):
         raise UserError(f"{before.path} is the same campaign twice", remedy="name two campaigns' folders")
     if common_trials := _measured(before) & _measured(after):

@@ -16,7 +16,7 @@ class DiffSide(TypedDict):
 
 
 class CircumstanceChange(TypedDict):
-    """A circumstance that differs in the second campaign. Null: absent."""
+    """A circumstance that differs between the two campaigns. Null: absent."""
 
     what: str
     before: str | None
@@ -24,24 +24,24 @@ class CircumstanceChange(TypedDict):
 
 
 class LeftOut(TypedDict):
-    """A treatment that both have by name, but that is not the same, or that one has."""
+    """A treatment that both campaigns have by name but with different meanings, or that only one has."""
 
     cell: Mapping[str, str]
     why: str
 
 
 class DiffRow(TypedDict):
-    """A metric of a treatment that both have: after over before."""
+    """A metric of a treatment that both campaigns have: after over before."""
 
     metric: str
     cell: Mapping[str, str]
     before: Sequence[float]
-    """One value for each block, without those of failed trials."""
+    """One value for each block, without failed trials."""
     after: Sequence[float]
     before_median: float | None
     after_median: float | None
     ratio: float | None
-    """Of the geometric means."""
+    """The ratio of the geometric means."""
     low: float | None
     high: float | None
     confidence: float
@@ -58,8 +58,7 @@ class Diff(TypedDict):
     changes: Sequence[CircumstanceChange]
     left_out: Sequence[LeftOut]
     wider: float | None
-    """How many times as wide these intervals are as those from pairs of one campaign, by the effect of pairing within
-    the two. Null: unknown."""
+    """How many times as wide these intervals are as those from pairs within one campaign. Null: unknown."""
     unfinished: NotRequired[Sequence[str]]
     """What remains to run in the two campaigns. Until then no condition passes."""
     rows: Sequence[DiffRow]

@@ -19,14 +19,14 @@ from h123.base.distributions import noncentral_student_cdf, student_quantile
 CONFIDENCE = 0.95
 POWER = 0.8
 FEWEST = 6
-"""Values on each side, of which an interval is relied on: of as many blocks paired ones are."""
+"""The fewest values on each side for a reliable interval, as with paired blocks."""
 LIMIT = 200
-"""Blocks beyond which a campaign is not the way to an answer."""
+"""With more blocks than this, a campaign is not a practical way to an answer."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """The interval of a ratio. An end is None without a bound."""
+    """The interval of a ratio. An end is None if it has no bound."""
 
     ratio: float
     low: float | None
@@ -34,7 +34,7 @@ class Interval:
 
 
 def interval(before: Sequence[float], after: Sequence[float]) -> Interval | None:
-    """After over before, of their logarithms; None of fewer than two values on a side."""
+    """After over before, from their logarithms; None if a side has fewer than two values."""
     if min(len(before), len(after)) < 2:
         return None
     centre = float(np.mean(after) - np.mean(before))
@@ -50,7 +50,7 @@ def interval(before: Sequence[float], after: Sequence[float]) -> Interval | None
 
 def blocks_to_part(before: Sequence[float], after: Sequence[float], bound: float) -> int | None:
     """The number of blocks that each campaign would need for the whole interval to lie, probably, on one side of the
-    ratio `bound`, if means and spreads of the values stay what they are; None if `LIMIT` is not enough."""
+    ratio `bound`, if means and spreads stay the same; None if `LIMIT` is not enough."""
     logs = np.log(before), np.log(after)
     if min(map(len, logs)) < 2:
         return FEWEST

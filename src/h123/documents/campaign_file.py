@@ -13,9 +13,9 @@ from h123.study.networks.network import Resolved
 
 Blocks = Annotated[int, Field(ge=1, le=100_000)]
 Takes = list[Annotated[str, Field(pattern="^(server|client)$")]]
-"""Roles in which a subject takes a setting."""
+"""Roles in which a subject accepts a setting."""
 VerifiedRole = Literal["server", "client"]
-"""Roles that are verified."""
+"""Roles that h123 verifies."""
 
 
 @with_config(STRICT)
@@ -39,18 +39,18 @@ class ImportFacts(TypedDict):
     kind: Literal["imported"]
     files: list[SampleFile]
     schema: str
-    """Its name."""
+    """The schema's name."""
     requests: Count
     blocks: bool
     """Whether the files say which runs were measured together."""
     runs: Count
-    """Trials, before several runs of a cell were put together."""
+    """Number of trials, before several runs of a cell were combined."""
     timed: bool
     """Whether the starts of requests are known."""
     ordered: bool
     """Whether the order of the runs is known."""
     unknown: list[str]
-    """Parameters that nothing says."""
+    """Parameters that are not known."""
     redirects: NotRequired[Redirects]
 
 
@@ -60,15 +60,15 @@ class Proof(TypedDict):
 
     outcome: Literal["passed", "failed", "changed", "none", "own"]
     """changed: it passed or failed with other files; none: it was never verified in that role; own: the study's own
-    server, of which nothing is declared that could be."""
+    server, which declares nothing to verify."""
     upstream: bool
     """Whether the project published this verification (docs/verified). If not, it ran on this machine."""
     time: str | None
-    """ISO 8601, of the verification."""
+    """Time of the verification, ISO 8601."""
     failed: list[str]
     """The checks that failed."""
     first_flight: int | None
-    """Packets that it begins with over HTTP/3, where it was counted with these files."""
+    """Packets that it begins with over HTTP/3, if they were counted with these files."""
 
 
 @with_config(STRICT)
@@ -81,11 +81,11 @@ class SubjectFacts(TypedDict):
     congestion: NotRequired[Mapping[str, str | list[str]]]
     """The controllers, as in subject.toml."""
     initial_window: NotRequired[Takes]
-    """Roles in which it takes the setting."""
+    """Roles in which it accepts the setting."""
     pacing: NotRequired[Takes]
-    """The same."""
+    """The same for this setting."""
     max_datagram: NotRequired[Takes]
-    """The same."""
+    """The same for this setting."""
     false_start: NotRequired[bool]
     """The value in subject.toml, for a client."""
     proofs: NotRequired[Mapping[VerifiedRole, Proof]]
@@ -107,7 +107,7 @@ PRIVILEGES: Mapping[Privileges, str] = {
 
 @with_config(STRICT)
 class MachineFacts(TypedDict, total=False):
-    """Empty where samples are imported; null where the machine does not tell."""
+    """Empty if samples were imported; a fact is null if the machine does not provide it."""
 
     kernel: str | None
     architecture: str | None
@@ -130,7 +130,7 @@ class MachineFacts(TypedDict, total=False):
     lab_build: str | None
     """The first digits of the SHA-256 of the lab's program. Earlier versions did not record it."""
     virtual_kernel_build: str | None
-    """The same of the virtual clock's kernel; null where there is none."""
+    """The same for the virtual clock's kernel; null if there is none."""
 
 
 @with_config(STRICT)
@@ -138,13 +138,13 @@ class Precision(TypedDict):
     """The width that intervals must reach."""
 
     wanted: Annotated[float, Field(gt=0, le=1)]
-    """Half of an interval, relative."""
+    """Half of an interval's relative width."""
     at_most: NotRequired[Blocks | None]
     """The most blocks, from `--max-blocks`."""
 
 
 class CampaignFile(Document):
-    """campaign.json; study and networks are read by the study room."""
+    """campaign.json. The `study` package reads the study and the networks in it."""
 
     h123: Literal["campaign/1"]
     study: Resolved
@@ -154,23 +154,23 @@ class CampaignFile(Document):
     seed: Annotated[int, Field(ge=0, lt=2**53)]
     blocks: Blocks
     filter: dict[str, list[str]]
-    """Levels by factor, as `--filter` left them."""
+    """The levels that `--filter` left, by factor."""
     looks: list[Blocks] = Field(default=[])
     """Planned looks, with `--until-decided`."""
     precision: Precision | None = None
-    """With `--precision`."""
+    """The required width, with `--precision`."""
     shard: Annotated[str, Field(pattern=PATTERN)] | None = None
     """The blocks that this folder is for, of all that are planned; null: all."""
     version: str
-    """Of h123."""
+    """The version of h123."""
     created: str
     """ISO 8601."""
     machine: MachineFacts
     subjects: dict[str, SubjectFacts]
     origin: ImportFacts | None = None
-    """Where imported samples come from."""
+    """The origin of imported samples."""
     digest: Digest | None = None
-    """SHA-256 of the rest, as JSON with sorted keys. Early campaigns have none."""
+    """SHA-256 of everything else, as JSON with sorted keys. Early campaigns have none."""
 
 
 class Seal(Document):

@@ -22,7 +22,7 @@ TrialName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_l
 """The trial's name, which is also the name of a folder."""
 PlaceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=40)]
 MOVED = "moved"
-"""The reason of an attempt whose block was done again in another place."""
+"""The reason of an attempt whose block was run again on another machine."""
 Values = dict[str, Any]
 """Values of parameters, as JSON. Null means that imported samples do not give the value."""
 
@@ -36,11 +36,11 @@ class DisturbanceFacts(TypedDict, total=False):
     disturbance: Share | None
     """The largest share of the metrics of the study's first family."""
     shares: dict[str, Share]
-    """For each metric that the study asks for, how much of it may be the machine's, 0 to 1."""
+    """For each metric that the study asks for, the share of it that the machine may have caused, 0 to 1."""
     crowded: bool
-    """Waiting for processors that others had is enough for `disturbed`."""
+    """Whether waiting for processors that other programs used is enough for `disturbed`."""
     noise: Annotated[float, Field(ge=0, le=1e6)]
-    """Share of the processors' time that the trial could not have."""
+    """Share of the processors' time that was not available to the trial."""
 
 
 @with_config(STRICT)
@@ -57,7 +57,7 @@ class AttemptFacts(DisturbanceFacts):
     place: NotRequired[PlaceName]
     """The machine that executed it. Journals of earlier versions lack it, because they had one machine."""
     lane: NotRequired[int]
-    """The slot, from 1, that it had among trials that run at once."""
+    """The slot, from 1, that it had among simultaneous trials."""
     alone: NotRequired[bool]
     """Whether no other trial ran at the same time."""
     cell: dict[str, str]
@@ -67,7 +67,7 @@ class AttemptFacts(DisturbanceFacts):
     run: NotRequired[object]
     """The run that the schema gives for imported samples."""
     parameters: Values
-    """All parameters. Null only where the default is null, or imported samples do not tell."""
+    """All parameters. Null only if the default is null, or if imported samples do not give the value."""
     link_seed: Annotated[int, Field(ge=0, lt=2**63)] | None
     valid: bool
     reasons: list[Reason]
@@ -82,7 +82,7 @@ class TrialEvent(AttemptFacts):
 
 
 class EventFile(Document):
-    """event.json: what the journal has of the attempt in whose folder it is, but for the seal."""
+    """event.json: the journal's record of the attempt in whose folder it is, without the seal."""
 
     h123: Literal["event/1"]
     event: TrialEvent
@@ -94,7 +94,7 @@ class InterimLook(TypedDict):
 
     event: Literal["look"]
     blocks: NotRequired[Annotated[int, Field(ge=0, le=100_000)]]
-    """Absent where the comparison has no complete block."""
+    """Absent if the comparison has no complete block."""
 
 
 @with_config(STRICT)
@@ -106,14 +106,14 @@ class SampleImport(TypedDict):
 
 @with_config(STRICT)
 class BlockMove(TypedDict):
-    """A block is done again, whole, in another place: what of it was executed before counts for nothing."""
+    """A block is run again completely on another machine; its earlier attempts do not count."""
 
     event: Literal["moved"]
     block: int
     place: PlaceName
-    """Where the block runs now."""
+    """The machine that runs the block now."""
     before: PlaceName
-    """Where it ran."""
+    """The machine that ran it before."""
     why: str
 
 
@@ -131,12 +131,12 @@ class SecondRun(TypedDict):
 
 @with_config(STRICT)
 class CampaignStep(TypedDict):
-    """A step of a campaign: it began, resumed, got another machine, was interrupted, ended, or tries failed trials
-    again."""
+    """A step of a campaign: it began, resumed, got another machine, was interrupted, ended, or repeats failed
+    trials."""
 
     event: Literal["campaign", "resume", "joined", "retry", "interrupted", "finished"]
     version: NotRequired[str]
-    """Of h123."""
+    """The version of h123."""
     trials: NotRequired[int]
     places: NotRequired[dict[PlaceName, MachineFacts]]
     """The machines that it could use from then on."""
@@ -156,7 +156,7 @@ class ShardJoined(TypedDict):
     blocks: list[int]
     """The blocks that were added by this join."""
     places: dict[PlaceName, MachineFacts]
-    """The machines that ran them, as they were then."""
+    """The machines that ran the blocks, with their facts at that time."""
 
 
 Happening = AttemptFacts | InterimLook | SampleImport | BlockMove | SecondRun | CampaignStep | ShardJoined
@@ -184,7 +184,7 @@ class EventRange:
     """Factors and their levels."""
     networks: Container[str]
     unknown: Container[str] | None
-    """Parameters that imported samples do not tell; None: h123 itself measured."""
+    """Parameters that imported samples do not give; None: h123 itself measured."""
 
 
 def check_trials(lines: list[Line], path: Path, possible: EventRange) -> list[Event]:
@@ -209,7 +209,7 @@ def check_trials(lines: list[Line], path: Path, possible: EventRange) -> list[Ev
 
 
 def supersede(attempts: Iterable[AttemptFacts], move: BlockMove) -> None:
-    """Attempts of the block that has moved count for nothing."""
+    """Make all attempts of the moved block count for nothing."""
     detail = f"block {move['block']} was done again in {move['place']}, because of {move['before']}: {move['why']}"
     for event in attempts:
         if event["block"] == move["block"] and not superseded(event):
@@ -218,7 +218,7 @@ def supersede(attempts: Iterable[AttemptFacts], move: BlockMove) -> None:
 
 
 def superseded(event: AttemptFacts) -> bool:
-    """Whether the attempt's block has moved to another machine since."""
+    """Whether the attempt's block has since moved to another machine."""
     return any(reason["code"] == MOVED for reason in event["reasons"])
 
 
@@ -231,7 +231,7 @@ def _misshapen(line: Line) -> str | None:
 
 
 def _odd(event: TrialEvent, possible: EventRange) -> str | None:
-    """Say what is wrong with the event's cell, time or parameters; None where nothing is."""
+    """Say what is wrong with the event's cell, time or parameters; None if nothing is."""
     cell, factors, parameters = event["cell"], possible.factors, event["parameters"]
     if cell.keys() != factors.keys() or any(level not in factors[factor] for factor, level in cell.items()):
         return f"{' '.join(cell.values())[:60]!r} is no cell of this study"

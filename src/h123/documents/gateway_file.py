@@ -1,4 +1,5 @@
-"""gateway.json: what the way to a server that runs elsewhere adds to what the link does (docs/contracts/gateway.md)."""
+"""gateway.json: what the path to a server that runs elsewhere adds to the link's own delay
+(docs/contracts/gateway.md)."""
 
 from pathlib import Path
 from typing import Literal
@@ -29,10 +30,10 @@ class GatewayFacts(Document):
     tcp: AddedDelay
     udp: AddedDelay
     beyond_ns: Count | None
-    """How long this machine takes to open a TCP connection to the server, ns. None where the server accepts none."""
+    """How long this machine takes to open a TCP connection to the server, ns. None if the server accepts none."""
 
 
 def read_gateway(trial: Path) -> GatewayFacts | None:
-    """Read what a trial's gateway measured. None where the server was in the lab."""
+    """Read what a trial's gateway measured. None if the server was in the lab."""
     path = trial / NAME
     return read_document(path, GatewayFacts) if path.is_file() else None

@@ -1,4 +1,4 @@
-"""report.json: what the lab says of a trial that it has run."""
+"""report.json: what the lab reports about a trial that it has run."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
@@ -19,16 +19,16 @@ class Exit(Shape):
 
 class Cpu(Shape):
     user_ns: Count | None = None
-    """Over the role's whole life."""
+    """Time in user mode over the role's whole life."""
     system_ns: Count | None = None
-    """The same in the kernel."""
+    """Time in the kernel over the role's whole life."""
     main_ns: Count
-    """Of all processes that descend from the role's, during the main role's run."""
+    """Time of all processes that descend from the role's, during the main role's run."""
     main_wait_ns: Count | None = None
-    """How long its threads were ready but waited for a processor. Null under the virtual clock, and where the trial
-    ended before the main role did."""
+    """How long its threads were ready but waited for a processor. Null under the virtual clock, and if the trial ended
+    before the main role did."""
     main_turns: Count | None = None
-    """How often a thread got a processor. Null as `main_wait_ns`."""
+    """How often a thread got a processor. Null in the same cases as `main_wait_ns`."""
     main_over_time: list[NumberPair] = Field(default=[])
     """`[when, main_ns so far]`, every 5 ms at first, then less often; under the virtual clock only at the end."""
 
@@ -41,18 +41,18 @@ class RoleReport(Shape):
     cpu: Cpu | None = None
     max_rss_bytes: Count | None = None
     log: str | None = None
-    """Path in the trial's folder."""
+    """Path of the log, in the trial's folder."""
 
 
 class Counters(Shape):
     """The kernel's counters of a host. It leaves out those that are zero."""
 
     before: dict[str, Whole]
-    """Before the main role ran, the link check's packets included."""
+    """The counters before the main role ran, including the link check's packets."""
     after: dict[str, Whole] | None
 
     def grown(self, name: str) -> int:
-        """By how much a counter grew while the main role ran."""
+        """How much each counter grew while the main role ran."""
         return max((self.after or {}).get(name, 0) - self.before.get(name, 0), 0)
 
 
@@ -101,7 +101,7 @@ class DirectionReport(Shape):
     lost: Count | None = None
     """Packets lost by the network's `loss` or a blackout."""
     queue_dropped: Count | None = None
-    """Packets that found the queue full."""
+    """Packets dropped because the queue was full."""
     blocked: Count | None = None
     """Packets stopped by the UDP policy, or whose receiver has moved."""
     in_flight: Count | None = None
@@ -138,7 +138,7 @@ class DelayCheck(Shape):
     probes: Count | None = None
     lost: Count | None = None
     error_ns: DelayError | None
-    """None where no probe arrived."""
+    """None if no probe arrived."""
 
 
 class LinkRateCheck(Shape):
@@ -151,7 +151,7 @@ class LossCheck(Shape):
     lost: Count
     expected_lost: Annotated[int | float, Field(ge=0, le=1e18)]
     low: Count | None = None
-    """The least that chance allows."""
+    """The fewest losses that chance allows."""
     high: Count | None = None
 
 
@@ -170,7 +170,7 @@ class LinkCheck(Shape):
     rate: dict[Side, LinkRateCheck | None] | None = None
     loss: dict[Side, LossCheck | None] | None = None
     burst: dict[Side, BurstCheck | None] | None = None
-    """Whether the queue takes as much as it says."""
+    """Whether the queue holds as much as configured."""
     passed: bool | None = None
     failures: list[str] = Field(default=[])
     """What did not hold, in words."""
@@ -182,14 +182,14 @@ class UnreadFrames(Shape):
     why: Literal["no-keys", "cipher", "beginning", "damaged"]
     connections: Count
     ports: list[Count]
-    """The client's, of the first of them."""
+    """The client's ports on the first of these connections."""
 
 
 class LinkReport(Shape):
     name: str | None = None
     kind: Literal["emulated", "veth"] | None = None
     realtime: bool | None = None
-    """Whether its thread had real-time priority."""
+    """Whether the link's thread had real-time priority."""
     stamps: bool | None = None
     """Whether the kernel stamps packets as they arrive; if not, a packet arrives when it is read."""
     draws: int | None = None
@@ -203,19 +203,19 @@ class LinkReport(Shape):
     stalls: Spans | None = None
     """Spans `[from, to]` in which packets were overdue, on the clock of the samples; null for a veth."""
     packets_left_out: Count | None = None
-    """Packets that the record had no room for. None where there is no record."""
+    """Packets that the record had no room for. None if there is no record."""
     frames_left_out: Count | None = None
-    """Packets whose frames were not read, and frames that were not recorded, for lack of room. None where the trial
+    """Packets whose frames were not read, and frames that were not recorded, for lack of room. None if the trial
     records no frames."""
     frames_unread: list[UnreadFrames] | None = None
 
     def ways(self) -> list[DirectionReport]:
-        """The reports of its directions that exist."""
+        """The reports of the directions that the link has."""
         return [way for way in (self.directions or {}).values() if way]
 
 
 class MachineLoad(Shape):
-    """Empty where the lab ended before it could tell."""
+    """Empty if the lab ended before it could report it."""
 
     cpus: Annotated[int, Field(ge=0, le=10**6)] = 0
     wall_ns: Count = 0
@@ -253,17 +253,17 @@ class Report(Document):
     warnings: list[Reason] = Field(default=[])
     started_unix_ns: Count
     phases_ns: dict[str, Count]
-    """`setup`, `check`, `ready`, `main`, `teardown`."""
+    """Durations of `setup`, `check`, `ready`, `main` and `teardown`, ns."""
     main_began_ns: Count = 0
-    """On the clock of the samples."""
+    """When the main role began, on the clock of the samples."""
     links: Sequence[LinkReport]
     roles: Sequence[RoleReport]
     hosts: list[HostReport]
     tcp_left_out: Count | None = None
-    """Rows that TCP's account had no room for; None where there is none."""
+    """Rows that TCP's account had no room for; None if there is no account."""
     machine: MachineLoad
     user_namespace: UserNamespace | None = None
-    """Absent where the lab was root, and under the virtual clock."""
+    """Absent if the lab was root, and under the virtual clock."""
 
 
 class FinishedDirection(DirectionReport):
@@ -311,4 +311,4 @@ NO_REPORT = FinishedReport(
     hosts=[],
     machine=FinishedMachineLoad(cpus=0, wall_ns=0, busy_ns=0),
 )
-"""The report of an attempt that no lab executed."""
+"""The report of an attempt that was not executed by a lab."""

@@ -1,4 +1,4 @@
-"""JSON files with a format line, read as anybody's: of another format or shape they are refused in words."""
+"""JSON files with a format line, read as untrusted input: a wrong format or shape is refused in words."""
 
 import json
 from pathlib import Path
@@ -17,12 +17,12 @@ Model = TypeVar("Model", bound=Document)
 
 
 def read_document(path: Path, model: type[Model]) -> Model:
-    """The document in `path`. Raises UserError where it is of another format or not as its model."""
+    """The document in `path`. Raises UserError if it has another format or does not fit its model."""
     return parsed(path, model) or validated(read_content(path, model.form()), model, path)
 
 
 def parsed(path: Path, model: type[Model]) -> Model | None:
-    """Parse the document in `path` in one go. None where something is wrong with it; `read_content` and `held` are
+    """Parse the document in `path` in one step. None if something is wrong with it; `read_content` and `held` are
     slower and say what."""
     try:
         return model.model_validate_json(path.read_bytes(), strict=True)
@@ -31,7 +31,7 @@ def parsed(path: Path, model: type[Model]) -> Model | None:
 
 
 def validated(content: object, model: type[Model], path: Path) -> Model:
-    """The content of `path` as its model. Raises UserError where it is not like that."""
+    """The content of `path` as its model. Raises UserError if it does not fit."""
     try:
         return model.model_validate(content, strict=True)
     except ValidationError as invalid:
@@ -64,7 +64,7 @@ def write_document(path: Path, document: BaseModel) -> None:
 
 
 def misshapen(content: object, model: type[BaseModel]) -> str | None:
-    """Say how the content differs in shape from the model; None where it fits."""
+    """Say how the content differs in shape from the model; None if it fits."""
     try:
         model.model_validate(content, strict=True)
     except ValidationError as invalid:

@@ -26,7 +26,7 @@ FORMAT = "result/1"
 RESULTS = project_root() / "docs/results/data"
 SUFFIX = ".json.xz"
 DIGITS = 5
-"""Significant ones that a fraction keeps; where there are very many of them, fewer (`rounded`)."""
+"""Significant digits of a fraction; fewer if there are very many fractions (`rounded`)."""
 _MOST_BYTES = 2**26
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 2**23, "lc": 4, "lp": 0, "pb": 0}]
 
@@ -39,12 +39,12 @@ class PublishedResult:
 
     @property
     def name(self) -> str:
-        """The file's."""
+        """The file's name."""
         return self.path.name.removesuffix(SUFFIX)
 
     @cached_property
     def head(self) -> Mapping[str, Any]:
-        """Raises UserError where the file is damaged, or of another format."""
+        """The head of the result. Raises UserError if the file is damaged, or has another format."""
         (line,) = self._lines(1)
         head = self._parsed(line)
         if head.get("h123") != FORMAT:
@@ -118,7 +118,7 @@ def write_result(
 
 
 def canonical(content: object) -> bytes:
-    """A line of JSON, the same of the same content."""
+    """A line of JSON that is the same for the same content."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
     return text.encode() + b"\n"
 

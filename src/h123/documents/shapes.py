@@ -16,9 +16,9 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Seconds = Annotated[float, Field(ge=0, le=1e10)]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Spans = list[Annotated[list[Whole], Field(min_length=2, max_length=2)]]
-"""[from, to], ascending."""
+"""Pairs [from, to], ascending."""
 STRICT = ConfigDict(strict=True, allow_inf_nan=False, defer_build=True)
-"""Strict types: a string is no number, and a number is no boolean."""
+"""Strict types: a string is not a number, and a number is not a boolean."""
 
 
 class Shape(BaseModel):
@@ -28,7 +28,7 @@ class Shape(BaseModel):
 
 
 class Document(Shape):
-    """A file, whose `h123` is its format."""
+    """A file whose `h123` key is its format."""
 
     h123: str
 
@@ -40,7 +40,7 @@ class Document(Shape):
 
 @with_config(STRICT)
 class Reason(TypedDict):
-    """A reason why an attempt is invalid, or a remark on a valid one."""
+    """A reason why an attempt is invalid, or a warning about a valid one."""
 
     code: str
     """`h123 explain CODE` explains it."""

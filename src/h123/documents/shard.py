@@ -27,7 +27,7 @@ class Shard:
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """What was typed after `--shard`. Raises UserError."""
+        """Parse the value of `--shard`. Raises UserError."""
         words = text.replace(" ", "")
         if not re.match(PATTERN, words):
             raise UserError(f"--shard {text}: this is no shard", remedy=_FORMS)
@@ -42,11 +42,12 @@ class Shard:
 
     @classmethod
     def of(cls, blocks: Iterable[int]) -> Self:
-        """These blocks."""
+        """The shard of these blocks."""
         return cls(f"blocks:{ranges(blocks)}")
 
     def blocks(self, planned: int) -> list[int]:
-        """Its blocks of a campaign with so many. Raises UserError where it has none, or names another."""
+        """The shard's blocks in a campaign with this many. Raises UserError if it has none of them, or names a block
+        that does not exist."""
         if "/" in self.text:
             number, of = map(int, self.text.split("/"))
             if number > planned:

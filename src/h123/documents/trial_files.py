@@ -1,4 +1,4 @@
-"""trial.json and client.json: what a lab is to run, what a client tells of itself. What it is to do is in
+"""trial.json and client.json: what a lab must run, and what a client reports about itself. Its task is in
 study/workload."""
 
 from typing import Annotated, Literal
@@ -80,13 +80,13 @@ class Readiness(Shape):
     besides: list[int] = Field(default=[])
     """Further TCP ports, open anywhere on the host."""
     elsewhere_ns: int | None = None
-    """How long the program may listen only in other places before the lab gives up, ns. None: as long as everything
-    else may take."""
+    """How long the program may listen only elsewhere before the lab gives up, ns. None: as long as everything else may
+    take."""
     timeout_ns: int
 
 
 SECOND_SERVER = "server-h2"
-"""The role that has HTTP/2 where clients may fall back to it, at the server's address and port."""
+"""The role with HTTP/2 at the server's address and port, for clients that may fall back to it."""
 
 
 class Role(Shape):
@@ -97,13 +97,13 @@ class Role(Shape):
     kind: Literal["service", "main"]
     """The trial ends when its one main role ends."""
     command: list[str]
-    """The command line. It names what h123 installs by a path below a root."""
+    """The command line. Programs that h123 installs have paths below a root."""
     env: dict[str, str] = Field(default={})
     ready: Readiness | None = None
     stop_timeout_ns: int | None = None
-    """From SIGTERM to SIGKILL. Services have both timeouts."""
+    """Time from SIGTERM to SIGKILL. Services have both timeouts."""
     timeout_ns: int | None = None
-    """The main role has it."""
+    """Time limit of the main role."""
     outside: bool = False
     """The role may open sockets in the network that the lab was started in; `H123_OUTSIDE` is its descriptor's number.
     Wall clock only."""
@@ -114,25 +114,25 @@ class Role(Shape):
     inherits: bool = False
     """The role is the user's own program, and gets the variables and the /tmp that the lab was started with."""
     writes: list[str] = Field(default=[], exclude_if=lambda folders: not folders)
-    """Folders of the machine (absolute paths) in which changes stay. Everything else outside the trial's folder is
-    discarded."""
+    """Folders of the machine (absolute paths) in which changes are kept. All other changes outside the trial's folder
+    are discarded."""
 
 
 class Tcp(Shape):
     initial_window: int | None = None
-    """Packets, 1 to 1000, of every route."""
+    """Packets, 1 to 1000, for every route."""
     min_rto_ns: int | None = None
-    """1 ms to 60 s, whole milliseconds, of every route."""
+    """1 ms to 60 s in whole milliseconds, for every route."""
     max_payload: int | None = None
     """Bytes of a segment."""
     keep_idle_window: bool = False
-    """Keep the window over a silence."""
+    """Whether to keep the window after a pause."""
     fast_open: bool = False
     """RFC 7413."""
 
 
 class TrialFile(Document):
-    """trial.json. For imported samples it gives the path, and nothing else of it was run."""
+    """trial.json. For imported samples it describes the path, and h123 ran nothing of it."""
 
     h123: Literal["trial/1"]
     id: str | None = None
@@ -144,7 +144,7 @@ class TrialFile(Document):
     hosts: list[str] = Field(default=[])
     """Each has a route to every host that it is linked with."""
     links: Annotated[list[Link], Field(min_length=1)]
-    """The first is the one between client and server, which the analysis reads."""
+    """The links. The first one, between client and server, is what the analysis reads."""
     congestion: str | None = None
     """TCP's controller in every host, set by a route attribute. QUIC's is on the subject's command line."""
     tcp: Tcp | None = None
@@ -156,7 +156,7 @@ class TrialFile(Document):
 
 
 class Tls(Shape):
-    """A client leaves out what its library does not tell it."""
+    """TLS connections that are alike. A client leaves out what its library does not report."""
 
     version: str | None = None
     cipher: str | None = None
@@ -173,7 +173,7 @@ class Tls(Shape):
 
 
 class Process(Shape):
-    """A run of the program that made the requests, where that is not the client itself."""
+    """A run of the program that made the requests, if that is not the client itself."""
 
     began_ns: Count
     """On the clock of the samples."""
@@ -182,7 +182,7 @@ class Process(Shape):
 
 
 class Spread(Shape):
-    """Over a trial's warm requests, ns."""
+    """Quantiles over a trial's warm requests, ns."""
 
     p50: Count
     p99: Count
@@ -201,7 +201,7 @@ class OwnDelay(Shape):
 
 
 class VisitEvents(Shape):
-    """When a browser reported that a page had loaded, on the clock of the samples. None where it never did."""
+    """When a browser reported that a page had loaded, on the clock of the samples. None if it never did."""
 
     user: Count
     group: Count
@@ -215,7 +215,7 @@ class ClientFile(Document):
 
     h123: Literal["client/1"]
     tls: list[Tls] = Field(default=[])
-    """Connections that are alike are one element."""
+    """Connections that are alike share one element."""
     congestion: str | None = None
     process: Process | None = None
     delay: OwnDelay | None = None

@@ -1,4 +1,4 @@
-"""Runs a block order on a machine. It sees the order, its archives and an empty folder, and nothing of the
+"""Runs a block order on a machine. It sees the order, its archives and an empty folder, but nothing of the
 controller."""
 
 import shutil

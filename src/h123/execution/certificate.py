@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric import ec
 
 HOST_NAME = "h123.test"
-"""The server name of all trials. `.test` is reserved (RFC 6761), so the name belongs to no one."""
+"""The server name in all trials. `.test` is reserved (RFC 6761), so nobody owns the name."""
 
 _SINCE = dt.datetime(2024, 12, 31, tzinfo=dt.UTC)
 _UNTIL = dt.datetime(2049, 12, 31, tzinfo=dt.UTC)
@@ -47,7 +47,7 @@ class Certificate:
 
     ca: Path
     cert: Path
-    """The server's own first."""
+    """The certificate file, with the server's own certificate first."""
     key: Path
     below: str = ""
     """The folder of the files, below the root `tls` of trials. Empty: the root itself."""
@@ -58,7 +58,7 @@ class Certificate:
         return self.ca.parent
 
     def mounted(self, file: Path) -> str:
-        """The path in a lab of one of them."""
+        """The path in a lab of one of the files."""
         return mounted("tls", *filter(None, [self.below]), file.name)
 
     def bytes(self) -> int:
@@ -68,7 +68,7 @@ class Certificate:
         return sum(map(_size, x509.load_pem_x509_certificates(self.cert.read_bytes())))
 
     def holds_unix_ns(self) -> int:
-        """A time at which the certificate is valid, ns since 1970, in whole seconds. Each call returns the same
+        """A time at which the certificate is valid, ns since 1970, in whole seconds. Every call returns the same
         time."""
         since = _read(self.cert).not_valid_before_utc
         return round((since + _MARGIN).timestamp()) * 10**9

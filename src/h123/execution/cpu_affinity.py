@@ -8,7 +8,7 @@ from h123.study import Parameters
 
 
 def seats(p: Parameters, host: str, usable: Sequence[int]) -> list[int]:
-    """The processors for a host's programs; none: any. The client has the upper half, or one less of an odd number,
+    """The processors for a host's programs; empty: any. The client gets the upper half (of an odd number one less),
     because it is alone on its host and has less to do than all others together."""
     if p.affinity == "shared":
         return []
@@ -17,7 +17,7 @@ def seats(p: Parameters, host: str, usable: Sequence[int]) -> list[int]:
 
 
 def check_affinity(p: Parameters) -> None:
-    """Raises UserError for what no machine can do."""
+    """Raise UserError for an affinity that is impossible on any machine."""
     if p.affinity == "apart" and p.clock == "virtual":
         raise UserError(
             "with `affinity: apart` client and server have processors of their own; under the virtual clock there is"
@@ -27,7 +27,7 @@ def check_affinity(p: Parameters) -> None:
 
 
 def require_processors(trials: Iterable[Parameters]) -> None:
-    """Raises UserError where this machine has too few."""
+    """Raise UserError if this machine has too few processors."""
     if any(p.affinity == "apart" for p in trials) and len(usable_processors()) < 2:
         raise UserError(
             "`affinity: apart` needs two processors at least, one for the client and one for the server; here is one",

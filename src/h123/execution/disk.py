@@ -26,7 +26,7 @@ def evidence_bytes(trial: PlannedTrial, networks: Mapping[str, Network]) -> floa
 
 
 def kept_bytes(trials: Iterable[PlannedTrial], networks: Mapping[str, Network]) -> float:
-    """What trials are expected to leave on the disk: samples, logs, and records of packets."""
+    """What trials are expected to leave on the disk: samples, logs and records of packets."""
     each = (
         _SAMPLE_BYTES * trial.parameters.workload.all_requests() + TRIAL_BYTES + evidence_bytes(trial, networks)
         for trial in trials
@@ -35,7 +35,7 @@ def kept_bytes(trials: Iterable[PlannedTrial], networks: Mapping[str, Network]) 
 
 
 def require_room(folder: Path) -> None:
-    """Raise an OSError of those in `limits.FULL` where the disk has no room for the files of another trial.
+    """Raise one of the OSErrors in `limits.FULL` if the disk has no room for the files of another trial.
 
     A trial that failed there may have failed for lack of room, whatever its message says.
     """

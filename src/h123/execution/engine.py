@@ -33,26 +33,27 @@ _PROBE_MS = 300
 
 
 class Engine(Protocol):
-    """Executes trials on a machine, several at once if asked. One thread uses it.
+    """Executes trials on a machine, several at once if requested. Only one thread uses it.
 
     All methods raise UnfitMachine where the machine has failed.
     """
 
     def start(self, folder: Path, roots: Mapping[str, Path]) -> None:
-        """Begin to execute `folder/trial.json`. The machine has what the trial needs, or it is in `roots`: `tls`, the
-        folder of the certificate, and folders that only some trials have."""
+        """Begin to execute `folder/trial.json`. What the trial needs is on the machine or in `roots`: `tls`, the
+        certificate's folder, and folders that only some trials have."""
 
     def wait(self) -> Path:
-        """The folder of a started trial that has ended, as soon as there is one; its `report.json` exists.
+        """Wait for a started trial to end and return its folder; its `report.json` exists.
 
         Raises UserError when the trial can be executed nowhere, and OSError when the disk has no room for it.
         """
 
     def noise(self) -> float:
-        """Share of the processors' time, 0 to 1, that a trial could not have at the moment; nothing runs meanwhile."""
+        """Share of the processors' time, 0 to 1, that a trial could not get at the moment. Call it while nothing
+        runs."""
 
     def stop(self) -> None:
-        """End all trials that still run, in order; nothing of them is left."""
+        """End all running trials in order; nothing of them remains."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ class LocalEngine:
 
 
 def installed_roots() -> dict[str, Path]:
-    """The folders with what trials need on this machine, by the names that trial files use."""
+    """The folders on this machine with what trials need, by the names that trial files use."""
     return {"subjects": installations(), "bodies": files_folder()}
 
 

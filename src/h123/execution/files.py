@@ -40,12 +40,13 @@ STORING_ADDRESS, BACKEND_ADDRESS = "10.1.0.5", "10.1.0.6"
 """Both ends of the link between the server and its backend."""
 BACKEND_PORT = 4443
 ORIGIN = "go"
-"""The subject that answers behind a server that only passes requests on."""
+"""The subject that answers behind a server that only forwards requests."""
 LOOPBACK = "127.0.0.1"
 """The backend's address on the server's host, and the resolver's on the client's."""
 DNS_PORT = 53
 READY_TIMEOUT_NS = 30_000_000_000
-"""A virtual machine that compiles as it starts, on processors that have other work, needs more than ten seconds."""
+"""Enough for a virtual machine that compiles code as it starts on busy processors, which takes more than ten
+seconds."""
 SEEDING_TIMEOUT_NS = 300_000_000_000
 """The timeout for a server that first stores an object in its backend, perhaps over a slow link, ns."""
 STOP_TIMEOUT_NS = 3_000_000_000
@@ -55,7 +56,7 @@ _HTTP_3 = 'h3=":{port}"; ma=86400'
 
 
 def trial_roles(p: Parameters, subjects: Mapping[str, Subject]) -> dict[catalogue.Role, str]:
-    """The subject in each role of a trial: the roles that the study names, and the programs behind the server."""
+    """The subject in each role of a trial: roles that the study names, and programs behind the server."""
     roles: list[tuple[catalogue.Role, str]] = [*p.roles().items()]
     if server_uses(subjects[p.server], "upstream"):
         roles.append(("origin", ORIGIN))
@@ -63,8 +64,8 @@ def trial_roles(p: Parameters, subjects: Mapping[str, Subject]) -> dict[catalogu
 
 
 def trial_certificate(tls: Path, p: Parameters, seed: int = 0) -> Certificate:
-    """The certificate that the server of such a trial presents, in a campaign's folder `tls`. It is made at the first
-    use, from the campaign's `seed`."""
+    """The certificate for the server of such a trial, in a campaign's folder `tls`. It is made at the first use, from
+    the campaign's `seed`."""
     return campaign_certificate(tls, [SERVER_ADDRESS], p.certificate, apart=bool(p.workload.hosts()), seed=seed)
 
 
@@ -252,7 +253,7 @@ def _server(p: Parameters, subject: Subject, certificate: Certificate, announced
 
 
 def own_role(own: OwnServer, port: int, protocol: str | None = None) -> Role:
-    """A person's own server, which speaks all that it speaks in every trial, or the gateway to where it speaks this
+    """A user's own server, which speaks all its protocols in every trial, or the gateway to where it speaks this
     protocol."""
     if own.address is not None:
         return _gateway(own.address, own.port_of(protocol, port))

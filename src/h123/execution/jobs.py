@@ -1,6 +1,6 @@
 """How many trials run at once, and which of them may: slow links leave the processors idle (docs/architecture.md).
 
-This applies only where the link is the bottleneck by far. A trial over a plain veth runs alone, and so does every
+This applies only if the link is the bottleneck by far. A trial over a plain veth runs alone, and so does every
 repeat. With `--jobs N`, N shaped trials run at once. Without, h123 chooses:
 
 * as many run at once as the links' rates together (`JOB_BPS_PER_CPU`) and the processor time that they take together
@@ -35,20 +35,22 @@ from h123.study.networks.network import Direction
 UNKNOWN_SHARE = 0.1
 """The share of all processors that a trial is assumed to use until one over its network has ended."""
 JOB_BPS_PER_CPU = 100e6
-"""Link rate that one processor carries with ease, link, client and server together; measured: about a tenth of that
-for a tenth of a processor."""
+"""Link rate that one processor carries with ease, for link, client and server together. Measured: about a tenth of this
+rate takes a tenth of a processor."""
 BUSY_TARGET = 0.4
-"""Share of all processors that all lanes together may be expected to use, so that bursts seldom meet."""
+"""The expected share of all processors that all lanes together may use, so that bursts rarely coincide."""
 JOBS_PER_CPU = 8
-"""h123 never chooses more. Measured: with 12 trials on 2 processors links are as punctual as with one."""
+"""The most lanes per processor that h123 chooses. Measured: with 12 trials on 2 processors, links are as punctual as
+with one."""
 CALM_TRIALS = 8
-"""Undisturbed trials that give back a lane."""
+"""The number of undisturbed trials after which a lost lane is given back."""
 VIRTUAL_TRIAL_BYTES = 2**30
-"""Memory of the kernel in which a trial of the virtual clock runs."""
+"""Memory of the kernel that runs a trial under the virtual clock."""
 
 
 def virtual_jobs(cpus: int, memory_bytes: int) -> int:
-    """How many trials of the virtual clock run at once. Each is the work of one thread and never waits."""
+    """The number of simultaneous trials under the virtual clock. Each one is the work of one thread that never
+    waits."""
     return max(1, min(cpus, memory_bytes // VIRTUAL_TRIAL_BYTES))
 
 
@@ -56,18 +58,18 @@ class Headroom(Shape):
     """How much room a machine has for more trials at once, as measured by the trials that have ended there."""
 
     busy: dict[str, list[float]] = Field(default={})
-    """Access network to the shares of all processors that trials took."""
+    """For each network, the shares of all processors that its trials took."""
     open: Count = 0
-    """Jobs that crowded trials have left; 0: all."""
+    """The lanes that are left after crowded trials; 0: all."""
     widest: Count = 0
-    """The most trials that have run at once so far."""
+    """The most simultaneous trials so far."""
     calm: Count = 0
-    """Trials since that were not crowded."""
+    """The number of uncrowded trials since the last crowded one."""
 
 
 @dataclass
 class Jobs:
-    """The rule of one campaign on one machine; learns from the trials that have ended."""
+    """The rule for simultaneous trials of one campaign on one machine; it learns from finished trials."""
 
     networks: dict[str, Network]
     compared: str
@@ -76,9 +78,9 @@ class Jobs:
     """Seconds by trial."""
     cpus: int
     most: int | None
-    """The most trials at once, whatever their links. None: the rates and the measured headroom decide."""
+    """The most simultaneous trials, whatever their links. None: rates and measured headroom decide."""
     virtual: int
-    """The most trials of the virtual clock at once."""
+    """The most simultaneous trials under the virtual clock."""
     headroom: Headroom
 
     @classmethod
@@ -112,8 +114,8 @@ class Jobs:
         return cls.of(plan, requested_jobs, machine.cpus, machine.memory_bytes)
 
     def learn(self, event: AttemptFacts, report: Report) -> None:
-        """Take the report of a finished trial into account. A trial that ran long enough tells the headroom; one that
-        did not run alone, or could have shared the machine but found no lane, tells whether there is room."""
+        """Take the report of a finished trial into account. A trial that ran long enough shows the headroom; one that
+        did not run alone, or that could have shared the machine but found no lane, shows whether there is room."""
         machine, alone = report.machine, event.get("alone", True)
         if event["parameters"]["clock"] == "virtual":
             return
@@ -168,12 +170,12 @@ class Jobs:
         return any(len(kind) > 1 for kind in kinds.values())
 
     def width(self, trial: PlannedTrial) -> int:
-        """How many trials like this one may run at once, itself included, as far as known."""
+        """How many trials like this one may run at once, including itself, as far as known."""
         most = self.virtual if _virtual(trial) else self._most
         return next((n for n in range(most, 1, -1) if self._fit([trial] * n)), 1)
 
     def admits(self, trial: PlannedTrial, others: Sequence[PlannedTrial]) -> bool:
-        """Whether `trial` may start for the first time while `others` run."""
+        """Whether `trial` may start for the first time while `others` are running."""
         both = [trial, *others]
         if not self._fit(both):
             return False
@@ -220,7 +222,7 @@ class Jobs:
         return self.networks[trial.parameters.network].shaped
 
     def _rate_bps(self, trial: PlannedTrial) -> float | None:
-        """The rates of the trial's shaped links together, bit/s. None where the access link has no limit in either
+        """The rates of the trial's shaped links together, bit/s. None if the access link has no limit in either
         direction."""
         p = trial.parameters
         rate = _fastest_bps(self.networks[p.network])
@@ -277,7 +279,7 @@ def _treatment(trial: PlannedTrial) -> str:
 
 @dataclass
 class Running:
-    """An attempt that has started and not ended."""
+    """A running attempt."""
 
     trial: PlannedTrial
     attempt: int
@@ -293,7 +295,7 @@ class Running:
 
 @dataclass(eq=False)
 class MachineQueue:
-    """What trials on the same machine share, and no others: lanes, jobs and link checks."""
+    """What trials on the same machine share: lanes, jobs and link checks."""
 
     jobs: Jobs
     waiting: deque[PlannedTrial] = field(default_factory=deque)
@@ -313,7 +315,8 @@ class MachineQueue:
         return min(set(range(1, len(self.running) + 2)) - {running.lane for running in self.running.values()})
 
     def unchecked(self, trial: PlannedTrial) -> bool:
-        """A trial's links are checked once a block and clock, and again before a trial is repeated."""
+        """Whether the trial's links still need a check: once per block and clock, and again before a trial is
+        repeated."""
         links = trial.parameters.checked_links()
         checking = {r.trial.parameters.checked_links() for r in self.running.values() if r.check}
         return (trial.block, links) not in self._checked and links not in checking
@@ -323,7 +326,7 @@ class MachineQueue:
         self._checked.add((trial.block, trial.parameters.checked_links()))
 
     def begin(self, folder: Path, running: Running) -> None:
-        """An attempt has started."""
+        """Note that an attempt has started."""
         for other in self.running.values():
             other.alone = False
         self.running[folder] = running

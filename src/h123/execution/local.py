@@ -50,7 +50,7 @@ class LocalPool:
         self.close()
 
     def machines(self) -> Sequence[Machine]:
-        """This one alone."""
+        """Only this machine."""
         self._machine = self._machine or this_machine()
         return [self._machine]
 
@@ -63,7 +63,7 @@ class LocalPool:
         self._run = execute(order, self._order, {**self._roots, **archives}, machine, self._engine)
 
     def events(self, _timeout_s: float | None = None, /) -> Sequence[PoolEvent]:
-        """The next thing that happens; nothing where no order runs (see `Pool`)."""
+        """The next event; none if no order runs (see `Pool`)."""
         event = next(self._run, None)
         if isinstance(event, BlockDone | MachineLost):
             self.cancel()
@@ -75,7 +75,7 @@ class LocalPool:
         return self._order / attempt.archive
 
     def cancel(self) -> None:
-        """End what runs; nothing of it is left."""
+        """End what is running; nothing of it remains."""
         self._engine.stop()
         self._run = iter(())
         if self._order:
@@ -83,7 +83,7 @@ class LocalPool:
             self._order = None
 
     def close(self) -> None:
-        """The same, for good."""
+        """The same, permanently."""
         self._engine.stop()
         self._run = iter(())
         if self._folder:

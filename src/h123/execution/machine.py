@@ -1,4 +1,4 @@
-"""A machine that executes trials: what is known of it, and how much room it has."""
+"""A machine that executes trials: what is known about it, and how much room it has."""
 
 import hashlib
 import json
@@ -39,15 +39,15 @@ class Machine(Message):
 
     h123: Literal["machine/1"] = "machine/1"
     name: PlaceName
-    """A short name that no other machine has. The journal uses it."""
+    """A short, unique name for the journal."""
     facts: MachineFacts
     cpus: Count
     memory_bytes: Count
-    """Free. With the processors it is the capacity, of which lanes are made."""
+    """Free memory. Together with the processors it is the capacity for lanes."""
 
 
 class UnfitMachine(UserError):
-    """The machine cannot execute trials, or not any more: nothing runs there, and what ran is lost."""
+    """The machine cannot execute trials, or can no longer: nothing runs there, and running trials are lost."""
 
     def __init__(self, message: str, remedy: str | None = None, status: int = 3) -> None:
         super().__init__(message, remedy, status=status)
@@ -55,16 +55,16 @@ class UnfitMachine(UserError):
 
 @dataclass(frozen=True)
 class OfferedWay:
-    """One of them, as this machine offers it."""
+    """A way to run trials, as this machine offers it."""
 
     way: Privileges
     open: bool
     links: bool
     """Whether links can be emulated in real time."""
     detail: str
-    """What this way costs, or why it is closed."""
+    """What this way costs, or why it is not available."""
     remedy: str
-    """How to open this way, or more of it. Empty where nothing needs to be done."""
+    """How to make this way, or more of it, available. Empty if nothing needs to be done."""
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,12 @@ class MachineOffer:
     ways: Sequence[OfferedWay]
 
     def chosen_way(self) -> OfferedWay:
-        """The way that trials go."""
+        """The way in which trials run."""
         return next(way for way in self.ways if way.way == self.chosen)
 
 
 def this_machine() -> Machine:
-    """The machine that is always there."""
+    """The machine that h123 itself runs on."""
     return Machine(
         name=_name(),
         facts={**machine_facts(), **_builds(), "privileges": _privileges()},
@@ -99,7 +99,7 @@ def _builds() -> MachineFacts:
 
 
 def _build(program: Path) -> str | None:
-    """The first digits of its digest; None where it cannot be read."""
+    """The first digits of its digest; None if it cannot be read."""
     try:
         with program.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()[:_BUILD_DIGITS]
@@ -108,7 +108,7 @@ def _build(program: Path) -> str | None:
 
 
 def _privileges() -> Privileges | None:
-    """The privileges of trials here. None where no lab is built yet."""
+    """The privileges of trials here. None if no lab is built yet."""
     return ways().chosen if lab_binary().is_file() else None
 
 
@@ -132,7 +132,7 @@ def _name() -> str:
 
 
 def machine_facts() -> MachineFacts:
-    """Kernel, processor, memory, distribution, clock and load, JSON-ready; null where the machine does not tell."""
+    """Kernel, processor, memory, distribution, clock and load, JSON-ready; null if the machine does not provide it."""
     cpu = _key_values(Path("/proc/cpuinfo"), ":")
     memory = _key_values(Path("/proc/meminfo"), ":").get("MemTotal", "0 kB")
     return {
@@ -178,7 +178,7 @@ _UNKNOWN_COMMAND = 2
 
 @cache
 def ways() -> MachineOffer:
-    """Raises UserError where there is no lab to ask."""
+    """The ways to run trials here. Raises UserError if there is no lab to ask."""
     try:
         process = subprocess.run([str(lab_binary()), "ways"], capture_output=True, text=True, check=False)
         if process.returncode == _UNKNOWN_COMMAND:
@@ -192,7 +192,7 @@ def ways() -> MachineOffer:
 
 
 def require_privileges(trials: Sequence[Parameters], networks: Mapping[str, Network]) -> MachineOffer:
-    """Return the ways that this machine offers for these trials. Raises UserError where it can run none of them."""
+    """The ways that this machine offers for these trials. Raises UserError if it can run none of them."""
     offer = ways()
     offered = offer.chosen_way()
     wall = [trial for trial in trials if trial.clock == "wall"]

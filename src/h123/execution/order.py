@@ -24,7 +24,7 @@ from h123.study import RESOLVED, Network, PlannedTrial
 
 @with_config(CLOSED)
 class PastAttempt(TypedDict, total=False):
-    """The facts of an earlier attempt that decide whether there is another one."""
+    """The facts about an earlier attempt that decide whether there will be another one."""
 
     trial: TrialName
     attempt: Count
@@ -42,15 +42,15 @@ class Policy(MessagePart):
     """The rules by which the machine runs the blocks."""
 
     jobs: Count | None
-    """The most trials at once. None: the links' rates and the headroom decide."""
+    """The most simultaneous trials. None: the links' rates and the headroom decide."""
     headroom: Headroom
     """The headroom of the machine, from earlier orders."""
     compared: str
     """The factor whose levels are compared."""
     tolerated: Share
-    """The share of a metric that the machine may cause in a trial that counts as undisturbed."""
+    """The share of a metric that the machine may cause in a trial that still counts as undisturbed."""
     question: list[str]
-    """The metrics by which a trial counts as disturbed."""
+    """The metrics that decide whether a trial counts as disturbed."""
     metrics: list[str]
     """The metrics whose disturbance is recorded. Empty: no attempt is judged."""
     retries: Retries
@@ -66,21 +66,21 @@ class BlockOrder(Message):
     number: Count
     """The number of the order within one run of a campaign."""
     seed: Whole
-    """The campaign's: of certificates."""
+    """The campaign's seed, for certificates."""
     blocks: list[list[PlannedTrial]]
-    """Whole, each in its planned order: also what has been tried already."""
+    """Complete blocks in their planned order, including trials that have already been attempted."""
     history: dict[str, list[PastAttempt]]
-    """Earlier attempts, by trial (`history`)."""
+    """Earlier attempts by trial (`history`)."""
     networks: dict[str, dict[str, Any]]
-    """Resolved, by name."""
+    """Resolved networks by name."""
     servers: dict[str, OwnServer]
-    """Your own, by name."""
+    """Your own servers by name."""
     subjects: dict[str, Digest]
     """The subjects of the catalogue that the machine installs, with the fingerprints of their files."""
     roots: dict[str, Digest]
     """Archives with files that only these trials have, by the root that the trials name, with their digests."""
     prepared: dict[str, Digest] = Field(default={})
-    """Archives with the files of trials that are not written by the plan, by the trial, with their digests."""
+    """Archives of trials whose files do not come from the plan, by trial, with their digests."""
     policy: Policy
 
     @classmethod
@@ -89,7 +89,7 @@ class BlockOrder(Message):
         return cls.model_validate_json(text, context=RESOLVED)
 
     def portable(self) -> str:
-        """The order as it travels to another machine. Raises UserError where it cannot."""
+        """The order in a form for another machine. Raises UserError if it cannot run there."""
         for name, server in self.servers.items():
             what = f"runs at {server.address}" if server.address else f"is a program of this machine ({server.command})"
             raise UserError(
@@ -112,6 +112,6 @@ class BlockOrder(Message):
 
 
 def history(attempts: Iterable[LiveAttempt]) -> list[PastAttempt]:
-    """Earlier attempts at a trial as an order has them."""
+    """Earlier attempts at a trial in the form of an order."""
     fields = PastAttempt.__annotations__
     return [PastAttempt(**{name: value for name, value in event.items() if name in fields}) for event in attempts]  # type: ignore[typeddict-item]

@@ -20,13 +20,13 @@ class _Event(Message):
 
 
 class Started(_Event):
-    """An attempt at a trial has begun."""
+    """An attempt has begun."""
 
     event: Literal["started"] = "started"
     trial: TrialName
     attempt: Count
     repeating_s: Seconds | None = None
-    """Seconds left for repeating disturbed trials. None while anything else remains to run."""
+    """Seconds left to repeat disturbed trials. None while other trials remain."""
 
     @property
     def name(self) -> str:
@@ -43,7 +43,7 @@ class AttemptDone(_Event):
     seal: Digest
     """The digest of its seal."""
     archive: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+~-]*$", max_length=250)]
-    """The name of the archive that has its folder."""
+    """The name of the archive with its folder."""
 
     @property
     def name(self) -> str:
@@ -56,28 +56,28 @@ def _attempt_name(trial: str, attempt: int) -> str:
 
 
 class Notice(_Event):
-    """A message that says what the machine does instead of running trials."""
+    """A message about what the machine does instead of running trials."""
 
     event: Literal["notice"] = "notice"
     text: str
 
 
 class BlockDone(_Event):
-    """Nothing of an order remains to be done."""
+    """An order is finished."""
 
     event: Literal["block-done"] = "block-done"
     number: Count
 
 
 class MachineJoined(_Event):
-    """A machine has come, or a lost one is there again. It has no order yet."""
+    """A machine has joined, or a lost one has returned. It has no order yet."""
 
     event: Literal["machine-joined"] = "machine-joined"
     joined: Machine
 
 
 class MachineLost(_Event):
-    """A machine has failed: it sends nothing more unless it joins again, and what ran there is lost."""
+    """A machine has failed: it sends nothing until it joins again, and what ran there is lost."""
 
     event: Literal["machine-lost"] = "machine-lost"
     why: str
@@ -85,7 +85,7 @@ class MachineLost(_Event):
 
 
 class OrderRefused(_Event):
-    """A trial of an order can be executed on no machine: the campaign ends."""
+    """A trial of an order cannot run on any machine, so the campaign ends."""
 
     event: Literal["order-refused"] = "order-refused"
     why: str
@@ -117,9 +117,9 @@ class Pool(Protocol):
         """All machines, lost ones included; at least one. Their names are unique."""
 
     def submit(self, machine: Machine, order: BlockOrder, archives: Mapping[str, Path]) -> None:
-        """Have an order run on a machine that has none. `archives`: the folders that it names by their digests.
+        """Have an order run on a machine that has none. `archives`: the folders that the order names by digest.
 
-        Raises UserError where it cannot travel to that machine (`BlockOrder.portable`).
+        Raises UserError if it cannot travel to that machine (`BlockOrder.portable`).
         """
 
     def events(self, timeout_s: float | None = None, /) -> Sequence[PoolEvent]:
@@ -127,14 +127,15 @@ class Pool(Protocol):
         event, at most `timeout_s`. A pool that runs trials itself may take longer. Without a timeout, no events mean
         that no machine is left and none will join.
 
-        Raises OSError where the disk of the caller is full.
+        Raises OSError if the disk of the caller is full.
         """
 
     def archive(self, attempt: AttemptDone) -> Path:
-        """The folder of an attempt, on the caller's disk. The caller moves it away before it asks for more events."""
+        """The folder of an attempt, on the caller's disk. The caller must move it away before it asks for more
+        events."""
 
     def cancel(self) -> None:
-        """End all trials that run, and forget all orders."""
+        """End all running trials and forget all orders."""
 
     def close(self) -> None:
-        """The same, for good."""
+        """The same, permanently."""

@@ -47,14 +47,14 @@ def prepare(
 
 
 def require_kernel(trials: Sequence[Parameters]) -> None:
-    """Raises UserError where trials need the virtual kernel and it is missing."""
+    """Raise UserError if trials need the virtual kernel and it is missing."""
     if any(p.clock == "virtual" for p in trials):
         virtual_kernel()
 
 
 def check_trials(trials: Sequence[Parameters], own: Mapping[str, Subject] | None = None) -> dict[str, Subject]:
-    """Return the subjects of trials by name. `own`: subjects that are in no catalogue. Raises UserError where one is
-    missing, or cannot do what a trial asks."""
+    """The subjects of trials by name. `own`: subjects that are in no catalogue. Raises UserError if one is missing, or
+    cannot do what a trial asks."""
     available, subjects = (
         ChainMap(dict(own or {}), cast(MutableMapping[str, Subject], catalogue())),
         dict[str, Subject](),

@@ -13,18 +13,18 @@ from h123.documents.shapes import Count, Seconds, Share
 from h123.execution.wire import MessagePart
 
 HOPELESS_AFTER = 3
-"""After this many trials in a row that were given up for a fault, waiting will not help."""
+"""After this many consecutive trials without a valid attempt because of faults, waiting will not help."""
 
 
 class Retries(MessagePart):
-    """How often a trial runs at most, by the reason."""
+    """The most attempts at a trial, by reason."""
 
     faults: Count = 3
-    """Attempts that failed by a fault before it is given up."""
+    """Failed attempts because of a fault before the trial is given up."""
     disturbed: Count = 3
-    """Attempts that count but were disturbed, before the best of them has to do."""
+    """Attempts that count but were disturbed, before the best of them must do."""
     ruined: Count = 6
-    """Attempts that the machine made fail, before it is given up."""
+    """Failed attempts that the machine may have caused, before the trial is given up."""
 
 
 class Patience(MessagePart):
@@ -39,7 +39,7 @@ class Patience(MessagePart):
     calm: Share = 0.02
     """Share of the processors' time that others may take on a machine that counts as calm."""
     pause_s: Seconds = 1.0
-    """Before a machine that was not calm is watched again."""
+    """The pause before h123 watches a machine again that was not calm."""
 
     def repeating_s(self, took_s: float) -> float:
         """The seconds for repeats after trials that took `took_s`."""
@@ -65,14 +65,15 @@ ONCE = Retries(faults=1, disturbed=1, ruined=1)
 
 
 class LiveAttempt(AttemptFacts, total=False):
-    """An attempt's, as long as the campaign runs."""
+    """An attempt, while the campaign runs."""
 
     forgiven: bool
     """Whether the attempt no longer counts against its trial."""
 
 
 def tolerated(margin: float) -> float:
-    """Largest share of the question's metrics that may be the machine's in a trial that counts as undisturbed.
+    """The largest share of the question's metrics that the machine may have caused in a trial that counts as
+    undisturbed.
 
     Half the margin of the study: two trials that are off by no more have a ratio that is off by no more than that, so
     no verdict at the margin rests on what the machine did.
@@ -81,22 +82,22 @@ def tolerated(margin: float) -> float:
 
 
 def clean(attempts: Sequence[LiveAttempt]) -> bool:
-    """An attempt counts, and the machine had no part in it."""
+    """Whether an attempt counts and the machine did not disturb it."""
     return any(event["valid"] and not event.get("disturbed") for event in attempts)
 
 
 def usable(attempts: Sequence[LiveAttempt]) -> bool:
-    """An attempt counts, disturbed or not."""
+    """Whether an attempt counts, disturbed or not."""
     return any(event["valid"] for event in attempts)
 
 
 def unsupported(attempts: Sequence[LiveAttempt]) -> bool:
-    """A subject says that it cannot do this."""
+    """Whether the subject reported that it cannot do this."""
     return any(reason["code"] == "unsupported" for event in attempts[-1:] for reason in event["reasons"])
 
 
 def given_up(attempts: Sequence[LiveAttempt], retries: Retries = RETRIES) -> bool:
-    """Whether no attempt counts, and there will be no other."""
+    """Whether no attempt counts, and there will be no further one."""
     if usable(attempts):
         return False
     recent = _since_retry(attempts)
@@ -115,18 +116,18 @@ def disturbed(attempts: Sequence[LiveAttempt], retries: Retries = RETRIES) -> bo
 
 
 def settled(attempts: Sequence[LiveAttempt], retries: Retries = RETRIES) -> bool:
-    """Whether nothing remains to run, at least for now."""
+    """Whether nothing remains to run for now."""
     return usable(attempts) or given_up(attempts, retries) or disturbed(attempts, retries)
 
 
 def forgive(attempts: Sequence[LiveAttempt]) -> None:
-    """A person asks to try again: attempts so far stand against nothing any more."""
+    """The user asks to try again: earlier attempts no longer count against their trials."""
     for event in attempts:
         event["forgiven"] = True
 
 
 def lose(event: LiveAttempt) -> None:
-    """The attempt's files are gone or changed: it counts for nothing, and stands against nothing."""
+    """The attempt's files are missing or changed: it counts neither for nor against its trial."""
     event["valid"], event["forgiven"] = False, True
 
 

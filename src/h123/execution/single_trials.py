@@ -1,4 +1,4 @@
-"""Single trials: their files are written by who asks for them, who also judges what becomes of them."""
+"""Single trials: the caller writes their files and judges the results."""
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,10 +19,10 @@ from h123.study import Network, Parameters, PlannedTrial
 
 @dataclass(frozen=True)
 class PreparedTrial:
-    """One whose files are written."""
+    """A trial whose files are written."""
 
     folder: Path
-    """The folder with its files, and later with the results."""
+    """The folder with its files, and later its results."""
     parameters: Parameters
     network: Network
 
@@ -49,10 +49,10 @@ class SingleTrials:
         jobs: int = 1,
         is_wanted: Callable[[PreparedTrial], bool] = lambda _: True,
     ) -> Iterator[tuple[PreparedTrial, AttemptFacts]]:
-        """Yield each trial as it ends, at most `jobs` at once. Trials for which `is_wanted` has become false do not
+        """Yield each trial as it ends, with at most `jobs` at once. Trials whose `is_wanted` has become false do not
         run.
 
-        Raises UserError where the machine fails, or no machine can execute a trial.
+        Raises UserError if the machine fails, or no machine can execute a trial.
         """
         trials_left = {str(number): trial for number, trial in enumerate(trials, 1)}
         while trials_left := {name: trial for name, trial in trials_left.items() if is_wanted(trial)}:

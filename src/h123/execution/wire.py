@@ -21,7 +21,7 @@ class MessagePart(Shape):
 
 
 class Message(Document):
-    """One document; `h123` is its format. It names no path of the machine that sends it."""
+    """A document whose `h123` key is its format. It names no path of the sending machine."""
 
     model_config = ConfigDict(**{**CLOSED, "frozen": True})
 
@@ -33,8 +33,8 @@ def pack(folder: Path, file: IO[bytes]) -> None:
 
 
 def unpack(file: IO[bytes], folder: Path) -> None:
-    """Write an archive's content into a new folder. It may be anybody's: nothing is written outside of the folder, no
-    link leads out of it, and there are no devices. Raises `tarfile.TarError` where it is damaged."""
+    """Write an archive's content into a new folder. The archive is untrusted: nothing is written outside of the folder,
+    no link leads out of it, and there are no devices. Raises `tarfile.TarError` if it is damaged."""
     folder.mkdir(parents=True)
     with tarfile.open(fileobj=file, mode="r|") as archive:
         archive.extractall(folder, filter="data")

@@ -1,4 +1,4 @@
-"""Equal consecutive spans of time that collect a series, because a figure has only so many pixels."""
+"""Equal consecutive spans of time into which a series is collected, because a figure has limited pixels."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Series:
-    """Values at times; nan where there is none."""
+    """Values at times; nan if there is no value."""
 
     times: Times
     values: Numbers
@@ -23,7 +23,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Bins:
-    """Times are ns."""
+    """Equal spans of time; all times in ns."""
 
     begin: int
     width: int
@@ -31,7 +31,8 @@ class Bins:
 
     @classmethod
     def covering(cls, begin: int, end: int, most: int) -> Self:
-        """At most `most` bins, each 1, 2 or 5 times a power of ten wide, that cover both times and all between."""
+        """At most `most` bins that cover both times and everything between. Each is 1, 2 or 5 times a power of ten
+        wide."""
         least = max((end - begin) // most + 1, 1)
         power = 10 ** (len(str(least)) - 1)
         width = next(step * power for step in (1, 2, 5, 10) if step * power >= least)
@@ -53,16 +54,16 @@ class Bins:
         return np.bincount(places[inside], minlength=self.count).astype(np.int64)
 
     def medians(self, times: ArrayLike, values: ArrayLike) -> Numbers:
-        """The median of the values in each bin; nan where there are none."""
+        """The median of the values in each bin; nan if there are none."""
         return self._each(times, values, lambda group: float(np.median(group)))
 
     def largest(self, times: ArrayLike, values: ArrayLike) -> Numbers:
-        """The largest of the values in each bin; nan where there are none."""
+        """The largest of the values in each bin; nan if there are none."""
         return self._each(times, values, lambda group: float(group.max()))
 
     def highest(self, times: ArrayLike, changes: ArrayLike) -> Numbers:
-        """The highest level in each bin, of a level that begins at 0 and changes at times, in any order. Changes at the
-        same time are one."""
+        """The highest level in each bin. The level begins at 0 and changes at the given times, in any order; changes at
+        the same time are combined."""
         when, inverse = np.unique(np.asarray(times, np.int64), return_inverse=True)
         levels = np.cumsum(np.bincount(inverse, np.asarray(changes, float), len(when)))
         before = np.searchsorted(when, self.begins, side="right")

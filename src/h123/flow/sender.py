@@ -1,4 +1,4 @@
-"""What one end of a connection could know of it, by the same rules for TCP and QUIC: its bytes in flight (sent, and
+"""What one end of a connection could know about it, by the same rules for TCP and QUIC: its bytes in flight (sent, and
 neither known to have arrived nor sent again), and its round trips."""
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from h123.packets.capture import DOWN
 
 
 def bytes_in_flight(connections: Sequence[Connection], way: int, bins: Bins) -> Numbers:
-    """The most bytes in flight in each bin, of all connections together: payload of TCP, or UDP, that one end sent.
+    """The most bytes in flight in each bin, over all connections: the payload of TCP or UDP that one end sent.
 
     A packet counts from when it reached the link. One that arrived counts until the sender received the first packet
     that the other end sent after it; one that was lost, until its replacement was sent.

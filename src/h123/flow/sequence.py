@@ -1,4 +1,4 @@
-"""Sequence plots: how far each connection's sender had come, and where it lost packets or sent again."""
+"""Sequence plots: how far each connection's sender had come, and where packets were lost or sent again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,22 +11,22 @@ from h123.packets.capture import DOWN, TCP
 
 @dataclass(frozen=True)
 class SentSoFar:
-    """One end of one connection. TCP's numbers count from the first that was seen; QUIC's are encrypted, so there the
-    payload of all datagrams before is summed up."""
+    """One end of one connection. TCP's numbers count from the first one seen; QUIC's are encrypted, so they are the sum
+    of the payload of all earlier datagrams."""
 
     quic: bool
     at: Times
     """When each packet with content reached the link."""
     ends: Times
-    """Bytes up to its last one."""
+    """Bytes up to the end of each packet."""
     losses: Times
-    """Indices of those that were lost."""
+    """Indices of the lost packets."""
     again: Times
-    """Indices of TCP's that begin below what had been sent before. QUIC's cannot be seen."""
+    """Indices of TCP packets that begin below what had been sent before. For QUIC this cannot be seen."""
 
 
 def sequences(connections: Sequence[Connection], way: int) -> list[SentSoFar]:
-    """The connections whose end sent anything, those that sent most first."""
+    """The connections whose end sent anything, largest first."""
     sides = [connection.down if way == DOWN else connection.up for connection in connections]
     all_ends = [_of(side) for side in sides if side.speaks.any()]
     return sorted(all_ends, key=lambda end: -int(end.ends.max()))

@@ -15,7 +15,7 @@ _LISTENS = 10
 
 
 def sender_window(account: Account, host: str) -> Series:
-    """Bytes that the congestion windows of all connections of a host have together, at each look."""
+    """The sum of the congestion windows of all connections of a host at each sample, bytes."""
     rows = _of(account, host)
     times, place = np.unique(account["at_ns"][rows], return_inverse=True)
     each = account["cwnd"][rows].astype(float) * account["snd_mss"][rows]
@@ -23,7 +23,7 @@ def sender_window(account: Account, host: str) -> Series:
 
 
 def smoothed_round_trip(account: Account, host: str) -> Series:
-    """ns: TCP's smoothed round trip at each look; of several connections the median."""
+    """TCP's smoothed round trip at each sample, ns; for several connections the median."""
     rows = _of(account, host)
     rows = rows[account["rtt_ns"][rows] > 0]
     times, firsts = np.unique(account["at_ns"][rows], return_index=True)
@@ -50,7 +50,7 @@ def logged_window(logs: Sequence[StackLog], bins: Bins) -> Series:
 
 
 def logged_round_trip(logs: Sequence[StackLog], bins: Bins) -> Series:
-    """ns: the smoothed round trips' median in each bin that has one."""
+    """The median of the smoothed round trips in each bin that has one, ns."""
     times = np.concatenate([np.empty(0, np.int64), *(log.at for log in logs)])
     values = np.concatenate([np.empty(0), *(log.round_trip for log in logs)])
     valid = ~np.isnan(values)

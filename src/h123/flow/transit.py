@@ -1,4 +1,4 @@
-"""What passed a link in one direction: how much, how long it waited in the queue, and what never came out."""
+"""What passed through a link in one direction: how much, how long it waited in the queue, and what never came out."""
 
 import numpy as np
 
@@ -11,14 +11,14 @@ _NS = 1_000_000_000
 
 
 def throughput(packets: Packets, bins: Bins) -> Numbers:
-    """Bits a second that left the link in each bin, of the packets of one way; whole IP packets, as its rate counts."""
+    """Bits per second that left the link in each bin, for one direction; whole IP packets, as its rate counts them."""
     out = (packets["fate"] == DELIVERED) & (packets["left_ns"] > 0)
     return bins.sums(packets["left_ns"][out], packets["bytes"][out]) * 8 * _NS / bins.width
 
 
 def waiting(packets: Packets, way: Direction, *, shared: bool = False) -> Series:
-    """ns that each packet of a way waited in the queue, by when it came; none where there was no room for it, or no
-    queue; `shared`: with cross traffic."""
+    """How long each packet of a direction waited in the queue, by arrival, ns; none for packets that were dropped, or
+    without a queue. `shared`: with cross traffic."""
     if way.rate is None and not any(change.rate for change in way.changes or []):
         return Series(np.empty(0, np.int64), np.empty(0))
     queued = (packets["fate"] != QUEUE_FULL) & (packets["fate"] != BLOCKED)
@@ -27,14 +27,14 @@ def waiting(packets: Packets, way: Direction, *, shared: bool = False) -> Series
 
 
 def fate_times(packets: Packets, fate: int) -> Times:
-    """When the packets with a fate reached the link."""
+    """When the packets with a given fate reached the link."""
     times: Times = packets["at_ns"][packets["fate"] == fate].astype(np.int64)
     return times
 
 
 def capacity(way: Direction, begin: int, end: int) -> Series:
-    """The link's rate from the trial's beginning, where each value holds until the next; of a trace its mean. A link
-    without a rate has none."""
+    """The link's rate from the trial's beginning, where each value holds until the next; for a trace its mean. None for
+    a link without a rate."""
     steps = [(begin, way.rate)]
     steps += [(begin + c.at_ns, c.rate) for c in way.changes or [] if c.rate and begin + c.at_ns < end]
     rates = [(time, rate.mean_bps) for time, rate in steps if rate]
@@ -44,8 +44,7 @@ def capacity(way: Direction, begin: int, end: int) -> Series:
 
 
 def full_queue_ns(way: Direction) -> float | None:
-    """How long a packet waits that takes the last place in the queue, ns. None where the rate or the queue is not one
-    number."""
+    """How long the packet in the last place of the queue waits, ns. None if rate or queue varies."""
     if way.queue is None or way.changes:
         return None
     if way.queue.ns is not None:

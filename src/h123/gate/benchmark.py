@@ -1,4 +1,4 @@
-"""A gate's ratios for charts over commits: the JSON that github-action-benchmark takes as `customSmallerIsBetter`.
+"""A gate's ratios for charts over commits: the JSON that github-action-benchmark reads as `customSmallerIsBetter`.
 
 Ratios to a build that stays the same are what can be drawn over many runs: times are also the machine's of each.
 """
@@ -17,7 +17,7 @@ from h123.study import METRICS
 
 
 class Entry(TypedDict):
-    """One of its results. `range` is what it draws as an error: `± 0.03`."""
+    """A result of the benchmark. `range` is drawn as its error: `± 0.03`."""
 
     name: str
     unit: str
@@ -27,7 +27,7 @@ class Entry(TypedDict):
 
 
 def benchmark(outcomes: Sequence[ConditionOutcome]) -> str:
-    """A result for each ratio that there is, whatever asks for it; several conditions may ask for one."""
+    """A result for each known ratio, even if several conditions use it."""
     entries: dict[str, Entry] = {}
     for outcome in outcomes:
         for cell in outcome.cells:
@@ -38,7 +38,7 @@ def benchmark(outcomes: Sequence[ConditionOutcome]) -> str:
 
 
 def _entry(cell: GateCell) -> Entry | None:
-    """The entry of a cell. None where its figure is unknown."""
+    """The entry of a cell. None if its figure is unknown."""
     figure = cell.figure
     if figure.value is None:
         return None

@@ -12,7 +12,7 @@ Word = GateWord
 
 
 class CellRow(TypedDict):
-    """The outcome of a condition in one place."""
+    """The outcome of a condition in one cell."""
 
     cell: Mapping[str, str]
     """Levels by factor."""
@@ -20,13 +20,13 @@ class CellRow(TypedDict):
     why: str
     """What the verdict rests on, in words."""
     ratio: float | None
-    """Not corrected for the number of cells."""
+    """The ratio's interval is not corrected for the number of cells."""
     value: NotRequired[float | None]
-    """Present where the condition is about one level's value and not about a ratio, which is then null."""
+    """Present if the condition is about one level's value instead of a ratio; the ratio is then null."""
     unit: NotRequired[str]
     """The unit of the value, `low` and `high`."""
     low: float | None
-    """Null: without bound, or unknown, as are then ratio and value."""
+    """Null: without bound, or unknown, in which case ratio and value are unknown too."""
     high: float | None
     confidence: float | None
     blocks: int
@@ -40,11 +40,11 @@ class ConditionRow(TypedDict):
     """The outcome of a condition."""
 
     condition: str
-    """What must hold, also where `--fail-if` said what must not."""
+    """What must hold; for `--fail-if`, the opposite of what was given."""
     by: Basis
-    """`interval`: the whole interval must allow it. `estimate`: the ratio alone decides."""
+    """`interval`: the whole interval must be on the right side. `estimate`: the ratio alone decides."""
     verdict: Word
-    """The worst of its cells."""
+    """The worst verdict of its cells."""
     cells: Sequence[CellRow]
 
 

@@ -27,7 +27,7 @@ from h123.study import METRICS, Condition
 
 @dataclass(frozen=True)
 class GateFigure:
-    """A figure with its interval. An end is None where there is no interval, or no bound."""
+    """A figure with its interval. An end is None if there is no interval, or no bound."""
 
     metric: str
     subject: str
@@ -39,14 +39,14 @@ class GateFigure:
     confidence: float | None
     """The confidence of the interval."""
     reliable: bool
-    """Whether that is the required confidence."""
+    """Whether the confidence is the required one."""
     blocks: int
     """Blocks with a value, for a ratio on both sides; for two campaigns, those of the one with fewer."""
     withheld: str | None
-    """Why it decides nothing."""
+    """Why the figure cannot decide anything."""
     needed: Callable[[float], int | None]
-    """The number of blocks with which the interval would probably lie on one side of a bound; None: more than
-    anybody runs."""
+    """The number of blocks with which the interval would probably lie on one side of a bound; None: more than is
+    practical."""
     unit: Unit | None = None
     """The unit of a value. None: it is a ratio."""
 
@@ -72,10 +72,10 @@ class GateFigures:
 
     verdicts: Verdicts
     gathered: Callable[[], Case]
-    """Its trials. Called only where the study's own comparisons are not enough."""
+    """The campaign's trials. Called only if the study's own comparisons are not enough."""
 
     def of(self, condition: Condition) -> list[GateFigure]:
-        """The figures that a condition is about. Empty where no trial has such a value, or no such level exists."""
+        """The figures that a condition is about. Empty if no trial has such a value, or no such level exists."""
         if len(condition.levels) == 1:
             figures = [
                 self._value(level, condition)
@@ -172,5 +172,5 @@ def _unpaired(row: DiffRow) -> GateFigure:
 
 
 def spoiled(figures: Sequence[GateFigure], why: str | None) -> list[GateFigure]:
-    """The same of a campaign of which nothing may be decided."""
+    """The same for a campaign about which nothing may be decided."""
     return [replace(figure, withheld=why) if why else figure for figure in figures]

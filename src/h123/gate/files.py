@@ -29,7 +29,7 @@ _TITLES: dict[Word, str] = {"passed": "passed", "failed": "FAILED", "undecided":
 
 
 def write_gate(folder: Path, campaign: str, outcomes: Sequence[ConditionOutcome]) -> list[Path]:
-    """Writes them all; their paths. Raises OSError."""
+    """Write all files and return their paths. Raises OSError."""
     texts = (
         json.dumps(_document(campaign, outcomes), indent=1) + "\n",
         _junit(outcomes),

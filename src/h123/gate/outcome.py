@@ -16,18 +16,18 @@ from h123.gate.figure import GateFigure
 from h123.study import Condition
 
 STATUS: Mapping[Word, int] = {"passed": 0, "undecided": 98, "failed": 99}
-"""Exit statuses, none of which an error has."""
+"""Exit statuses; errors use none of them."""
 
 
 @dataclass(frozen=True)
 class GateCell:
-    """The outcome of a condition in one place."""
+    """The outcome of a condition in one cell."""
 
     figure: GateFigure
     word: Word
     why: str
     blocks_needed: int | None = None
-    """The blocks that would decide an undecided one."""
+    """The number of blocks that would decide an undecided condition."""
 
     @property
     def place(self) -> str:
@@ -49,7 +49,7 @@ class ConditionOutcome:
 
     @property
     def word(self) -> Word:
-        """The worst of its cells."""
+        """The worst verdict of its cells."""
         return worst([cell.word for cell in self.cells])
 
     @property
@@ -59,12 +59,13 @@ class ConditionOutcome:
 
 
 def worst(words: Sequence[Word]) -> Word:
-    """failed before undecided before passed."""
+    """The worst outcome: failed, then undecided, then passed."""
     return min(words, key=_order)
 
 
 def judge(condition: Condition, figures: Sequence[GateFigure], *, unfinished: str | None = None) -> ConditionOutcome:
-    """`unfinished`: why no figure of the campaign can pass yet. Raises UserError where there is no such figure."""
+    """Judge a condition. `unfinished`: why no figure of the campaign can pass yet. Raises UserError if there is no such
+    figure."""
     if not figures:
         raise UserError(
             f"{condition.holds!r}: the campaign has no trial with such a value",
@@ -118,7 +119,7 @@ _SHOWN = 8
 
 
 def gate_row(outcomes: Sequence[ConditionOutcome]) -> GateRow:
-    """The outcome for verdicts.json, the terminal and the page."""
+    """The outcome in the form for verdicts.json, the terminal and the page."""
     word = worst([outcome.word for outcome in outcomes])
     ordered = sorted(outcomes, key=lambda outcome: _order(outcome.word))
     return {"verdict": word, "lines": [f"Gate: {word}", *(line for outcome in ordered for line in _lines(outcome))]}

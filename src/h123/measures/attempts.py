@@ -37,36 +37,37 @@ class Attempt:
     attempt: int
     block: int
     position: int | None
-    """Place in the order of the block's trials; None where imported samples do not tell."""
+    """Place in the order of the block's trials; None if imported samples do not give it."""
     place: str | None
-    """The machine that executed it. None where journals of earlier versions, or imported samples, do not say."""
+    """The machine that executed it. None if journals of earlier versions, or imported samples, do not name it."""
     cell: dict[str, str]
     twin: bool
     parameters: Values
     disturbed: bool
-    """Whether the machine may account for more of it than the study tolerates."""
+    """Whether the machine may have caused more of it than the study tolerates."""
     disturbance: float | None
-    """The largest share, 0 to 1, of a metric of the study's question that may be; None where that is not known."""
+    """The largest share of a metric of the study's question that the machine may have caused, 0 to 1; None if
+    unknown."""
     shares: dict[str, float]
-    """The same of each metric that the study asks for, as far as known."""
+    """The same for each metric that the study asks for, as far as known."""
     link: Link
     """The link between client and server as trial.json has it."""
     report: FinishedReport
     facts: ClientFile | None
-    """client.json; None if the client wrote none, and where imported samples do not tell of TLS."""
+    """client.json; None if the client wrote none, and if imported samples have no TLS facts."""
     false_start: bool
     """Whether the client declared False Start over TLS 1.2."""
     imported: bool
-    """Whether another tool measured it. Then `report` is empty and unknown parameters are None."""
+    """Whether another tool measured it. If so, `report` is empty and unknown parameters are None."""
     summary: Summary
     timeline: Timeline
     openings: Sequence[Opening]
-    """How its connections opened. Empty where packets do not show it."""
+    """How its connections opened. Empty if packets do not show it."""
     metrics: dict[str, float | None]
 
     @cached_property
     def workload(self) -> WorkloadKind:
-        """The workload of its parameters."""
+        """The workload from its parameters."""
         return _workload(json.dumps(self.parameters, sort_keys=True))
 
     @property
@@ -76,13 +77,13 @@ class Attempt:
 
     @property
     def tls(self) -> list[Tls]:
-        """What the client, or a schema, says about connections. Empty where that is unknown."""
+        """What the client, or a schema, says about connections. Empty if unknown."""
         return self.facts.tls if self.facts else []
 
     @property
     def required_tls(self) -> str:
-        """The version that the study asks for: 1.3 by default, as in imported samples and in trials of earlier versions
-        of h123."""
+        """The TLS version that the study asks for: 1.3 by default, as in imported samples and in trials of earlier
+        versions of h123."""
         return str(self.parameters.get("tls") or "1.3")
 
     @property
@@ -97,7 +98,7 @@ class Attempt:
 
 
 def load_attempts(folder: CampaignFolder) -> list[Attempt]:
-    """The attempts in the order of execution. Raises UserError where a file is missing or of another format."""
+    """The attempts in the order of execution. Raises UserError if a file is missing or has another format."""
     rows, imported = counting(folder), folder.imported is not None
     timed = folder.imported is None or folder.imported["timed"]
     read = partial(_read, timed=timed, imported=imported)

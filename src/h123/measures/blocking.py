@@ -22,19 +22,19 @@ _LEAST_BYTES = 200
 
 
 class Blocking(NamedTuple):
-    """The cost of one lost packet, from a trial with the loss and one without, ns."""
+    """The cost of one lost packet, from a trial with the loss and one without it, ns."""
 
     own: int
-    """By how much later the request with the largest cost ended."""
+    """How much later the request with the largest cost ended."""
     others: int
-    """By how much later all others ended, together."""
+    """How much later all others ended, added up."""
     together: int
-    """The time that all requests took without the loss."""
+    """The time that all requests took without the loss, added up."""
 
 
 def blocking_of(with_loss: Path, without_loss: Path, statuses: Sequence[int]) -> Blocking | None:
-    """The cost of the loss, from two trials in these folders. None where not exactly one packet with content was lost,
-    where a request failed, or where the trials have different requests. Raises UserError."""
+    """The cost of the loss, from two trials in these folders. None if not exactly one packet with content was lost, if
+    a request failed, or if the trials have different requests. Raises UserError."""
     if [size > _LEAST_BYTES for size in _lost_sizes(with_loss)] != [True] or _lost_sizes(without_loss):
         return None
     later, without = later_by(with_loss, without_loss, statuses), _durations(without_loss, statuses)
@@ -46,7 +46,7 @@ def blocking_of(with_loss: Path, without_loss: Path, statuses: Sequence[int]) ->
 
 def later_by(trial: Path, counterpart_folder: Path, statuses: Sequence[int]) -> list[int] | None:
     """How many ns longer each request of a trial took than in another one. Differences below the clock's noise are 0.
-    None where a request failed, or where the trials have different requests. Raises UserError."""
+    None if a request failed, or if the trials have different requests. Raises UserError."""
     own, counterpart = _durations(trial, statuses), _durations(counterpart_folder, statuses)
     if own is None or counterpart is None or own.keys() != counterpart.keys():
         return None

@@ -1,4 +1,5 @@
-"""What the machine may have done to a trial's times: an upper share of each metric's value (docs/disturbances.md).
+"""What the machine may have done to a trial's times: an upper bound for the share of each metric's value
+(docs/disturbances.md).
 
 A trial records three things: when no processor was free (`machine.stalls`), when the link's packets were overdue
 (`links[].stalls`), and how long its threads waited for a processor in total. Each is attributed to the requests
@@ -23,7 +24,7 @@ from h123.study.workload import OK
 
 TURNS = 6
 """How often threads must get a processor, one after another, in a round trip: at each end from the kernel to the thread
-that waits for packets, from there to the one that reads, and from there to the one that answers."""
+that waits for packets, then to the one that reads, then to the one that answers."""
 FAULT_SHARE = 0.1
 """If the machine stalled for longer than this share of an attempt's time, it may have caused the failure."""
 RUINABLE = frozenset({"link-overrun", "link-check-failed", "server-not-ready", "client-timeout"})
@@ -40,14 +41,14 @@ class Disturbance:
 
     shares: Mapping[str, float]
     waits: Mapping[str, float]
-    """The part of it that other programs' ordinary work can have done, without any stall."""
+    """The part of it that the ordinary work of other programs can cause, without any stall."""
 
     def worst(self, metrics: Collection[str]) -> float:
-        """The largest share among the given metrics. 0 where nothing is known."""
+        """The largest share among the given metrics. 0 if nothing is known."""
         return max((share for name, share in self.shares.items() if name in metrics), default=0.0)
 
     def worst_wait(self, metrics: Collection[str]) -> float:
-        """The same of the waits alone."""
+        """The same for waits only."""
         return max((share for name, share in self.waits.items() if name in metrics), default=0.0)
 
 
@@ -74,7 +75,7 @@ def disturbance(report: Report, trial: TrialFile, samples: Path, statuses: Seque
 
 
 def _times(column: Numbers, where: Mask) -> Ns:
-    """A column's times `where`; nan where there is none."""
+    """A column's times `where`; nan if there is none."""
     return np.where(column.valid, column.values, np.nan)[where]
 
 
@@ -92,7 +93,7 @@ def _visits(rows: Rows, ok: Mask) -> dict[str, Any]:
 
 
 def machine_noise(report: Report) -> float:
-    """Share of the processors' time that the trial could not have, 0 to 1: stalls, and others' work."""
+    """Share of the processors' time that the trial could not get, 0 to 1: stalls and the work of others."""
     machine, wall = report.machine, report.phases_ns["main"]
     if not wall or not machine.cpus:
         return 0.0
@@ -216,7 +217,7 @@ def own_ns(report: Report) -> float:
 
 
 def _others_ns(report: Report) -> float:
-    """Processor time of all others meanwhile; 0 where the run is too short to tell."""
+    """Processor time of all others meanwhile; 0 if the run is too short to tell."""
     if report.phases_ns["main"] < TICKS_MEASURABLE_NS:
         return 0.0
     return max(0.0, report.machine.busy_ns - own_ns(report))

@@ -93,7 +93,7 @@ def _has_parameters(levels: Mapping[str, Mapping[str, object]]) -> bool:
 
 
 def _load(parameters: Values) -> CardLoad | None:
-    """The load of a scorecard. None where the workload is not a number of users' requests of one size."""
+    """The load of a scorecard. None if the workload is not a number of users' requests of one size."""
     method, size, users, requests = (parameters.get(name) for name in _PARAMETERS)
     if method not in ("GET", "POST") or parameters.get("rate") is not None:
         return None

@@ -1,4 +1,4 @@
-"""The metrics of one trial by its samples and report: how each kind of `Metric.of` is computed."""
+"""The metrics of one trial from its samples and report: how each kind of `Metric.of` is computed."""
 
 import math
 import statistics
@@ -60,8 +60,8 @@ def measure(
     blocking: Blocking | None = None,
     dialled: Sequence[int] = (),
 ) -> dict[str, float | None]:
-    """All metrics of a trial. None where the trial has no value for one, `Metric.worst` where too many requests failed
-    for a better value. What two servers use together counts for neither."""
+    """All metrics of a trial. None if the trial has no value for one, `Metric.worst` if too many requests failed for a
+    better value. What two servers use together counts for neither."""
     two = any(role.name == SECOND_SERVER for role in report.roles)
     return {
         name: metric_value(metric, summary, report, facts, openings, recoveries, blocking, dialled)
@@ -72,7 +72,7 @@ def measure(
 
 
 def finite_metrics(metrics: Mapping[str, float | None]) -> dict[str, float | None]:
-    """The same for a document, which can hold no infinity: a value that failed requests leave is none."""
+    """The same for a document, which cannot hold infinity: a value that failed requests spoil is None."""
     return {name: value if value is None or math.isfinite(value) else None for name, value in metrics.items()}
 
 
@@ -88,7 +88,7 @@ def trial_metrics(trial: Path, report: Report, parameters: Values) -> dict[str, 
 
 
 def read_facts(trial: Path) -> ClientFile | None:
-    """Read what the client says about itself. None where it says nothing."""
+    """Read what the client reports about itself. None if it reports nothing."""
     path = trial / "client.json"
     return read_document(path, ClientFile) if path.is_file() else None
 
@@ -103,7 +103,7 @@ def metric_value(
     blocking: Blocking | None = None,
     dialled: Sequence[int] = (),
 ) -> float | None:
-    """Seconds, bits a second or bytes, as the metric has it."""
+    """A value in seconds, bits per second or bytes, as the metric has it."""
     match metric.of:
         case RequestTime() as times:
             return _seconds(_quantile(times, summary))
@@ -167,7 +167,7 @@ def _until(until: VisitTime, summary: Summary, facts: ClientFile | None) -> floa
 
 
 def _dialled(summary: Summary, report: Report, dialled: Sequence[int]) -> float | None:
-    """Infinite of a visit that failed, which need not have come to opening them all; None where packets are missing."""
+    """Infinite of a visit that failed, which need not have come to opening them all; None if packets are missing."""
     cut = any(link.packets_left_out for link in report.links[:1])
     each = zip(summary.visits, dialled, strict=True) if dialled and not cut else ()
     return _median([math.inf if visit.failed else count for visit, count in each])
@@ -233,7 +233,7 @@ def _cpu(summary: Summary, report: Report, roles: Sequence[Role]) -> float | Non
 
 
 def _processor_ns(report: Report, role: Role) -> int | None:
-    """ns of a processor; None where there is no such role, or one does not tell."""
+    """ns of a processor; None if there is no such role, or one does not tell."""
     playing = [role_report.cpu for role_report in report.roles if role_report.name in _PLAYED.get(role, (role,))]
     return sum(cpu.main_ns for cpu in playing if cpu) if playing and all(playing) else None
 
@@ -271,7 +271,7 @@ def _queued(report: Report, way: Way) -> float | None:
 
 
 def _crossed(report: Report, way: Way) -> float | None:
-    """Bits a second; None where nothing crosses the link."""
+    """Bits a second; None if nothing crosses the link."""
     link, ran = report.links[0] if report.links else None, report.phases_ns.get("main")
     traffic = link.cross.get(way) if link and link.cross else None
     return 8 * traffic.received_bytes / (ran * _NS) if traffic and ran else None

@@ -31,10 +31,10 @@ class Opening(NamedTuple):
     """A connection from its first packet to the first byte of the answer to its first request."""
 
     round_trips: int
-    """The request's own, the last, included."""
+    """Round trips, including the last one, the request's own."""
     bytes_up: int
     bytes_down: int
-    """Bytes of IP packets, up to the one with the answer's first byte."""
+    """Bytes of IP packets, up to and including the one with the answer's first byte."""
     packets_up: int
     packets_down: int
     losses: bool
@@ -42,19 +42,18 @@ class Opening(NamedTuple):
     retried: bool
     """Whether the server sent a Retry."""
     limited: bool
-    """Whether the server had sent all that it may before it has validated the client's address, which is three times
-    what it received."""
+    """Whether the server had sent everything that it may before it has validated the client's address, which is three
+    times what it received."""
     request_round_trips: int | None = None
-    """Round trips until the request was sent, its own included; None where it is not known when that was."""
+    """Round trips until the request was sent, including its own; None if that time is unknown."""
     early_part: bool = False
     """Whether the server had sent a part of the answer a round trip before the first byte that the client could read: a
     TLS record that did not fit into what the server may send at once."""
 
 
 def openings_of(folder: Path, rows: Rows, statuses: Sequence[int]) -> list[Opening]:
-    """How each connection of a trial with an answered cold request opened, in their order. None where there is no
-    record of packets, or a request cannot be matched with one connection. Raises UserError where the record cannot
-    be read."""
+    """How each connection of a trial with an answered cold request opened, in their order. None if there is no record
+    of packets, or if a request cannot be matched with one connection. Raises UserError if the record cannot be read."""
     first_byte = rows["first_byte_ns"]
     cold = rows.phase("cold") & rows.ok(statuses) & rows["start_ns"].valid & first_byte.valid
     if not cold.any() or not packets_file(folder).is_file():
@@ -123,7 +122,7 @@ class _Connection:
         return int(self.up.at[0])
 
     def opening(self, answer_at: int, request_at: int = _UNKNOWN) -> Opening | None:
-        """`answered`: when the client had the first byte; `asked`: when it sent the request. None where nothing had
+        """`answered`: when the client had the first byte; `asked`: when it sent the request. None if nothing had
         come by then."""
         arrivals = np.flatnonzero((self.down.delivered_at <= answer_at) & (self.down.packets["payload"] > 0))
         if not len(arrivals):

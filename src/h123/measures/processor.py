@@ -30,7 +30,7 @@ class Usage:
 
     @classmethod
     def of(cls, report: Report, roles: Sequence[str]) -> "Usage | None":
-        """The usage of these roles. None where the report lacks it for one of them."""
+        """The usage of these roles. None if the report lacks it for one of them."""
         usages = [role.cpu for role in report.roles if role.name in roles and role.cpu]
         courses = [np.array(cpu.main_over_time, np.int64).reshape(-1, 2) for cpu in usages]
         if len(courses) < len(roles) or not all(map(len, courses)):
@@ -40,7 +40,7 @@ class Usage:
         return cls(at, np.asarray(total, np.float64))
 
     def between(self, begin_ns: int, end_ns: int) -> float | None:
-        """What was used in a part of the trial, ns. None where the lab took too few samples in it."""
+        """What was used in a part of the trial, ns. None if the lab took too few samples in it."""
         if np.count_nonzero((self.at_ns > begin_ns) & (self.at_ns < end_ns)) < _LOOKS:
             return None
         begin, end = np.interp([begin_ns, end_ns], self.at_ns, self.used_ns)
@@ -70,14 +70,14 @@ def of_handshake(summary: Summary, report: Report, roles: Sequence[str]) -> floa
 
 
 class Waiting(NamedTuple):
-    """The role whose ready threads waited longest, on average."""
+    """The role whose ready threads waited longest on average."""
 
     mean_ns: float
     role: str
 
 
 def longest_waiting(report: Report) -> Waiting | None:
-    """During the main role's run; None where the report does not tell."""
+    """That role, during the main role's run; None if the report does not contain it."""
     cpus = [(role.cpu, role.name) for role in report.roles if role.cpu]
     waited = (Waiting((cpu.main_wait_ns or 0) / cpu.main_turns, name) for cpu, name in cpus if cpu.main_turns)
     return max(waited, default=None)

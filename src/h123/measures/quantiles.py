@@ -31,7 +31,7 @@ FROM read_parquet($files, filename = true) WHERE phase = 'warm' GROUP BY filenam
 
 @dataclass(frozen=True)
 class Ranks:
-    """The two order statistics, from 1, that a quantile lies between with this confidence."""
+    """The two order statistics, from 1, between which a quantile lies with this confidence."""
 
     low: int
     high: int
@@ -40,8 +40,8 @@ class Ranks:
 
 @cache
 def ranks(n: int, share: float, confidence: float = CONFIDENCE) -> Ranks | None:
-    """The ranks of the interval: with equal tails where n permits; else up to the largest value, with all of the error
-    below. None where even the smallest to the largest is not enough: 0.95 needs 59 values, 0.99 needs 299."""
+    """The ranks of the interval: with equal tails if n permits; else up to the largest value, with all of the error
+    below. None if even the smallest to the largest is not enough: 0.95 needs 59 values, 0.99 needs 299."""
     below = binomial_cdf(n, share)
     error = 1 - confidence
     high = min(n, int(np.searchsorted(below, 1 - error / 2)) + 1)

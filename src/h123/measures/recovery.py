@@ -11,11 +11,11 @@ from h123.store.rows import Rows
 
 
 class Break(NamedTuple):
-    """A time, on the clock of a trial's samples, from which on connections may be cut off."""
+    """A time on the clock of a trial's samples from which on connections may be cut off."""
 
     at: int
     lets_in: bool
-    """Whether what was under way on the link still arrives. Then an answer shows nothing if its request is older."""
+    """Whether what was already on the link still arrives. If so, only answers to later requests count."""
 
 
 def moves_of(link: Link, report: Report) -> list[int]:
@@ -32,8 +32,8 @@ def breaks_of(link: Link, report: Report) -> list[Break]:
 
 
 def recoveries_of(breaks: Sequence[Break], rows: Rows, statuses: Sequence[int]) -> list[float]:
-    """For each break during a trial with these samples, ns from it until the first complete answer after it; infinite
-    where none came. Empty where nothing broke, or the times of answers are unknown."""
+    """For each break during a trial with these samples, the time until the first complete answer after it, ns; infinite
+    if none came. Empty if nothing broke, or if the times of answers are unknown."""
     ends, started, ok = rows["end_ns"], rows["start_ns"], rows.ok(statuses) & rows["start_ns"].valid
     if not breaks or not (ends.valid & started.valid).any():
         return []

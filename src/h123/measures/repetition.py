@@ -15,7 +15,7 @@ from h123.store.columns import TIME_COLUMNS, Sample
 from h123.store.rows import Rows
 
 RANDOM_BYTES = 4
-"""By this many bytes one connection's handshake may differ in a direction. The randomness of TLS changes the content of
+"""How many bytes one connection's handshake may differ by in a direction. The randomness of TLS changes the content of
 every packet, but the length of few: an ECDSA P-256 signature in DER has 70 to 72 bytes, seldom fewer (SEC 1, C.8)."""
 
 _BYTES = ("bytes_in", "bytes_delivered")
@@ -37,30 +37,30 @@ class Repetition:
     """What two executions of a trial have in common, and how they differ."""
 
     packets: list[Difference]
-    """Counts of packets, and drop sets, that differ."""
+    """Counts of packets, and sets of dropped packets, that differ."""
     bytes: list[Difference]
     """Counts of bytes that differ."""
     samples: int
     """Samples of the first execution."""
     outcomes: int
-    """Samples that ended in another way (status, bytes, protocol, connection, error), or are in one execution only."""
+    """Samples that ended differently (status, bytes, protocol, connection, error), or that only one execution has."""
     moved: int
     """Samples with a time that differs, counted from the first sample's start."""
     furthest_ns: int
     """The largest such difference."""
     random_bytes: int
-    """By how much a count of bytes may differ: `RANDOM_BYTES` for each connection."""
+    """How much a count of bytes may differ: `RANDOM_BYTES` for each connection."""
     random_ns: float
-    """By how much a time may then differ: that many bytes, in both directions, at the link's rate."""
+    """How much a time may then differ: that many bytes in both directions, at the link's rate."""
 
     @property
     def identical(self) -> bool:
-        """Whether every counter, every set of drops and every time is the same."""
+        """Whether all counters, all sets of dropped packets and all times are the same."""
         return not (self.packets or self.bytes or self.outcomes or self.moved)
 
     @property
     def repeated(self) -> bool:
-        """Identical up to what the randomness of TLS changes."""
+        """Whether they are the same except for what the randomness of TLS changes."""
         furthest_bytes = max((abs(d.first - d.second) for d in self.bytes), default=0)
         same = not self.packets and not self.outcomes
         return same and furthest_bytes <= self.random_bytes and self.furthest_ns <= self.random_ns
@@ -69,7 +69,7 @@ class Repetition:
 def compare_executions(first: Path, second: Path) -> Repetition:
     """Compare two finished trial folders (report.json, trial.json, samples.parquet) of the same trial.
 
-    Raises UserError where a file is missing or of another format.
+    Raises UserError if a file is missing or of another format.
     """
     figures = [_figures(finished_report(folder / "report.json")) for folder in (first, second)]
     names = list(dict.fromkeys([*figures[0], *figures[1]]))

@@ -1,4 +1,4 @@
-"""The stages of requests, as their client's marks tell them."""
+"""The stages of requests, from the times that the client recorded."""
 
 from typing import NamedTuple
 
@@ -8,8 +8,8 @@ from h123.store.rows import Integers, Mask, Numbers, Rows
 
 
 class Stages(NamedTuple):
-    """ns that each request spent on each; together they are its time. A number is known where the client has marked
-    where the stage begins and ends; where it has not, one stage has the time of both."""
+    """The time of each request in each stage, ns; together they are its time. A stage is known if the client recorded
+    its beginning and end; otherwise one stage has the time of both."""
 
     queued: Numbers
     """Waiting for a free connection."""

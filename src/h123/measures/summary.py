@@ -15,9 +15,9 @@ from h123.study.metrics.quantity import Arrival, RequestTime, Stage, TimeFromSen
 from h123.study.workload import LEAVING, WorkloadKind
 
 QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, RequestTime)})
-"""Quantiles of latency: all that any metric of time needs. Of other times only the median is computed."""
+"""Quantiles of latency: all that any metric of time needs. For other times only the median is computed."""
 SEND_QUANTILES = sorted({of.share for metric in METRICS.values() if isinstance(of := metric.of, TimeFromSend)})
-"""Quantiles of the times from the send."""
+"""Quantiles of the times since the send."""
 _IN_ORDER = (
     *(("start_ns", "connected_ns"), ("connected_ns", "sent_ns"), ("start_ns", "sent_ns"), ("sent_ns", "end_ns")),
     *(("start_ns", "first_byte_ns"), ("first_byte_ns", "end_ns"), ("start_ns", "end_ns")),
@@ -30,7 +30,7 @@ _Fields = dict[str, Any]
 
 
 class Bodies(NamedTuple):
-    """The least and the most body bytes of a request that is ok; None where nothing is known."""
+    """The least and the most body bytes of a request that is ok; None if nothing is known."""
 
     resource: int
     up: tuple[int | None, int | None]
@@ -39,7 +39,7 @@ class Bodies(NamedTuple):
 
 @dataclass(frozen=True)
 class Summary:
-    """Figures of one attempt's samples. Times are ns; None where nothing is known.
+    """Figures of one attempt's samples. Times are ns; None if nothing is known.
 
     A request is ok if it has no error and the status that its resource must have. In the quantiles a request that is
     not ok is infinitely slow.
@@ -50,21 +50,21 @@ class Summary:
     warmup: int
     cold: int
     handshakes: int | None
-    """Rows that opened a connection; None where that is not known, or where requests are made again: connections that
-    were opened for a try before the last have no row."""
+    """Rows that opened a connection; None if that is not known, or if requests are repeated: connections opened for
+    attempts before the last have no row."""
     leaving: int
     """Rows of requests that were to be abandoned."""
     abandoned: int
     """Warm requests that were abandoned."""
     retried: int | None
-    """Warm rows of requests that were made more than once. None where no request is repeated, or no client
-    records it."""
+    """Warm rows of requests that were made more than once. None if no request is repeated, or if the client does not
+    record it."""
     errors: int
     """Rows with an error."""
     first_error: str | None
-    """One of them, in words."""
+    """One of the errors, in words."""
     refused: int
-    """Rows without an error whose status is another one."""
+    """Rows without an error that have another status than required."""
     instant: int
     """Rows that are ok and took no time at all."""
     warm_ok: int
@@ -75,7 +75,7 @@ class Summary:
     latency_ns: list[float] | None
     """`QUANTILES` of end - start over warm requests (Hyndman and Fan 1996, type 7)."""
     sent_latency_ns: list[float] | None
-    """`SEND_QUANTILES` of end - sent over them; None where the time of the send is not known of all that are ok."""
+    """`SEND_QUANTILES` of end - sent over them; None if the time of the send is not known for all that are ok."""
     ttfb_ns: float | None
     cold_latency_ns: float | None
     cold_ttfb_ns: float | None
@@ -86,12 +86,13 @@ class Summary:
     end_ns: int | None
     """End of the last request."""
     open_ns: int | None
-    """End of the last request that opened a connection; of a client that does not tell, of the last cold one."""
+    """End of the last request that opened a connection; for a client that does not report this, of the last cold
+    request."""
     once_open: float | None
-    """Requests after that."""
+    """The number of requests after that."""
     warm_start_ns: int | None
     warm_end_ns: int | None
-    """First start and last end."""
+    """Start of the first and end of the last warm request."""
     warm_bytes_up: int | None
     warm_bytes_down: int | None
     """Body bytes of the warm requests that are ok."""
@@ -99,9 +100,9 @@ class Summary:
     quickest_up_bytes: int | None
     quickest_down_ns: int | None
     quickest_down_bytes: int | None
-    """Time and body bytes of the request that moved most bytes a second, in each direction."""
+    """Time and body bytes of the request that moved the most bytes per second, in each direction."""
     shortest_ns: int | None
-    """The shortest of all successful requests that took any time."""
+    """The shortest time of a successful request that took any time."""
     cold_shortest_ns: int | None
     warm_busy_ns: int | None
     """Sum of end - start over warm requests."""
@@ -114,21 +115,21 @@ class Summary:
     bytes_up_max: int | None
     bytes_down_min: int | None
     bytes_down_max: int | None
-    """Body bytes of a request that is ok."""
+    """The fewest and the most body bytes of a request that is ok, up and down."""
     protocol_min: str | None
     protocol_max: str | None
-    """First and last, by alphabet, of the protocols negotiated by requests without an error."""
+    """The first and the last, by alphabet, of the protocols that requests without an error negotiated."""
     fell_back: float | None
-    """The share of successful rows that another protocol carried than the client prefers. None where it may use no
-    other, or nothing is known."""
+    """The share of successful rows that used another protocol than the client prefers. None if it may use no other, or
+    if nothing is known."""
     bytes_down: int | None
     """Body bytes of all requests that are ok."""
     bodies: Sequence[Bodies]
     """The bodies of each resource with a known answer."""
     visits: Sequence[Visit]
-    """The warm ones of a page; none of other workloads."""
+    """The warm visits of a page; none for other workloads."""
     visits_ns: Mapping[Arrival, float | None]
-    """Medians over them of what `Visits.until` names; empty where there are none."""
+    """Medians over the visits for each event in `Visits.until`; empty if there are none."""
     stages_ns: Mapping[Stage, float | None]
     """Medians over visits of what the mean request of each spent on a stage, without stages that the client does not
     mark."""
@@ -147,7 +148,7 @@ class _PhaseMasks:
 
 
 def summarise(rows: Rows, work: WorkloadKind) -> Summary:
-    """The figures of an attempt's samples, which are of this workload."""
+    """The figures of an attempt's samples; `work` is their workload."""
     durations, to_first_byte = rows["end_ns"] - rows["start_ns"], rows["first_byte_ns"] - rows["start_ns"]
     to_connected = rows["connected_ns"] - rows["start_ns"]
     ok = rows.ok(work.statuses())

@@ -28,10 +28,10 @@ Times = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Timeline:
-    """The facts about one attempt. None where one cannot be known, as for requests with only a duration."""
+    """The facts about one attempt. None if one cannot be known, as for requests with only a duration."""
 
     in_flight: int | None = None
-    """The most at once, as requests began; one in a hundred may have met more."""
+    """The most requests at once, counted as requests began; one in a hundred may have met more."""
     still_ns: int | None = None
     """The longest time in which no request ended."""
     pace_ns: float | None = None
@@ -41,8 +41,8 @@ class Timeline:
     repeats: int | None = None
     """Rows that repeat another request's."""
     sums: tuple[int, ...] | None = None
-    """Sums that distinguish the attempt's durations from those of any other. None where there are too few, or they are
-    too much alike."""
+    """Sums that distinguish the attempt's durations from those of any other. None if there are too few, or they are too
+    similar."""
 
 
 def timeline(rows: Rows, *, timed: bool) -> Timeline:
@@ -57,8 +57,8 @@ def timeline(rows: Rows, *, timed: bool) -> Timeline:
 
 
 def course(starts: Times, ends: Times, marks: Times, *, timed: bool) -> Timeline:
-    """The timeline of requests in the order of their rows. `marks`: what else distinguishes them, which is the user,
-    or, where users are unknown, the time to the first byte."""
+    """The timeline of requests in the order of their rows. `marks`: what else distinguishes them, which is the user or,
+    if users are unknown, the time to the first byte."""
     durations = ends - starts
     sums = _sums(durations)
     tick = _tick(starts, durations)

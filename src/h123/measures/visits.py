@@ -1,4 +1,4 @@
-"""The warm visits of pages among a trial's samples. A visit is as slow as what failed of it."""
+"""The warm visits of pages among a trial's samples. A visit with a failed request counts as failed."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,21 +19,21 @@ from h123.study.workload import WorkloadKind
 
 
 class Visit(NamedTuple):
-    """One of them. Times are ns, of the samples' clock."""
+    """One visit. Times are in ns, on the samples' clock."""
 
     user: int
     group: int
     start_ns: int
     """When the document was requested."""
     document_ns: int | None
-    """When its last byte came. None where that is unknown."""
+    """When the last byte of the document arrived. None if that is unknown."""
     end_ns: int
     failed: bool
     """Whether one of its requests failed."""
 
 
 class VisitTimes(NamedTuple):
-    """Times of visits: ns of those that did not fail, and how many failed."""
+    """Times of the visits that did not fail, ns, and the number that failed."""
 
     ns: NDArray[np.float64]
     failed: int
@@ -46,7 +46,7 @@ class Visits:
     rows: Rows
     ok: Mask
     order: NDArray[np.intp]
-    """The order of the rows in which those of a visit are adjacent."""
+    """The order of the rows in which the rows of each visit are adjacent."""
     begins: NDArray[np.intp]
     """Where in `order` each visit begins."""
     largest: int
@@ -54,7 +54,7 @@ class Visits:
 
     @classmethod
     def of(cls, rows: Rows, ok: Mask, work: WorkloadKind) -> "Visits | None":
-        """The visits in samples of this workload, whose `ok` rows did not fail. None where there are none."""
+        """The visits in samples of this workload, whose `ok` rows did not fail. None if there are none."""
         visit = work.visit()
         if visit is None:
             return None
@@ -69,7 +69,7 @@ class Visits:
         return cls(rows, ok, order, begins, visit.largest)
 
     def each(self) -> list[Visit]:
-        """The visits one by one. None where their begin and end are unknown."""
+        """The visits one by one. None if their beginnings and ends are unknown."""
         start, end = self.rows["start_ns"], self.rows["end_ns"]
         if not (start.valid & end.valid)[self.order].all():
             return []
@@ -96,7 +96,8 @@ class Visits:
         }
 
     def stage_times(self) -> Mapping[Stage, VisitTimes | None]:
-        """On each stage by the mean request of a visit; None where the client does not mark it in all."""
+        """The time that the mean request of a visit spent in each stage; None if the client does not record it in all
+        visits."""
         stages = stages_of(self.rows)
         return {
             "queued": self._mean(stages.queued),
@@ -146,8 +147,8 @@ _COLUMNS = ("at_ns", "source", "way", "protocol")
 
 def dialled_of(folder: Path, visits: Sequence[Visit]) -> list[int]:
     """For each visit of a trial in this folder, the connections whose first packet reached the link during it, used or
-    not. None where there is no record of packets, or two visits overlap, so that a connection cannot be matched with
-    one. Raises UserError where the record cannot be read."""
+    not. None if there is no record of packets, or if two visits overlap, so that a connection cannot be matched with
+    one. Raises UserError if the record cannot be read."""
     ordered = sorted(visits, key=lambda visit: visit.start_ns)
     together = any(later.start_ns < earlier.end_ns for earlier, later in pairwise(ordered))
     if not visits or together or not packets_file(folder).is_file():
@@ -169,7 +170,7 @@ def _beginnings(folder: Path) -> Integers:
 
 
 class VisitTimings(NamedTuple):
-    """The events of a visit, on the clock of the samples. None where they never came."""
+    """The events of a visit, on the clock of the samples. None for those that never came."""
 
     visit: Visit
     dom_content_loaded: int | None
@@ -177,7 +178,7 @@ class VisitTimings(NamedTuple):
 
 
 def events_of(visits: Sequence[Visit], facts: ClientFile | None) -> Iterator[VisitTimings]:
-    """The events of those visits that the client reports, if it does."""
+    """The events of the visits that the client reports, if it does."""
     events_by_visit = {(events.user, events.group): events for events in facts.visits} if facts else {}
     for visit in visits:
         if events := events_by_visit.get((visit.user, visit.group)):
@@ -185,8 +186,8 @@ def events_of(visits: Sequence[Visit], facts: ClientFile | None) -> Iterator[Vis
 
 
 def times_until(event: PageEvent, visits: Sequence[Visit], facts: ClientFile | None) -> list[float]:
-    """ns from the start of each visit until then, infinite where it never came or the visit failed; none of a client
-    that does not tell."""
+    """Times from the start of each visit to the event, ns, infinite if it never came or the visit failed; none if the
+    client does not report it."""
     ends = [
         (timings.visit, timings.load if event == "load" else timings.dom_content_loaded)
         for timings in events_of(visits, facts)

@@ -28,7 +28,7 @@ FRAME = np.dtype(
         ("fin", "u1"),
     ]
 )
-"""The lab's record of a frame. `left_ns` is 0 where the receiver never could read the frame."""
+"""The lab's record of a frame. `left_ns` is 0 if the receiver could never read the frame."""
 Frames = Records
 """An array of FRAME, in the order of sending."""
 KEYS = "keys.txt"
@@ -61,8 +61,8 @@ class FrameKind(IntEnum):
 
 
 def tabulate_frames(folder: Path) -> None:
-    """Turn what the lab has left in a trial's folder into tables, and remove the keys that it read the frames with,
-    unless a capture needs them. Raises OSError."""
+    """Turn what the lab left in a trial's folder into tables, and remove the keys that it read the frames with, unless
+    a capture needs them. Raises OSError."""
     _FRAMES.tabulate(folder)
     keys = folder / KEYS
     if keys.is_file() and not any(link.capture for link in read_document(folder / "trial.json", TrialFile).links):

@@ -20,7 +20,7 @@ class LinkRecords:
     """One kind of records."""
 
     name: str
-    """The name of its files, and of what it records."""
+    """The name of its files and of the recorded things."""
     record: np.dtype[Any]
     """The lab's form of a record."""
     columns: Sequence[str]
@@ -31,7 +31,7 @@ class LinkRecords:
         return folder / f"{self.name}-{link}{_SUFFIX}"
 
     def read(self, folder: Path, link: str = "access", columns: Sequence[str] | None = None) -> Records:
-        """Read the records of a link in a trial's folder. A column that is not requested is 0. Raises UserError where
+        """Read the records of a link in a trial's folder. A column that is not requested is 0. Raises UserError if
         there is no such file."""
         names = self.columns if columns is None else columns
         types = {name: self.record[name] for name in self.columns}
@@ -42,7 +42,7 @@ class LinkRecords:
         return records
 
     def write(self, records: Records, target: Path) -> None:
-        """Write them as a file that `read` reads. Raises OSError."""
+        """Write records as a file that `read` reads. Raises OSError."""
         columns = {name: records[name] for name in self.columns}
         columns[_LEFT] = np.ma.masked_equal(records[_LEFT], 0)
         write_compact(columns, target)

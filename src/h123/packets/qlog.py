@@ -8,29 +8,29 @@ from typing import Any
 QLOG_FOLDER = "qlog"
 """The folder in a trial's folder with a server's files, one for each connection."""
 RECORD_SEPARATOR = "\x1e"
-"""Before each record of a JSON text sequence (RFC 7464)."""
+"""The character before each record of a JSON text sequence (RFC 7464)."""
 _OLD_FIELDS = ("relative_time", "category", "event", "data")
 """The fields of events that are lists, as in old drafts."""
 _PER_MS = {"us": 1000, "ns": 10**6}
 """Units of times; milliseconds where a file does not say."""
 
 Event = Mapping[str, Any]
-"""`time` (ms), `name`, `data`."""
+"""An event: `time` (ms), `name`, `data`."""
 
 
 def packet_events(folder: Path) -> int:
-    """How many events about packets the files in a folder hold. Raises ValueError where one is not JSON."""
+    """How many events about packets the files in a folder hold. Raises ValueError if one is not JSON."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return sum(kind(event) in ("packet_sent", "packet_received") for path in files for event in events(path))
 
 
 def kind(event: Event) -> str:
-    """`packet_sent`, of `transport:packet_sent` and `quic:packet_sent`."""
+    """The kind of an event: `packet_sent` for `transport:packet_sent` and `quic:packet_sent`."""
     return str(event.get("name")).rpartition(":")[2]
 
 
 def events(path: Path) -> Iterator[Event]:
-    """The events that a file holds. Raises ValueError where it is not JSON."""
+    """The events in a file. Raises ValueError if it is not JSON."""
     try:
         for record in _records(path):
             yield from _events(record)
@@ -39,7 +39,7 @@ def events(path: Path) -> Iterator[Event]:
 
 
 def ill_formed(folder: Path) -> int:
-    """How many records of the sequences in a folder are not JSON, and were skipped."""
+    """The number of records of the sequences in a folder that are not JSON and were skipped."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file() and _is_separated(path))
     return sum(_is_ill_formed(record) for path in files for record in list(_lines(path))[:-1])
 

@@ -1,4 +1,4 @@
-"""The qlog of one end of a QUIC connection: its window, its losses, what flow control blocked.
+"""The qlog of one end of a QUIC connection: its window, its losses, and what flow control blocked.
 
 An explanation of a trial does not need it; it separates causes that packets, which are encrypted, cannot.
 """
@@ -19,14 +19,14 @@ _NS = 1_000_000
 
 @dataclass(frozen=True)
 class FlowControlStall:
-    """A time in which flow control let one end send nothing more; ns."""
+    """A time in which flow control let one end send nothing more, ns."""
 
     begin: int
     end: int
     stream: bool
     """Whether it was a stream's limit; otherwise the connection's."""
     own: bool
-    """Whether the end that writes the log was blocked; otherwise it received that the other end was."""
+    """Whether the end that writes the log was blocked; otherwise it was informed that the other end was."""
 
     def later(self, ns: int) -> "FlowControlStall":
         return replace(self, begin=self.begin + ns, end=self.end + ns)
@@ -34,7 +34,7 @@ class FlowControlStall:
 
 @dataclass(frozen=True)
 class StackLog:
-    """Times in ns; of the log's own clock, until `later` has made them the trial's."""
+    """A log with times in ns, on the log's own clock until `later` has converted them to the trial's."""
 
     sendings: NDArray[np.int64]
     """When it sent each packet."""
@@ -43,15 +43,15 @@ class StackLog:
     window: NDArray[np.float64]
     """Bytes of its congestion window. nan: not logged."""
     in_flight: NDArray[np.float64]
-    """Bytes, as it counts them."""
+    """Bytes in flight, as it counts them."""
     round_trip: NDArray[np.float64]
-    """ns, smoothed."""
+    """Smoothed round trip, ns."""
     losses: NDArray[np.int64]
     """When it declared each packet lost, except for probes of the path's MTU."""
     stalls: tuple[FlowControlStall, ...]
 
     def later(self, ns: int) -> Self:
-        """The same log, `ns` later."""
+        """The same log, shifted by `ns`."""
         times = {name: getattr(self, name) + ns for name in ("sendings", "at", "losses")}
         return replace(self, **times, stalls=tuple(stall.later(ns) for stall in self.stalls))
 
@@ -62,7 +62,7 @@ class StackLogs:
 
     logs: list[StackLog]
     faults: list[str]
-    """Why some files are not among them."""
+    """Why some files are not among the logs."""
 
 
 def read_stack_logs(folder: Path) -> StackLogs:
@@ -80,7 +80,7 @@ def read_stack_logs(folder: Path) -> StackLogs:
 
 
 def read_stack_log(path: Path) -> StackLog:
-    """The log in one file. Raises ValueError where it is no qlog."""
+    """The log in one file. Raises ValueError if it is not a qlog."""
     course = _LogReader()
     try:
         for event in events(path):

@@ -42,11 +42,11 @@ _LATER = {"pacing_rate", "sacked", "notsent_bytes", "app_limited"}
 """Columns that earlier versions' files do not have."""
 FILE = "tcp.parquet"
 Account = Mapping[str, Records]
-"""Its columns, a row for each connection at each look."""
+"""The columns of the account, with a row for each connection in each sample."""
 
 
 def read_tcp_account(folder: Path) -> Account:
-    """A row for each connection at each look, of the trial in a folder. Raises UserError where there is none."""
+    """A row for each connection in each sample, for the trial in a folder. Raises UserError if there is none."""
     return read_compact(folder / FILE, "an account of TCP", _TYPES, later=_LATER)
 
 

@@ -1,4 +1,4 @@
-"""A survey of a server of which nothing is known: what it speaks, what it answers, and what study that suggests."""
+"""A survey of an unknown server: what it speaks, what it answers, and which study that suggests."""
 
 from h123.probe.draft import STUDY, Draft
 from h123.probe.findings import Answer, ProbeFindings

@@ -1,4 +1,4 @@
-"""The study that a survey suggests: what `h123 compare` runs, as text that a person may keep and change."""
+"""The study that a survey suggests: what `h123 compare` runs, as text that the user may keep and change."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,16 +28,16 @@ class Draft:
     workload: DraftedWorkload
     networks: Mapping[str, Network]
     client: str = "go"
-    """A subject that asks servers which are no subjects."""
+    """A subject that can send requests to servers that are not subjects."""
     clock: str = "wall"
     congestion: str = "default"
     seed: int = 1
     require: Sequence[Condition] = ()
     transport: str = "deployed"
     answers: str = "alike"
-    """any: what answers differently is compared all the same."""
+    """any: different answers are compared all the same."""
     files: Mapping[str, str] = field(default_factory=dict)
-    """The files of the networks that are given by a path."""
+    """The network files that are given by path."""
 
     @property
     def builds(self) -> bool:

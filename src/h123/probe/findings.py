@@ -30,7 +30,7 @@ class Answer(Shape):
 
     @property
     def announced(self) -> tuple[str, int] | None:
-        """Host, empty for the server's own, and UDP port of the HTTP/3 that it announces (RFC 7838)."""
+        """Host (empty: the server's own) and UDP port of the HTTP/3 that it announces (RFC 7838)."""
         match = _HTTP_3.search(self.alt_svc)
         return (match["host"], int(match["port"])) if match and 1 <= int(match["port"]) <= 65535 else None
 
@@ -40,7 +40,7 @@ class ProtocolFindings(Shape):
 
     protocol: Literal["h1", "h2", "h3"]
     error: str
-    """Why there is no connection. Empty: there is one."""
+    """Why there is no connection. Empty if there is one."""
     no_tls: bool
     only_tls_1_2: bool
     asks_for_certificate: bool
@@ -48,13 +48,13 @@ class ProtocolFindings(Shape):
     connections: Count
     """The connections that all its answers took."""
     distrust: str
-    """Why the named authorities do not vouch for its certificate. Empty: they do, or no authority was named."""
+    """Why the named authorities do not vouch for its certificate. Empty: they do, or none was named."""
     answers: list[list[Answer]]
-    """The answers to each request, in the order in which the scout repeated it."""
+    """The answers to each request, in the order in which the scout made it."""
 
 
 class PresentedCertificate(Shape):
-    """The server's own."""
+    """The server's own certificate."""
 
     subject: str
     issuer: str
@@ -75,11 +75,11 @@ class ProbeFindings(Document):
 
     @property
     def mute(self) -> bool:
-        """Whether no protocol gave a connection, and nothing says why."""
+        """Whether no protocol gave a connection, without any hint at the reason."""
         return all(each.error and not each.no_tls and not each.only_tls_1_2 for each in self.protocols)
 
     def announced(self) -> tuple[str, int] | None:
-        """Host, empty for the server's own, and UDP port of the HTTP/3 that its answers announce."""
+        """Host (empty: the server's own) and UDP port of the HTTP/3 that its answers announce."""
         answers = [answer for each in self.protocols for had in each.answers for answer in had]
         return next((answer.announced for answer in answers if answer.announced), None)
 

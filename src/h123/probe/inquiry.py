@@ -22,12 +22,12 @@ from h123.probe.site import ProbedSite
 from h123.study import Header, Network, Parameters
 
 SCOUT = "go"
-"""The embedded subject that asks."""
+"""The built-in subject that sends the requests."""
 ANSWER_NS = 3_000_000_000
 """The time limit for a complete answer, ns. It is short, so that the survey reports problems within ten seconds."""
 MOST_BYTES = 1_000_000_000
 TIMES = 3
-"""The survey makes each request this often, to see whether the answer changes."""
+"""How often the survey makes each request, to see whether the answer changes."""
 _MUTE_S = 3
 """Seconds before the survey tries a server again that has its port open but speaks no protocol."""
 OTHER_PORT_AFTER_NS = 4_000_000_000
@@ -51,9 +51,9 @@ class Inquiry:
     headers: tuple[Header, ...] = ()
     body: Path | None = None
     authorities: Path | None = None
-    """PEM: those whose certificates are believed; None: the server's is not checked."""
+    """PEM of the trusted authorities; None: the server's certificate is not checked."""
     page: bool = False
-    """The first request is for a page's document, the others for what it asks for: those may be refused."""
+    """The first request is for a page's document, the others for its resources, which may be refused."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class InquiryResult:
 
 
 def survey(server: OwnServer, inquiry: Inquiry, folder: Path) -> InquiryResult:
-    """Start `server` on this machine and survey it, in the empty `folder`. Raises UserError where its command is no
+    """Start `server` on this machine and survey it, in the empty `folder`. Raises UserError if its command is not a
     program."""
     subjects = catalogue()
     if SCOUT not in subjects:
@@ -111,7 +111,7 @@ def _with_other_port(result: InquiryResult, port: int, there: InquiryResult) -> 
 
 
 ONLY_IPV6 = "over IPv4"
-"""The lab's message about a server that has its port open for IPv6 alone."""
+"""The lab's message about a server whose port is open only for IPv6."""
 _ANYWHERE = ("0.0.0.0", "[::]", SERVER_ADDRESS)
 
 

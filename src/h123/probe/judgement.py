@@ -1,4 +1,4 @@
-"""Explains a survey to the user: why nothing can be compared, what to do about it, and what is worth knowing."""
+"""Explains a survey to the user: why nothing can be compared, what to do about it, and what else matters."""
 
 import datetime as dt
 import re
@@ -31,13 +31,13 @@ class ServerAbilities:
     """All protocols that the server speaks. It is ready when it listens for all of them, whichever the study uses,
     because no outside observer can see whether a program reads the datagrams of an open UDP port."""
     http3_port: int | None = None
-    """The port of its HTTP/3, where that is not the requested one."""
+    """The port of its HTTP/3, if it is not the requested one."""
 
 
 def judge(result: InquiryResult, inquiry: Inquiry, protocols: Sequence[str] | None = None) -> ServerAbilities:
-    """Return the abilities of a server that answers all requests over each protocol (`protocols`: over these alone).
+    """The abilities of a server that answers all requests over each protocol (`protocols`: only over these).
 
-    Raises UserError, with what to do, where it does not answer.
+    Raises UserError, with what to do, if it does not answer.
     """
     findings = result.findings
     if findings is None:

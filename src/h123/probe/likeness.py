@@ -1,4 +1,4 @@
-"""Checks that the compared servers answer alike: a build that answers with less does less work and is not faster."""
+"""Checks that the compared servers answer alike: a build whose answers are smaller does less work and is not faster."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,8 +14,7 @@ _NAMED = 2
 
 
 def check_answers(abilities: Mapping[str, ServerAbilities], protocols: Sequence[str], inquiry: Inquiry) -> None:
-    """Compare two builds over each protocol, or the protocols of one server. Raises UserError where the answers
-    differ."""
+    """Compare two builds over each protocol, or the protocols of one server. Raises UserError if the answers differ."""
     sides: dict[str, dict[str, ProtocolFindings]] = {
         name: {each.protocol: each for each in server.spoken} for name, server in abilities.items()
     }

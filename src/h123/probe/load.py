@@ -15,7 +15,7 @@ from h123.study.round_trips import MSS_BYTES
 from h123.study.sites.site import Site as Page
 
 Part = dict[str, Any]
-"""A part of a study's file, as YAML writes it."""
+"""A part of a study's file, in YAML's types."""
 _TRIAL_S = 1.5
 """The target duration of a trial's requests, s, without those that open connections."""
 _REQUESTS, _VISITS = (5, 100), (3, 20)
@@ -35,17 +35,17 @@ after _PATIENCE_S seconds."""
 
 @dataclass(frozen=True)
 class OfferedLoad:
-    """Users, each of which sends its next request, or begins its next visit, when the last one has ended."""
+    """Users, each of whom sends the next request, or begins the next visit, when the last one has ended."""
 
     users: int = 4
     requests: int | None = None
     """Requests of each user. None: as many as take a second or two."""
     rate: float | None = None
-    """Requests a second of all users together, whether or not the last ones are answered."""
+    """Requests per second of all users together, whether or not earlier ones are answered."""
     least: int = 0
     """The fewest requests of a trial that the question allows."""
     virtual: bool = False
-    """Under the virtual clock, where a longer trial costs little."""
+    """Whether it is under the virtual clock, where a longer trial costs little."""
 
 
 class DraftedWorkload(Protocol):
@@ -65,16 +65,16 @@ class DraftedWorkload(Protocol):
 
     @property
     def load(self) -> OfferedLoad:
-        """Users, and what each makes."""
+        """Users, and the requests of each."""
 
     def seconds(self, network: Network) -> float:
-        """About so long a request, or a visit, takes over the network."""
+        """The approximate time of a request, or a visit, over the network, s."""
 
     def times(self, network: Network) -> int:
-        """Requests, or visits, of a user over the network: as many as fill a trial, unless the user gives a number."""
+        """Requests, or visits, of a user over the network: enough to fill a trial, unless the user gives a number."""
 
     def lasts(self, network: Network) -> float:
-        """How many seconds all of them take there, about."""
+        """The approximate time that all of them take there, s."""
 
     def tail(self, network: Network, /) -> bool:
         """Whether a trial there has enough requests for its 99th percentile."""
@@ -82,7 +82,7 @@ class DraftedWorkload(Protocol):
 
 @dataclass(frozen=True)
 class DraftedRequests:
-    """The survey's, each equally often."""
+    """The survey's requests, each equally often."""
 
     inquiry: Inquiry
     answers: Sequence[Sequence[Answer]]
@@ -114,14 +114,14 @@ class DraftedRequests:
 
     @property
     def families(self) -> Sequence[Family]:
-        """A study's usual ones, and of each metric the one of cold requests too."""
+        """A study's usual families, and for each metric the one of cold requests too."""
         answer, details = OF_REQUESTS
         cold = [of for name in (*answer.metrics, *details.metrics) if (of := METRICS[name].cold)]
         metrics = [of for name in details.metrics for of in ((name, *cold) if name in cold else (name,))]
         return answer, details.model_copy(update={"metrics": list(dict.fromkeys(metrics))})
 
     def seconds(self, network: Network) -> float:
-        """Seconds of a request: the survey's answers and the network's arithmetic, averaged over the paths."""
+        """Seconds of a request from the survey's answers and the network's arithmetic, averaged over the paths."""
         return mean(self._seconds(answers, network) for answers in self.answers)
 
     def _seconds(self, answers: Sequence[Answer], network: Network) -> float:
@@ -153,17 +153,17 @@ class DraftedRequests:
         return max(self.load.users / self.load.rate if self.load.rate else 0.0, self._at_worst(network))
 
     def lasts(self, network: Network) -> float:
-        """Seconds of all requests, by their rate or one after another."""
+        """Seconds that all requests take, by their rate or one after another."""
         return self.times(network) * self._each(network)
 
     def tail(self, network: Network, /) -> bool:
-        """Whether the requests of all users together are enough."""
+        """Whether the requests of all users together are enough for a 99th percentile."""
         return self.load.users * self.times(network) >= _TAIL
 
 
 @dataclass(frozen=True)
 class DraftedVisits:
-    """Visits of a page, each with an empty cache and connections of its own."""
+    """Visits of a page, each with an empty cache and its own connections."""
 
     page: Page
     load: OfferedLoad = OfferedLoad(1)
@@ -200,11 +200,11 @@ class DraftedVisits:
         return _within(_VISITS, self.load, self.seconds(network))
 
     def lasts(self, network: Network) -> float:
-        """One after another; losses cost a page more than they do its arithmetic."""
+        """Seconds that all visits take one after another; losses cost a page more than its arithmetic says."""
         return _LOSSES * self.times(network) * self.seconds(network)
 
     def tail(self, _: Network, /) -> bool:
-        """The question is about visits."""
+        """Never: the question is about visits."""
         return False
 
 
@@ -238,7 +238,7 @@ def by_network(workload: DraftedWorkload, networks: Mapping[str, Network], files
 
 
 def patience(workload: DraftedWorkload, networks: Mapping[str, Network]) -> Part:
-    """The setting after which a trial is ended: a server that is stuck in every other trial must not make minutes of
-    seconds."""
+    """The setting for a trial's time limit: a server that hangs in every other trial must not turn seconds into
+    minutes."""
     longest = max(workload.lasts(network) for network in networks.values())
     return {"trial_timeout": f"{max(_PATIENCE_S, math.ceil(_STUCK * longest))}s"}

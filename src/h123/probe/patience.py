@@ -17,8 +17,7 @@ _TAIL_BYTES = 2000
 
 @contextmanager
 def impatience(folder: Path, started: Role, scout: Role, say: Callable[[str], None]) -> Iterator[None]:
-    """While a lab below `folder` waits for `started` to be ready, after which it begins `scout`, report from time to
-    time what it waits for."""
+    """Report from time to time what a lab below `folder` waits for until `started` is ready and it begins `scout`."""
     finished = threading.Event()
     teller = threading.Thread(target=_report_waiting, args=(finished, folder, started, scout, say), daemon=True)
     teller.start()

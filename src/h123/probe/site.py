@@ -25,7 +25,7 @@ class ProbedSite:
 
 
 def site_of(urls: Sequence[str]) -> ProbedSite:
-    """Parse the URLs of one server. Raises UserError for URLs without TLS, and where they name more than one server."""
+    """Parse the URLs of one server. Raises UserError for URLs without TLS, and if they name more than one server."""
     if not urls:
         raise UserError("no URL given: what is the server to be asked for?", remedy=f"--url: {_EXAMPLE}")
     parts = [_parts(url) for url in urls]

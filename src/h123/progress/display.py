@@ -13,14 +13,14 @@ from h123.base.units import format_span
 from h123.documents import Reason
 
 NAMES_SHOWN = 3
-"""The display names at most this many of the trials that run at once."""
+"""The most names of simultaneous trials on the display."""
 EVERY_TRIALS, EVERY_S = 10, 30.0
 """Without a terminal: the trials, or the time, after which another line is printed."""
 
 
 @dataclass(frozen=True)
 class InterimEstimate:
-    """A ratio by the trials so far; not final."""
+    """A ratio from the trials so far; not final."""
 
     pair: str
     """`h3/h2`."""
@@ -35,7 +35,7 @@ class Standing:
     """How far a campaign has come."""
 
     running: list[str]
-    """Names of the attempts that run, oldest first."""
+    """Names of the running attempts, oldest first."""
     done: int
     total: int
     left_s: float
@@ -43,7 +43,7 @@ class Standing:
     blocks: int = 0
     so_far: Sequence[InterimEstimate] = ()
     late_s: float | None = None
-    """99 of 100 packets of the attempt that ended last came out of the link no more than this after their time."""
+    """In the last finished attempt, 99 of 100 packets left the link at most this late."""
 
 
 class AttemptOutcome(TypedDict):
@@ -205,7 +205,7 @@ class LineDisplay:
 
 
 class NoDisplay:
-    """Nothing is shown."""
+    """A display that shows nothing."""
 
     def __enter__(self) -> "NoDisplay":
         return self
@@ -230,7 +230,7 @@ def _listed(names: list[str]) -> str:
 
 
 def display_for(console: Console, *, quiet: bool = False) -> Display:
-    """The display that fits `console`; none if it is to be quiet."""
+    """The display that suits `console`; NoDisplay if it is to be quiet."""
     if quiet:
         return NoDisplay()
     return LiveDisplay(console) if console.is_terminal else LineDisplay(console)

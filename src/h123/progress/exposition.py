@@ -1,4 +1,4 @@
-"""A campaign watched from afar: where it stands, as OpenMetrics over HTTP, for Prometheus and what reads as it does."""
+"""A campaign's progress over the network, as OpenMetrics over HTTP, for Prometheus and similar tools."""
 
 import re
 import threading
@@ -19,14 +19,15 @@ _LAST_PORT = 65535
 
 @dataclass(frozen=True)
 class Listening:
-    """The address to listen on. Port 0 is any free one."""
+    """The address to listen on. Port 0 stands for any free port."""
 
     host: str
     port: int
 
     @classmethod
     def read(cls, text: str) -> "Listening":
-        """`:9464` is for this machine alone, `0.0.0.0:9464` for every address that it has. Raises UserError."""
+        """Parse an address: `:9464` is only for this machine, `0.0.0.0:9464` for every address that it has. Raises
+        UserError."""
         host, colon, port = text.rpartition(":")
         if not (colon and re.fullmatch("[0-9]{1,5}", port, re.ASCII) and int(port) <= _LAST_PORT):
             raise UserError(
@@ -37,7 +38,7 @@ class Listening:
 
 
 class Exposition:
-    """The metrics, and the server that tells them while a campaign runs."""
+    """The metrics, and the server that serves them while a campaign runs."""
 
     def __init__(self, listening: Listening) -> None:
         self._listening = listening
@@ -68,7 +69,7 @@ class Exposition:
 
     @contextmanager
     def of(self, study: str, folder: Path) -> Iterator[None]:
-        """Listen. Raises UserError where that cannot be."""
+        """Start to listen. Raises UserError if that is impossible."""
         self._campaign.info({"study": study, "folder": str(folder)})
         server, thread = self._listen()
         host = f"[{self._listening.host}]" if ":" in self._listening.host else self._listening.host
@@ -99,7 +100,7 @@ class Exposition:
         return Exposed(display, self)
 
     def stands(self, standing: Standing) -> None:
-        """The campaign is so far now."""
+        """Take the campaign's present progress."""
         self._planned.set(standing.total)
         self._trials_done.set(standing.done)
         self._running.set(len(standing.running))
@@ -112,7 +113,7 @@ class Exposition:
             self._estimate.labels(estimate.pair, estimate.metric, estimate.cell).set(estimate.ratio)
 
     def count_attempt(self, event: AttemptOutcome) -> None:
-        """An attempt has."""
+        """Count a finished attempt."""
         outcome = "failed" if event["reasons"] else "disturbed" if event.get("disturbed") else "ok"
         self._attempts.labels(outcome).inc()
         for reason in event["reasons"]:
@@ -122,7 +123,7 @@ class Exposition:
 
 
 class Exposed:
-    """A display, and the exposition, of the same campaign."""
+    """A display and an exposition of the same campaign in one."""
 
     def __init__(self, display: Display, exposition: Exposition) -> None:
         self._display, self._exposition = display, exposition

@@ -11,7 +11,7 @@ from typing import IO, Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 MOST = 16
-"""Connections that are open at once. One more ends the oldest: who asks and is answered is done at once."""
+"""The most open connections. One more closes the oldest, because a client that gets an answer is done at once."""
 PATIENCE_S = 5.0
 """How long a connection may be silent, s."""
 _DRAINED = 1 << 20
@@ -21,14 +21,14 @@ Application = Callable[..., Iterable[bytes]]
 
 
 class Listener(ThreadingMixIn, WSGIServer):
-    """Listens from when it is made. Errors of a connection end that connection alone, and nothing is printed."""
+    """Listens as soon as it is made. An error on a connection ends only that connection, and nothing is printed."""
 
     daemon_threads = True
     block_on_close = False
     request_queue_size = MOST
 
     def __init__(self, host: str, port: int, application: Application) -> None:
-        """Raises OSError where it cannot listen there."""
+        """Raises OSError if it cannot listen there."""
         addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         self.address_family = addresses[0][0]
         self._open: dict[socket.socket, None] = {}
@@ -37,7 +37,7 @@ class Listener(ThreadingMixIn, WSGIServer):
         self.set_app(application)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Handle the request in a thread of its own."""
+        """Handle the request in its own thread."""
         with self._lock:
             oldest = next(iter(self._open)) if len(self._open) >= MOST else None
             self._open[request] = None
@@ -60,7 +60,7 @@ class Listener(ThreadingMixIn, WSGIServer):
         self.close_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """The client's fault, or too few threads: nothing of it concerns the campaign."""
+        """Ignore the client's faults and a lack of threads: neither concerns the campaign."""
 
 
 class _Handler(WSGIRequestHandler):

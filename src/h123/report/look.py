@@ -19,7 +19,8 @@ COLOURS = {
     "awaiting": "#bb7a1b",
     "receiving": "#47937a",
 }
-"""Name to colour on paper. Okabe-Ito hues, darkened: apart for colour-blind eyes, and never the only sign of a verdict.
+"""Colours on paper by name. Okabe-Ito hues, darkened: distinguishable for colour-blind eyes, and never the only sign of
+a verdict.
 
 Each is used once, so in the page every one can be replaced by the CSS variable of its name, which follows dark mode.
 """
@@ -31,4 +32,4 @@ WIDE, NARROW = 860, 330
 """Pixels that a figure may use on a desk and on a phone."""
 
 Mark = dict[str, Any]
-"""A row of a figure's data, by the columns that the figure gives it; or a part of its description as Vega has it."""
+"""A row of a figure's data, by the figure's columns; or a part of its description in Vega's form."""

@@ -1,4 +1,4 @@
-"""The whole answer in a terminal: values, then differences in words, then the tables, then what to distrust."""
+"""The complete answer in a terminal: values, differences in words, tables, and what may make it unreliable."""
 
 import re
 import textwrap
@@ -32,7 +32,7 @@ from h123.report.text.words import cell_name, level, standing, unbroken
 from h123.study import metric
 
 ABREAST = 3
-"""Pairs that a table of 80 columns has room for."""
+"""The most pairs that fit in a table of 80 columns."""
 _STYLES = {"better": "blue", "worse": "yellow", "equivalent": "green", "inconclusive": "dim"}
 
 _MARKS = {"better": "\u25b2", "worse": "\u25bc", "equivalent": "=", "inconclusive": "?"}
@@ -47,7 +47,7 @@ _FOLDER = re.compile("(--out[ \u00a0])DIR\\b")
 
 
 def print_summary(verdicts: Verdicts, console: Console, folder: Path | None = None) -> None:
-    """Print verdicts.json for a person; `folder` is the campaign's, to be named in commands."""
+    """Print verdicts.json for a person; `folder` is the campaign's, for use in commands."""
     same = common(verdicts)
     verdicts = without(verdicts, same)
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
@@ -79,7 +79,7 @@ def _addressed(line: str, folder: Path | None) -> str:
 def print_causes(verdicts: Verdicts, console: Console, only: Mapping[str, Collection[str]]) -> None:
     """Print what requests spent their time on, for the cells that `only` names (levels by factor).
 
-    Raises UserError where there is nothing to print.
+    Raises UserError if there is nothing to print.
     """
     rows = chosen_causes(verdicts, only)
     same = common(verdicts)
@@ -106,8 +106,8 @@ def print_causes(verdicts: Verdicts, console: Console, only: Mapping[str, Collec
 
 
 def chosen_causes(verdicts: Verdicts, only: Mapping[str, Collection[str]]) -> list[CausesRow]:
-    """What requests spent their time on, of the cells that `only` names (levels by factor). Raises UserError where
-    that is not known."""
+    """What requests spent their time on, for the cells that `only` names (levels by factor). Raises UserError if
+    unknown."""
     rows = [row for row in causes.cause_rows(verdicts) if _matches(row["cell"], only)]
     if not rows:
         raise causes.no_causes_error(verdicts)

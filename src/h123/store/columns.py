@@ -10,12 +10,12 @@ EARLIER_COLUMNS = [
     *("phase", "user", *TIME_COLUMNS, "status", "bytes_up", "bytes_down"),
     *("protocol", "connection", "reused", "error"),
 ]
-"""Those that earlier versions' samples have."""
+"""Columns in samples of earlier versions."""
 COLUMNS = [*EARLIER_COLUMNS, "group", "resource"]
 RETRIED_COLUMNS = [*COLUMNS, "tries"]
-"""Those of workloads whose requests are made again."""
+"""Columns for workloads whose requests are repeated."""
 FORMS = (COLUMNS, RETRIED_COLUMNS, EARLIER_COLUMNS)
-"""All that files of samples have."""
+"""All columns that files of samples may have."""
 REQUIRED = {"user", "start_ns", "end_ns", "status", "bytes_up", "bytes_down", "tries"}
 """Numbers that a measured sample always has, if its file has the column."""
 IMPORTED = {"phase", "start_ns", "status", "error", "tries"}
@@ -27,7 +27,7 @@ SUCCESS_SQL = f"({{status}} >= {OK} AND {{status}} < {BEYOND_OK})"
 
 
 class Sample(TypedDict):
-    """A row."""
+    """One row of samples."""
 
     phase: str
     user: int
@@ -44,13 +44,13 @@ class Sample(TypedDict):
     reused: int | None
     error: str
     group: int | None
-    """The visit, page or journey of its user that it belongs to; None where there are none."""
+    """The visit, page or journey of its user to which it belongs; None if there are none."""
     resource: int | None
-    """What it is a request for, as the workload counts its resources; None: for the only one."""
+    """The requested resource, as the workload numbers them; None: the only one."""
     tries: NotRequired[int]
-    """How often it was made; of workloads alone whose requests are made again."""
+    """How often the request was made; only for workloads whose requests are repeated."""
 
 
 def sql_type(column: str) -> str:
-    """The type of a column, as DuckDB calls it."""
+    """The type of a column in DuckDB's terms."""
     return "VARCHAR" if column in TEXT_COLUMNS else "BIGINT"

@@ -1,4 +1,4 @@
-"""The lab's tables: from files of records that it writes without a thought to Parquet that takes little room."""
+"""The lab's tables: from files of fixed-size records, as the lab writes them, to compact Parquet."""
 
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from h123.base.errors import UserError
 from h123.store.parquet import DAMAGED, Column, Columns, read_columns, write_columns
 
 LIMIT = 2**61
-"""No number of a trial is larger, so that arithmetic on two of them still fits into 64 bits."""
+"""The largest number in a trial, so that arithmetic on two of them still fits into 64 bits."""
 Records = NDArray[Any]
 """An array of one of the lab's records."""
 Types = Mapping[str, np.dtype[Any]]
@@ -23,7 +23,7 @@ _TYPE_NAMES = {"str": "text", "ndarray": "list", "dict": "structure", "bytes": "
 
 
 def read_records(source: Path, record: np.dtype[Any]) -> Records | None:
-    """A file of them; None where it has no whole number of records, and so is not the lab's."""
+    """Read a file of records; None if it has no whole number of records, so that it is not the lab's."""
     whole = source.stat().st_size % record.itemsize == 0
     return np.fromfile(source, dtype=record) if whole else None
 
@@ -41,9 +41,9 @@ def read_compact(
     later: Container[str] = (),
     unknown: str | None = None,
 ) -> dict[str, Column]:
-    """Raises UserError where there is none, or its columns are not of these `types`; `what` is what a trial lacks then.
-    `columns`: those that are read; None: all of the types. Those that are `later` may be missing. `unknown` is the
-    column whose rows may be empty."""
+    """Read a table. Raises UserError if there is none, or its columns are not of these `types`; `what` is what a trial
+    then lacks. `columns`: those to read; None: all. Those in `later` may be missing. `unknown` is the column whose rows
+    may be empty."""
     if not path.is_file():
         raise UserError(
             f"there is no {path}: its trial did not ask for {what}, is of an earlier version or did not begin"
@@ -65,7 +65,7 @@ def read_compact(
 
 
 def column_fault(name: str, column: Column | None, kind: np.dtype[Any], *, nullable: bool) -> str | None:
-    """What is wrong with a column of a table that anybody may have written, in words; None: nothing."""
+    """What is wrong with a column of an untrusted table, in words; None if nothing is."""
     if column is None:
         return f"it has no column {name}"
     if column.dtype != kind or (kind == TEXT and not _all_texts(column)):
@@ -100,7 +100,7 @@ def _known(column: Column) -> Column:
 
 
 def beyond(column: Column) -> int | None:
-    """A number that arithmetic could not bear; None: there is none."""
+    """A number that is too large for arithmetic; None if there is none."""
     known = _known(column)
     bounds = (int(known.min()), int(known.max())) if len(known) else ()
     return next((bound for bound in bounds if abs(bound) >= LIMIT), None)

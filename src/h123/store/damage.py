@@ -6,7 +6,7 @@ from h123.store.folder import CampaignFolder
 
 
 def damage_warning(folder: CampaignFolder) -> UserError | None:
-    """Trials that are left out because their files have changed or gone; None where there are none."""
+    """The warning about trials that are left out because their files are changed or missing; None if there are none."""
     faults = list(folder.damaged_trials().values())
     if not faults:
         return None

@@ -60,10 +60,10 @@ class CampaignFolder:
         imported: ImportFacts | None = None,
         created: str | None = None,
     ) -> Self:
-        """A new, empty campaign in `path`, with copies of the files that its requests upload, by their names there.
-        `created`: when it began (None: now).
+        """Create a new, empty campaign in `path`, with copies of the files that its requests upload, under their names
+        there. `created`: when it began (None: now).
 
-        Raises UserError as `check_new` does, or where another process is faster.
+        Raises UserError as `check_new` does, or if another process is faster.
         """
         check_new(path)
         private = holds_secrets(study)
@@ -101,7 +101,7 @@ class CampaignFolder:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """The campaign in `path`. Raises UserError if there is none, or one of another version's format."""
+        """Open the campaign in `path`. Raises UserError if there is none, or if its format is of another version."""
         check_name(path)
         file = path / "campaign.json"
         if os.path.lexists(file):
@@ -184,7 +184,7 @@ class CampaignFolder:
 
     @property
     def shard(self) -> Shard | None:
-        """The blocks that it is for; None: all."""
+        """The blocks that the folder is for; None: all."""
         named: str | None = self._content.get("shard")
         return Shard(named) if named else None
 
@@ -228,17 +228,18 @@ class CampaignFolder:
 
     @property
     def uploads(self) -> Path:
-        """Folder of the files that requests upload, as an absolute path; not there where they upload none."""
+        """Folder of the files that requests upload, as an absolute path; missing if they upload none."""
         return self.path.absolute() / "uploads"
 
     @property
     def roots(self) -> dict[str, Path]:
-        """The folders that its trials' files name by a root, and that only this campaign has."""
+        """The folders that its trials' files name by a root and that only this campaign has."""
         return {"tls": self.tls, "uploads": self.uploads}
 
     @property
     def trials(self) -> Path:
-        """Absolute: roles run elsewhere, and readers of Parquet give `~` and `:` in a relative path a meaning."""
+        """The trials' folder, as an absolute path: roles run elsewhere, and readers of Parquet interpret `~` and `:` in
+        a relative path."""
         return self.path.absolute() / "trials"
 
     @property
@@ -247,13 +248,13 @@ class CampaignFolder:
         return self.path / "verdicts.json"
 
     def append(self, event: Happening) -> None:
-        """Add `event` and the time to the journal, of an attempt its seal; it is on the disk when this returns."""
+        """Add `event` and the time to the journal, and for an attempt its seal; it is on the disk when this returns."""
         if event["event"] == "trial" and (sealed := seal.digest_of(self.attempt(event))):
             event = {**event, "seal": sealed}
         append_event(self.path / "journal.jsonl", event)
 
     def events(self) -> list[Event]:
-        """The journal as it is now, oldest event first. Raises UserError."""
+        """The events in the journal, oldest first. Raises UserError."""
         path = self.path / "journal.jsonl"
         stamp = _stamp(path)
         if self._events is None or self._events[0] != stamp:
@@ -265,11 +266,11 @@ class CampaignFolder:
         return EventRange(self.study["factors"], self.networks, unknown)
 
     def attempt(self, event: AttemptFacts) -> Path:
-        """The files of the attempt that the event tells of."""
+        """The folder of the attempt that the event is about."""
         return self.trial(event["trial"], event["attempt"])
 
     def damage(self, event: AttemptFacts) -> str | None:
-        """How the attempt's files have changed since it was sealed, in words. None where they have not.
+        """How the attempt's files have changed since it was sealed, in words. None if they have not.
 
         The files are read once, at the first call. For an attempt without a seal (earlier versions made none) this
         only checks that its files exist.
@@ -280,14 +281,15 @@ class CampaignFolder:
         return self._damage[attempt]
 
     def examine(self) -> None:
-        """Ask of all attempts what `damage` asks of one: their files are read by several processes."""
+        """Check all attempts as `damage` checks one: several processes read their files."""
         attempts = {(event["trial"], event["attempt"]): event for event in self.events() if event["event"] == "trial"}
         fresh = {attempt: event for attempt, event in attempts.items() if attempt not in self._damage}
         damages = each(_damage_of, [(self.attempt(event), event) for event in fresh.values()])
         self._damage |= zip(fresh, damages, strict=True)
 
     def damaged_trials(self) -> dict[str, str]:
-        """Trials that had a valid attempt and have none whose files are as they were: attempt and damage, in words."""
+        """Trials that had a valid attempt and no longer have one with unchanged files, each with the attempt and the
+        damage in words."""
         valid = [event for event in self.events() if event["event"] == "trial" and event["valid"]]
         whole = {event["trial"] for event in valid if not self.damage(event)}
         return {
@@ -319,7 +321,7 @@ class CampaignFolder:
         return self.trials / f"orders{PARTIAL}"
 
     def take_in(self, archive: Path, event: AttemptFacts, digest: str) -> Path:
-        """An attempt that was sealed outside becomes the campaign's (`seal.accept`); its final path."""
+        """Take an attempt that was sealed outside into the campaign (`seal.accept`); return its final path."""
         return seal.accept(archive, self.attempt(event), digest)
 
     def sealed(self) -> list[Path]:
@@ -327,13 +329,14 @@ class CampaignFolder:
         return sorted(p for p in self.trials.iterdir() if p.is_dir() and not p.name.endswith(PARTIAL))
 
     def unjournalled(self) -> list[Path]:
-        """Finished attempts that the journal lacks: a crash, or a hand, took its end or all of it."""
+        """Finished attempts that are missing from the journal, because a crash or a person removed its end or all of
+        it."""
         journalled = {self.attempt(event) for event in self.events() if event["event"] == "trial"}
         return [attempt for attempt in self.sealed() if attempt not in journalled] if self.trials.is_dir() else []
 
     def rejournal(self, planned: Container[str]) -> None:
-        """Put such attempts into the journal, as their own files tell. Raises UserError, and changes nothing, where one
-        does not tell it, is not whole, or is of no trial that is planned."""
+        """Put such attempts into the journal from their own files. Raises UserError, and changes nothing, if one lacks
+        the facts, is incomplete, or is of a trial that is not planned."""
         lacking = self.unjournalled()
         entries = sorted((self._entry(attempt, planned) for attempt in lacking), key=lambda event: event["time"])
         for entry in entries:
@@ -356,7 +359,7 @@ class CampaignFolder:
         )
 
     def require_journal(self) -> None:
-        """Raises UserError where finished trials are there and no journal that tells of them."""
+        """Raise UserError if there are finished trials but no journal of them."""
         journal = self.path / "journal.jsonl"
         if journal.exists() or not (lacking := self.unjournalled()):
             return

@@ -1,4 +1,4 @@
-"""Checks where a new folder for results can be: the characters of its path, and that nothing exists there."""
+"""Checks where a new folder for results may be: the characters of its path, and that nothing exists there."""
 
 import os
 import shutil
@@ -12,12 +12,12 @@ from h123.base.files.output import check_place
 from h123.base.files.tree import check_tree
 
 LONGEST_PATH = 3800
-"""Bytes of a folder's path. Linux has 4096, and the files in it need some."""
+"""The longest path of a folder, in bytes. Linux allows 4096, and the files in it need some."""
 _OWN_NAMES = {"study.yaml", "study.yaml.tmp", "tls", "uploads", "trials", "campaign.json.tmp"}
 
 
 def check_new(path: Path) -> None:
-    """Raises UserError where no campaign can be begun."""
+    """Raise UserError if no campaign can begin there."""
     check_name(path)
     check_place(path)
     check_tree(path)
@@ -25,7 +25,7 @@ def check_new(path: Path) -> None:
 
 
 def check_name(path: Path) -> None:
-    """Raises UserError where a folder's path is not for results.
+    """Raise UserError if a folder's path is not suitable for results.
 
     Readers of JSON and Parquet take text alone, and some characters for patterns, which other campaigns may match; a
     terminal should get no control characters.
@@ -42,7 +42,7 @@ def check_name(path: Path) -> None:
 
 
 def refuse_occupied(path: Path) -> None:
-    """Raises UserError where a campaign is there, trials of one, or anything else."""
+    """Raise UserError if the folder contains a campaign, trials of one, or anything else."""
     if not (path / "campaign.json").exists() and (finished := [*path.glob("trials/*/seal.json")]):
         raise UserError(
             f"{path} holds {len(finished)} finished trials, and no campaign.json that they are of",
@@ -58,12 +58,12 @@ def refuse_occupied(path: Path) -> None:
 
 
 def make_folder(folder: Path, *, private: bool) -> None:
-    """A folder, if there is none; a private one is its owner's alone."""
+    """Make a folder if there is none; a private one is only for its owner."""
     folder.mkdir(0o700 if private else 0o777, parents=True, exist_ok=True)
 
 
 def copy_uploads(uploads: Mapping[str, Path], folder: Path) -> None:
-    """Copy the files that requests upload into a campaign, by their names there."""
+    """Copy the files that requests upload into a campaign, under their names there."""
     folder.mkdir(exist_ok=True)
     for name, file in uploads.items():
         shutil.copyfile(file, folder / name)

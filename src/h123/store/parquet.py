@@ -15,11 +15,11 @@ from h123.base.errors import interruptible
 from h123.base.files.durable import replacement
 
 Column = NDArray[Any]
-"""One value a row; a masked array where some rows have none. Texts are objects."""
+"""One value per row; a masked array if some rows have none. Texts are objects."""
 Columns = Mapping[str, Column]
-"""By their names, in the order of the file."""
+"""Columns by name, in the order of the file."""
 DAMAGED = (duckdb.Error, ValueError)
-"""What reading a damaged file raises; ValueError: a name or a text in it is not UTF-8."""
+"""Errors from reading a damaged file; ValueError: a name or a text in it is not UTF-8."""
 _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "threads": 1,
     "autoinstall_known_extensions": False,
@@ -51,14 +51,14 @@ _CONNECTIONS = _Connections()
 
 
 def read_columns(path: Path, selection: str = "*") -> dict[str, Column]:
-    """Those columns of a file that `selection`, in SQL, names. Raises OSError where it cannot be opened, and one of
-    DAMAGED where it is no whole Parquet file or lacks such columns."""
+    """Read the columns that `selection`, in SQL, names. Raises OSError if the file cannot be opened, and one of DAMAGED
+    if it is not a complete Parquet file or lacks such columns."""
     with path.open("rb") as file:
         return _fetched(f"SELECT {selection} FROM {_source(file.fileno())}")
 
 
 def read_types(path: Path) -> dict[str, str]:
-    """The type of each column, as DuckDB calls it, by the end of the file alone. Raises as `read_columns` does."""
+    """The type of each column in DuckDB's terms, from the end of the file alone. Raises as `read_columns` does."""
     with path.open("rb") as file:
         described = _fetched(f"DESCRIBE FROM {_source(file.fileno())}")
     return dict(zip(described["column_name"].tolist(), described["column_type"].tolist(), strict=True))
@@ -79,7 +79,7 @@ def _fetched(query: str) -> dict[str, Column]:
 
 
 def write_columns(columns: Columns, target: Path, compression: str) -> None:
-    """Write them in one step. Raises OSError."""
+    """Write columns in one step. Raises OSError."""
     # A column of texts that are all missing, or of no rows, does not show that it is one of texts.
     types = {name: "::VARCHAR" if column.dtype == object else "" for name, column in columns.items()}
     listed = ", ".join(f'"{name}"{kind} AS "{name}"' for name, kind in types.items())
@@ -106,7 +106,7 @@ def _system_error(error: duckdb.IOException) -> OSError:
 
 
 def text_column(values: Sequence[str | None]) -> Column:
-    """A column of texts; None: there is none."""
+    """A column of texts; None if it is missing."""
     missing = np.array([value is None for value in values], np.bool_)
     texts = np.empty(len(values), object)
     texts[:] = ["" if value is None else value for value in values]
@@ -114,7 +114,7 @@ def text_column(values: Sequence[str | None]) -> Column:
 
 
 def number_column(values: Sequence[int | None]) -> Column:
-    """Return a column of numbers in the same way. Raises OverflowError for one of more than 64 bits."""
+    """A column of numbers; None if it is missing. Raises OverflowError for a number of more than 64 bits."""
     missing = np.array([value is None for value in values], np.bool_)
     numbers = np.array([0 if value is None else value for value in values], np.int64)
     return np.ma.masked_array(numbers, missing) if missing.any() else numbers

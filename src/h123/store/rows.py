@@ -1,4 +1,4 @@
-"""The samples of one attempt as arrays: a number of each row and whether it is known, a text by its code."""
+"""The samples of one attempt as arrays: numbers with masks of which are known, and texts as codes."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,33 +32,33 @@ class Texts:
     """A column of texts."""
 
     words: Sequence[str]
-    """All that occur; others may be among them."""
+    """All texts that occur, perhaps with others."""
     codes: Integers
-    """For each row the position of its text in `words`; -1: it has none."""
+    """For each row the position of its text in `words`; -1 if it has none."""
 
     @classmethod
     def of(cls, values: Iterable[str | None]) -> Self:
-        """Those of a column."""
+        """The texts of a column."""
         places: dict[str, int] = {}
         codes = [-1 if value is None else places.setdefault(value, len(places)) for value in values]
         return cls(list(places), np.array(codes, np.int64))
 
     def column(self) -> Column:
-        """As a file has them."""
+        """The column in the form of a file."""
         texts = np.array([*self.words, ""], object)[self.codes]
         return np.ma.masked_array(texts, self.codes < 0) if (self.codes < 0).any() else texts
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """A column, or what is computed of two. Where it is not known the value says nothing."""
+    """A column, or a result computed from two. If it is not known, the value is meaningless."""
 
     values: Integers
     valid: Mask
 
     @classmethod
     def from_column(cls, column: Column) -> Self:
-        """Those of a column."""
+        """The numbers of a column."""
         if not isinstance(column, np.ma.MaskedArray):
             return cls(column, np.ones(len(column), np.bool_))
         valid = ~np.ma.getmaskarray(column)
@@ -70,33 +70,33 @@ class Numbers:
         return cls(np.concatenate([part.values for part in parts]), np.concatenate([part.valid for part in parts]))
 
     def column(self) -> Column:
-        """As a file has them."""
+        """The column in the form of a file."""
         return self.values if self.valid.all() else np.ma.masked_array(self.values, ~self.valid)
 
     def __sub__(self, other: "Numbers") -> "Numbers":
         return Numbers(self.values - other.values, self.valid & other.valid)
 
     def least(self, where: Mask) -> int | None:
-        """The least of what is known `where`; None if nothing is."""
+        """The least known value `where`; None if nothing is known."""
         some = self.of(where)
         return int(some.min()) if len(some) else None
 
     def most(self, where: Mask) -> int | None:
-        """Return the largest in the same way."""
+        """The largest known value in the same way."""
         some = self.of(where)
         return int(some.max()) if len(some) else None
 
     def total(self, where: Mask) -> int | None:
-        """Return the sum in the same way; it may have more than 64 bits."""
+        """The sum of the known values in the same way; it may need more than 64 bits."""
         some = self.of(where)
         return (int((some >> 32).sum()) << 32) + int((some & 0xFFFFFFFF).sum()) if len(some) else None
 
     def of(self, where: Mask) -> Integers:
-        """All that is known `where`, in the order of the rows."""
+        """All known values `where`, in the order of the rows."""
         return self.values[where & self.valid]
 
     def after(self, other: "Numbers") -> Mask:
-        """Where both are known and the other one is larger: out of their order, if this should be the later one."""
+        """Rows in which both are known and the other one is larger: they are out of order, if this should be later."""
         return self.valid & other.valid & (self.values < other.values)
 
 
@@ -112,7 +112,7 @@ class Rows:
 
     @classmethod
     def of(cls, samples: Sequence[Mapping[str, object]]) -> Self:
-        """Of some that were read by themselves; a column that they lack is empty."""
+        """Rows from a few columns that were read separately; a missing column is empty."""
         retried = any("tries" in sample for sample in samples)
         values = {name: [sample.get(name) for sample in samples] for name in (RETRIED_COLUMNS if retried else COLUMNS)}
         return cls(
@@ -126,7 +126,8 @@ class Rows:
 
     @classmethod
     def read(cls, file: Path, *, measured: bool = False) -> Self:
-        """Raises UserError if the file is damaged; `measured` samples must have all that a client writes."""
+        """Read rows. Raises UserError if the file is damaged; `measured` samples must have everything that a client
+        writes."""
         try:
             columns, coded = _read(file)
         except OSError as fault:
@@ -142,7 +143,7 @@ class Rows:
         return cls(numbers, {name: Texts.of(column.tolist()) for name, column in texts.items()})
 
     def write(self, target: Path) -> None:
-        """Write them in one step, as `read` reads them. Raises OSError."""
+        """Write rows in one step, as `read` reads them. Raises OSError."""
         columns = {name: self._column(name) for name in RETRIED_COLUMNS if name in self.names}
         write_columns(columns, target, "lz4_raw")
 
@@ -151,18 +152,18 @@ class Rows:
 
     @property
     def names(self) -> set[str]:
-        """Those of the columns."""
+        """The names of the columns."""
         return {*self._numbers, *self._texts}
 
     def taken(self, places: Integers) -> "Rows":
-        """The rows at these places, in their order, some of them several times perhaps."""
+        """The rows at these places in this order; a row may occur several times."""
         return Rows(
             {name: Numbers(of.values[places], of.valid[places]) for name, of in self._numbers.items()},
             {name: Texts(of.words, of.codes[places]) for name, of in self._texts.items()},
         )
 
     def samples(self) -> list[Sample]:
-        """Each by itself."""
+        """The rows one by one."""
         names = [name for name in RETRIED_COLUMNS if name in self.names]
         columns = [self._column(name).tolist() for name in names]
         return [cast(Sample, dict(zip(names, row, strict=True))) for row in zip(*columns, strict=True)]
@@ -174,7 +175,7 @@ class Rows:
         return self._numbers[name]
 
     def texts(self, name: str, where: Mask) -> list[str]:
-        """The different texts of a column `where`, by alphabet."""
+        """The distinct texts of a column `where`, in alphabetical order."""
         column = self._texts[name]
         # Counted from the rows without a text on, whose code is -1.
         present: list[int] = np.flatnonzero(np.bincount(column.codes[where] + 1, minlength=1)[1:]).tolist()
@@ -187,13 +188,13 @@ class Rows:
         return fitting[column.codes]
 
     def phase(self, name: str) -> Mask:
-        """`cold`, `warmup` or `warm`."""
+        """Rows of a phase: `cold`, `warmup` or `warm`."""
         if name not in self._phases:
             self._phases[name] = self._is("phase", lambda value: value == name)
         return self._phases[name]
 
     def carried_by(self, protocol: str) -> Mask:
-        """Those with this protocol."""
+        """Rows with this protocol."""
         return self._is("protocol", lambda value: value == protocol)
 
     @cached_property
@@ -203,21 +204,21 @@ class Rows:
 
     @cached_property
     def faultless(self) -> Mask:
-        """Those without an error."""
+        """Rows without an error."""
         return self._is("error", lambda value: value == "")
 
     @cached_property
     def faulty(self) -> Mask:
-        """Those with one. Those that were abandoned have ended as they should."""
+        """Rows with an error. Abandoned requests have ended as they should."""
         return self._is("error", lambda value: value not in ("", ABANDONED))
 
     @cached_property
     def abandoned(self) -> Mask:
-        """Those that were given up."""
+        """Rows of abandoned requests."""
         return self._is("error", lambda value: value == ABANDONED)
 
     def ok(self, statuses: Sequence[int]) -> Mask:
-        """Those without an error and with the status that their resource must have; OK stands for all of success."""
+        """Rows without an error and with the required status of their resource; OK stands for any success."""
         status = self["status"]
         alike = set(statuses) == {OK}
         statuses_by_row = np.int64(OK) if alike else np.array(statuses)[self._resources(len(statuses) - 1)]

@@ -1,4 +1,4 @@
-"""Raw samples: from a client's CSV to Parquet, refusing whatever is not exactly by contract."""
+"""Raw samples: from a client's CSV to Parquet; anything that does not fit the contract is refused."""
 
 import csv
 import re
@@ -223,9 +223,9 @@ def _size_fault(rows: Rows, good: Mask, exchange: Exchange) -> str | None:
 
 
 def read_samples(file: Path, statuses: Sequence[int], *, measured: bool = False) -> list[Sample]:
-    """Of a trial whose resources must be answered with these statuses, in the order of their start, and of those that
-    are due together in that of their sending. An answer with another one has the error `status 404`.
-    Raises UserError if a sample lacks a value that it must have."""
+    """Samples of a trial whose resources must have these statuses, in the order of their start, or of their sending if
+    they are due together. An answer with another status has the error `status 404`. Raises UserError if a sample lacks
+    a required value."""
     rows = Rows.read(file, measured=measured)
     samples = rows.samples()
     for number in np.flatnonzero(rows.faultless & ~rows.ok(statuses)).tolist():
@@ -234,8 +234,7 @@ def read_samples(file: Path, statuses: Sequence[int], *, measured: bool = False)
 
 
 def succeeded_sql(statuses: Sequence[int]) -> str:
-    """Whether a request has no error and the status that its resource must have, in SQL; OK stands for all of
-    success."""
+    """Whether a request has no error and the required status of its resource, in SQL; OK stands for any success."""
     if set(statuses) == {OK}:
         return f"error = '' AND {SUCCESS_SQL.format(status='status')}"
     required = f"{list(statuses)}[coalesce(resource, 0) + 1]"
@@ -243,7 +242,7 @@ def succeeded_sql(statuses: Sequence[int]) -> str:
 
 
 def answered_sql(status: str, required: str) -> str:
-    """Whether one expression is the status that the other one wants, in SQL."""
+    """Whether one expression is the status that the other one requires, in SQL."""
     success = SUCCESS_SQL.format(status=status)
     return f"coalesce(CASE WHEN {required} = {OK} THEN {success} ELSE {status} = {required} END, false)"
 
@@ -253,7 +252,7 @@ def _reason(code: str, detail: str) -> Reason:
 
 
 def unreadable(file: Path) -> str | None:
-    """Why a Parquet file cannot be one of samples, in words, by its end alone; None if it can."""
+    """Why a Parquet file cannot contain samples, in words, from its end alone; None if it can."""
     try:
         types = read_types(file)
     except (OSError, *DAMAGED):
@@ -263,7 +262,7 @@ def unreadable(file: Path) -> str | None:
 
 
 def complaint(files: Iterable[Path], error: Exception) -> UserError:
-    """Of samples that cannot be read, and the first file of which that can be said."""
+    """The error about samples that cannot be read, naming the first such file."""
     for file in files:
         try:
             Rows.read(file)

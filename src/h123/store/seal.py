@@ -44,7 +44,7 @@ def seal_attempt(partial: Path, event: AttemptFacts) -> Path:
 
 
 def accept(archive: Path, finished: Path, digest: str) -> Path:
-    """Move a sealed attempt to its final path, on the same disk. Raises UserError where it is not as its seal says."""
+    """Move a sealed attempt to its final path, on the same disk. Raises UserError if it differs from its seal."""
     fault = broken(archive, digest) if archive.is_dir() else "its folder is gone"
     if fault or finished.exists():
         raise UserError(
@@ -58,12 +58,12 @@ def accept(archive: Path, finished: Path, digest: str) -> Path:
 
 
 def digest_of(folder: Path) -> str | None:
-    """The seal's own digest, for the journal; None where there is no seal."""
+    """The seal's own digest, for the journal; None if there is no seal."""
     return _digest(folder / NAME) if (folder / NAME).is_file() else None
 
 
 def damage(folder: Path, event: AttemptFacts) -> str | None:
-    """How the attempt in `folder` has changed since it was sealed, by its event in the journal. None: it has not."""
+    """How the attempt in `folder` has changed since it was sealed, by its event in the journal. None if it has not."""
     if not folder.is_dir():
         return "its folder is gone"
     if sealed := event.get("seal"):
@@ -76,7 +76,7 @@ def damage(folder: Path, event: AttemptFacts) -> str | None:
 
 
 def broken(folder: Path, digest: str) -> str | None:
-    """Which files in `folder` differ from its seal, which has this digest. None if all are unchanged."""
+    """Which files in `folder` differ from the seal with this digest. None if all are unchanged."""
     files = dict(_files(str(folder)))
     if digest_of(folder) != digest:
         return f"{NAME} is not the one that the journal knows"

@@ -18,7 +18,7 @@ from h123.store.samples import answered_sql, complaint
 from h123.study.workload import workload_of
 
 CELL_PREFIX = "cell_"
-"""`cell_<factor>` is the column with the factor's level: plain names would collide with the samples' own."""
+"""`cell_<factor>` is the column with the factor's level: plain names would conflict with the samples' own."""
 Row = dict[str, Any]
 """A row of `attempts`, by its columns."""
 _TYPES = {
@@ -52,11 +52,11 @@ def connect(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDB
     * `attempts`: one row each (trial, attempt, block, position, place, cell, twin, parameters, link_seed, valid,
       reasons, disturbed, disturbance, shares, seconds, damage, file, statuses, and `cell_<factor>` for each factor;
       `cell`, `parameters`, `reasons`, `shares` are JSON; `damage` says what is wrong with its files, null if nothing
-      is; `file` is the attempt's Parquet file, null where it left none or where there is damage; `statuses` are those
+      is; `file` is the attempt's Parquet file, null if it left none or where there is damage; `statuses` are those
       that its workload's resources must be answered with);
     * `analysed`: of each trial the attempt that counts (`counting`);
     * `samples`: all rows of all attempts, with `trial` and `attempt`; and whether each `succeeded`: with the status
-      that its workload asks for. `tries` are null where no request is made again.
+      that its workload asks for. `tries` are null if no request is made again.
 
     The folder may be a stranger's: whatever is in it, nothing but its trials can be read, and nothing be written but
     into the folder `writes`.
@@ -83,12 +83,12 @@ def connect(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDB
 
 
 def name(text: str) -> str:
-    """A column's name as SQL has it, whatever is in it."""
+    """A column's name quoted for SQL, whatever it contains."""
     return '"' + text.replace('"', '""') + '"'
 
 
 def literal(text: str) -> str:
-    """The same of a text."""
+    """The same for a text."""
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -101,7 +101,7 @@ def counting(folder: CampaignFolder) -> list[Row]:
 def fill_table(
     connection: duckdb.DuckDBPyConnection, table: str, types: Mapping[str, str], rows: Sequence[Mapping[str, Any]]
 ) -> None:
-    """A new table of columns of these types, with these rows, in which what is null may be missing."""
+    """Create a table with columns of these types and these rows, from which null values may be missing."""
     columns = ", ".join(f"unnest(?::{kind}[]) AS {name(column)}" for column, kind in types.items())
     values = [[row.get(column) for row in rows] for column in types]
     connection.execute(f"CREATE TABLE {name(table)} AS SELECT {columns}", values)

@@ -1,4 +1,4 @@
-"""Studies: from a question in YAML to the trials that answer it, and what they will cost."""
+"""Studies: from a question in YAML to the trials that answer it, and their cost."""
 
 from typing import TYPE_CHECKING
 

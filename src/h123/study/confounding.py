@@ -10,7 +10,7 @@ _LABELS = {"capture", "port", "qlog", "timeout", "trial_timeout"}
 
 
 def confounded_parameters(study: Study, levels: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, list[str]]]:
-    """Factors, of which these levels are there, each with parameters that its levels change together."""
+    """For each factor with these levels, the parameters that its levels change together."""
     for factor, names in levels.items():
         settings = [study.factors[factor][name] for name in names]
         changed = sorted({name for level in settings for name in level} - _LABELS)
@@ -20,7 +20,7 @@ def confounded_parameters(study: Study, levels: Mapping[str, Sequence[str]]) -> 
 
 
 def together(columns: Mapping[str, Sequence[Hashable]]) -> Iterator[list[str]]:
-    """Names of columns that vary, and where each change of one is a change of the others."""
+    """Names of columns that vary, such that each change of one is a change of the others."""
     patterns: dict[tuple[int, ...], list[str]] = defaultdict(list)
     for name, column in columns.items():
         patterns[tuple(column.index(value) for value in column)].append(name)

@@ -42,13 +42,13 @@ PROCESSED_BPS = {
     ("h3", "down"): 1.1e9,
     ("h3", "up"): 0.4e9,
 }
-"""The approximate rate at which client, server and storage process bodies that go down or up, on two cores, bit/s.
-Measured with studies/rest-api.yaml (h1: as h2)."""
+"""The approximate rate at which client, server and storage process bodies down or up, on two cores, bit/s. Measured
+with studies/rest-api.yaml (h1: as h2)."""
 UNSHAPED_ROUND_TRIP_S = 0.0003
 TRIAL_OVERHEAD_S = 0.2
-"""Namespaces, server start, client start, tear-down, files; measured."""
+"""Time for namespaces, server start, client start, tear-down and files; measured."""
 LINK_CHECK_S = 0.4
-"""A link check without the delay of the link itself; once a block and network; measured."""
+"""Time of a link check without the link's own delay, once for each block and network; measured."""
 LINK_CHECK_ROUND_TRIPS = 4
 VIRTUAL_BOOT_S = 0.4
 """Real time for a virtual kernel to start and to end; measured with bench/virtual.py."""
@@ -61,13 +61,15 @@ VIRTUAL_UNSHAPED = 0.05
 """The share of this that a packet's worth of bytes costs over a plain veth pair, which carries up to 64 kB at once. 24
 MB more over HTTP/3 took 0.9 s on a busy machine; over HTTP/2 the difference was too small to measure."""
 VIRTUAL_IDLE = 0.002
-"""Processor time of a virtual second in which nothing happens: 130 s on `satellite` cost some 0.2 s; the same bench."""
+"""Processor time of a virtual second in which nothing happens: 130 s on `satellite` cost some 0.2 s; from the same
+bench."""
 PACKETS_OF_DATA = 1.6
-"""Packets of a full segment's worth of body, acknowledgements and losses included: 3300 for 3 MB; the same bench."""
+"""Packets per full segment's worth of body, including acknowledgements and losses: 3300 for 3 MB; from the same
+bench."""
 PACKETS_OF_REQUEST, PACKETS_OF_CONNECTION = 4, 14
 """Packets without bodies: a request, its answer and their acknowledgements; a handshake and the end."""
 VIRTUAL_CHECK_S = 0.8
-"""Real time of a link check there; a kernel boots for it, and its packets are as many on any link."""
+"""Real time of a link check there: it boots a kernel, and its packets are equally many on every link."""
 
 
 @dataclass(frozen=True)
@@ -76,14 +78,14 @@ class Estimate:
 
     seconds: float
     bytes: int
-    """On the links, both directions."""
+    """Bytes on the links, in both directions."""
 
     def __add__(self, other: "Estimate") -> "Estimate":
         return Estimate(self.seconds + other.seconds, self.bytes + other.bytes)
 
 
 def estimate(trial: PlannedTrial, networks: Mapping[str, Network]) -> Estimate:
-    """Wall time and bytes of one trial, without a link check (`estimate_check`); `networks` holds those it names."""
+    """Wall time and bytes of one trial, without a link check (`estimate_check`); `networks` contains those it names."""
     return estimate_parameters(trial.parameters, networks)
 
 

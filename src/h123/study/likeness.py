@@ -22,12 +22,12 @@ STACKS = (
 _MOST_PHRASES = 3
 
 TransportRoles = Mapping[str, Mapping[Name, Collection[str]]]
-"""For each subject, the roles in which it takes each setting."""
+"""For each subject, the roles in which it accepts each setting."""
 
 
 @dataclass(frozen=True)
 class SenderSetting:
-    """A sender of a trial's bodies and its value of one setting. None: a value of its own."""
+    """A sender of a trial's bodies, and its value of one setting. None: its own value."""
 
     setting: Setting
     name: str
@@ -43,7 +43,7 @@ class SenderSetting:
 
     @classmethod
     def of(cls, p: Parameters, role: str, choosing: TransportRoles, setting: Setting) -> "SenderSetting":
-        """The one in this role."""
+        """The sender in this role."""
         value = p.setting(setting.name)
         if p.protocol != "h3":
             kernel = None if p.congestion == setting.brought_by else value or setting.kernel
@@ -69,7 +69,7 @@ Sides = tuple[Parameters, Parameters]
 
 @dataclass(frozen=True)
 class Likeness:
-    """The settings that differ in some pairs with one `transport`, and how, where that is known."""
+    """The settings that differ in some pairs with one `transport`, and how they differ, if known."""
 
     transport: str
     differences: Mapping[str, str]
@@ -84,7 +84,7 @@ class Likeness:
 
 
 def likenesses(plan: Plan, choosing: TransportRoles) -> list[Likeness]:
-    """One for each `transport` that the plan's trials have."""
+    """A likeness for each `transport` in the plan's trials."""
     pairs = list(compared(plan))
     transports = dict.fromkeys(p.transport for pair in pairs for p in pair)
     return [
@@ -106,7 +106,7 @@ def compared(plan: Plan) -> Iterator[Sides]:
 
 
 def unmatched(plan: Plan, choosing: TransportRoles, setting: Setting) -> Iterator[tuple[SenderSetting, SenderSetting]]:
-    """Senders that are compared and differ in a setting."""
+    """Compared senders that differ in a setting."""
     return _differing(compared(plan), choosing, setting)
 
 

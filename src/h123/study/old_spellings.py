@@ -1,5 +1,5 @@
-"""Keys and values that the previous version spelled otherwise. This version still reads files with the old spelling,
-and gives a hint; the next one will not. Campaigns that were begun with it stay readable."""
+"""Keys and values with another spelling in the previous version. This version still reads them and gives a hint; the
+next one will not. Campaigns begun with them stay readable."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -14,12 +14,12 @@ _CAMPAIGN_KEYS = {**_STUDY_KEYS, "width": "precision"}
 
 
 def respelled(name: str, value: Any) -> Any:
-    """A parameter's value as this version spells it."""
+    """A parameter's value in this version's spelling."""
     return _VALUES.get((name, value), value) if isinstance(value, str) else value
 
 
 def old_keys(study: Mapping[str, Any]) -> Iterator[tuple[list[str | int], str, str]]:
-    """Keys of a study's file in the old spelling: the part that has them, the old and the new word."""
+    """Keys with the old spelling in a study's file: the part that has them, the old and the new word."""
     yield from (([], old, new) for old, new in _STUDY_KEYS.items() if old in study)
     servers = study.get("servers")
     for name, server in servers.items() if isinstance(servers, dict) else ():
@@ -28,7 +28,7 @@ def old_keys(study: Mapping[str, Any]) -> Iterator[tuple[list[str | int], str, s
 
 
 def respelled_campaign(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The content of campaign.json."""
+    """The content of campaign.json in this version's spelling."""
     campaign = _with_keys(content, _CAMPAIGN_KEYS)
     if isinstance(campaign.get("study"), dict):
         campaign["study"] = respelled_study(campaign["study"])
@@ -36,7 +36,7 @@ def respelled_campaign(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def respelled_study(resolved: Mapping[str, Any]) -> dict[str, Any]:
-    """A campaign's study, resolved. Levels keep their names."""
+    """A campaign's resolved study in this version's spelling. Levels keep their names."""
     study = _with_keys(resolved, _STUDY_KEYS)
     if isinstance(settings := study.get("settings"), dict):
         study["settings"] = respelled_parameters(settings)

@@ -63,26 +63,26 @@ class Parameters(WorkloadParameters):
     port: Annotated[Count, Field(ge=1, le=65_535)] = 4443
     """The port on which the server listens, TCP or UDP."""
     store: Literal["memory", "gcs"] = "memory"
-    """memory: the server makes up and discards bodies; gcs: it reads and writes them as objects of a backend."""
+    """memory: the server generates and discards bodies; gcs: it reads and writes them as objects of a backend."""
     backend: str = "fake-gcs"
-    """Subject behind the server; started only where `store` is not memory."""
+    """Subject behind the server; started only if `store` is not memory."""
     backend_network: str | None = None
     """The network between the server (a) and what stands behind it (b), on a host of its own. None: a plain veth pair
     to a store's backend; the origin behind a proxy is on the proxy's host."""
     congestion: Literal["cubic", "reno", "bbr", "default"] = "cubic"
     """The controller of the end that sends bodies. default: the QUIC stack's own choice, cubic for TCP."""
     transport: Literal["deployed", "matched"] = "deployed"
-    """deployed: each stack as it comes; matched: what can be made equal in how they send is (`setting`)."""
+    """deployed: each stack with its own settings; matched: whatever senders can make equal is equal (`setting`)."""
     initial_window: Annotated[Count, Field(ge=1, le=1000)] | None = None
-    """Packets that senders begin with; None: what `transport` makes of it."""
+    """Packets that senders begin with; None: as `transport` decides."""
     pacing: Annotated[Literal["off"] | None, BeforeValidator(_read_pacing)] = None
-    """off: senders send what their windows allow at once; None: what `transport` makes of it."""
+    """off: senders send what their windows allow at once; None: as `transport` decides."""
     max_datagram: Annotated[Count, Field(ge=LEAST_DATAGRAM, le=TCP_PAYLOAD)] | None = None
-    """Most bytes of payload, after the header of UDP or TCP, that a packet has; None: what `transport` makes of it."""
+    """The most bytes of payload in a packet, after the header of UDP or TCP; None: as `transport` decides."""
     min_rto: Annotated[Duration | None, AfterValidator(_check_route_time)] = None
     """TCP's least retransmission time; None: the kernel's own, 200 ms."""
     certificate: Annotated[Size | None, AfterValidator(_of_a_chain)] = None
-    """Bytes of the certificates that the server sends, its own and the intermediate one. None: its own alone, as small
+    """Bytes of the certificates that the server sends, its own and the intermediate one. None: only its own, as small
     as possible."""
     qlog: StrictBool = False
     """The server writes a log of its QUIC connections into the trial's folder."""
@@ -104,11 +104,11 @@ class Parameters(WorkloadParameters):
         return value
 
     def networks(self) -> tuple[str, ...]:
-        """Names of the networks that the links of such a trial have, the access link's first."""
+        """Names of the networks of such a trial's links, the access link's first."""
         return (self.network, self.backend_network) if self.backend_network else (self.network,)
 
     def checked_links(self) -> tuple[str, ...]:
-        """What a link check covers: links of these networks, with these losses, under this clock."""
+        """What a link check covers: links of these networks with these losses under this clock."""
         return (self.clock, self.losses, *self.networks())
 
     def roles(self) -> dict[Role, str]:
@@ -130,7 +130,7 @@ _ADAPTERS = {name: _adapter(name) for name in PARAMETER_NAMES}
 
 
 def validate_parameter(name: str, value: object, folder: Path) -> Any:
-    """The value of one parameter, as written in a file of the `folder`, as h123 keeps it: as in JSON. Raises
+    """The value of one parameter, as written in a file in `folder`, in the form that h123 keeps (JSON). Raises
     pydantic's ValidationError."""
     adapter = _ADAPTERS[name]
     return adapter.dump_python(adapter.validate_python(value, context=folder), mode="json")
@@ -138,7 +138,7 @@ def validate_parameter(name: str, value: object, folder: Path) -> Any:
 
 @dataclass(frozen=True)
 class PlannedTrial:
-    """One treatment, to be executed once."""
+    """One planned execution of a treatment."""
 
     id: str
     """Unique in the campaign and fit for a file's name: block, place in the block, levels."""
@@ -154,6 +154,6 @@ class PlannedTrial:
     link_seed: int
     """Seed of the link's random draws, below 2^53 so that any JSON reader keeps it."""
     lost_at: float = 0.0
-    """Where in the transfer, 0 to 1, a trial that loses one packet loses it."""
+    """Where in the transfer, 0 to 1, a trial with one lost packet loses it."""
     moment: float = 0.0
-    """Where in the course of cross traffic, 0 to 1, its block starts."""
+    """Where in the course of cross traffic, 0 to 1, the block starts."""

@@ -54,7 +54,7 @@ class Plan:
     """Notes for the user: what the filter dropped, what cannot be measured or separated."""
 
     def part(self, numbers: Container[int]) -> "Plan":
-        """These blocks alone."""
+        """The plan with only these blocks."""
         return replace(self, blocks=[block for block in self.blocks if block[0].block in numbers])
 
     def trials(self) -> list[PlannedTrial]:
@@ -101,7 +101,7 @@ def make_plan(
     """The trials of a study. `blocks` and `seed` replace the study's own; `level_filter` keeps the named levels, as the
     study's own filter does of factors that it does not name.
 
-    Raises UserError where a filter names an unknown factor or level, or leaves nothing to compare, and where a trial
+    Raises UserError if a filter names an unknown factor or level, or leaves nothing to compare, and where a trial
     cannot end within its `trial_timeout`.
     """
     count = study.blocks if blocks is None else blocks
@@ -254,7 +254,7 @@ def timeless(parameters: Parameters, networks: Mapping[str, Network]) -> bool:
 
 
 def timeless_note(trials: Iterable[Parameters], networks: Mapping[str, Network]) -> str | None:
-    """The plan's note about such trials. None where it has none."""
+    """The plan's note about such trials. None if there are none."""
     names = dict.fromkeys(p.network for p in trials if timeless(p, networks))
     if not names:
         return None

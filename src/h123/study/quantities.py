@@ -32,11 +32,11 @@ _MOST = 10**15
 Duration = Annotated[int, _quantity(parse_duration), Field(ge=0, le=_MOST)]
 """Nanoseconds, written `15ms`."""
 Delay = Annotated[int, _quantity(parse_delay), Field(ge=0, le=_MOST)]
-"""The same, of what a packet may take."""
+"""Nanoseconds that a packet may take, written `15ms`."""
 Size = Annotated[int, _quantity(parse_size), Field(ge=0, le=_MOST)]
 """Bytes, written `100kB`."""
 BitRate = Annotated[int, _quantity(parse_rate), Field(gt=0, le=_MOST)]
-"""Bits a second, written `20Mbit/s`."""
+"""Bits per second, written `20Mbit/s`."""
 Share = Annotated[float, _quantity(parse_share), Field(ge=0, le=1)]
 """A part of the whole between 0 and 1, written `0.5%` or `0.005`."""
 Change = Annotated[float, _quantity(parse_change)]
@@ -47,7 +47,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
 
 
 def check_name(name: str, what: str) -> str:
-    """The name, if a factor or level (`what`) can have it. Raises ValueError."""
+    """Return the name if a factor or level (`what`) can have it. Raises ValueError."""
     if not _NAME.fullmatch(name):
         raise ValueError(f"{name!r} is no {what} name: use up to 40 letters, digits and . _ + -")
     return name

@@ -44,7 +44,7 @@ def _shapes_the_load(levels: dict[str, Level]) -> bool:
 
 
 class StudyFile(Strict):
-    """The outer shape; what factors and settings hold is checked by the reader."""
+    """The outer shape of a study; the reader checks the content of factors and settings."""
 
     name: Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=100)]
     """The name of the study, and of its campaigns."""
@@ -116,7 +116,7 @@ class StudyReader:
         return study
 
     def check_workloads(self, study: Study, parameter_names: Collection[str]) -> None:
-        """Check that each kind has what it needs, and that the study sets nothing that none of its kinds has."""
+        """Check that each kind has what it needs, and that the study sets nothing that none of its kinds uses."""
         kinds = set[str]()
         deciding = [name for name, levels in study.factors.items() if _shapes_the_load(levels)]
         for levels in itertools.islice(itertools.product(*(study.factors[name] for name in deciding)), MOST_LOADS):
@@ -169,7 +169,7 @@ class StudyReader:
         return checked
 
     def hint(self, at: Location, message: str) -> None:
-        """A line to the person, with file and line in front."""
+        """Print a hint for the user, with file and line in front."""
         line = f"h123: {self.document.path}:{self.document.line(at)}: {message}"
         err_console.print(with_commands(line), soft_wrap=True)
 
@@ -247,7 +247,8 @@ class StudyReader:
             raise self.document.error(at, str(fault)) from None
 
     def refuse_same_columns(self, factors: list[str]) -> None:
-        """Tables have a column a factor, and to SQL `load` and `Load` are one."""
+        """Refuse factors whose names differ only in case: tables have a column for each factor, and to SQL `load` and
+        `Load` are the same."""
         first_spelling: dict[str, str] = {}
         for factor in factors:
             if (other := first_spelling.setdefault(factor.lower(), factor)) != factor:
@@ -266,7 +267,7 @@ class StudyReader:
                     raise self.document.error(["settings", name], message)
 
     def completed(self, factors: dict[str, dict[str, Level]], settings: Level) -> Level:
-        """The settings with the defaults of what no factor sets throughout."""
+        """The settings, with defaults for everything that no factor sets in all its levels."""
         complete = dict(settings)
         for name, field in Parameters.model_fields.items():
             everywhere = any(all(name in level for level in levels.values()) for levels in factors.values())
@@ -315,7 +316,7 @@ class StudyReader:
                 raise self.document.error(["compare", "ladder"], message)
 
     def check_charts(self, study: Study) -> None:
-        """Check that each chart has a name of its own and shows levels that exist."""
+        """Check that each chart has its own name and shows existing levels."""
         compare, names = study.compare, [chart.name for chart in study.compare.charts]
         other_factors = [factor for factor in study.factors if factor != compare.factor]
         for index, chart in enumerate(compare.charts):

@@ -53,7 +53,7 @@ def find_study(name: str, folder: Path | None = None) -> Path:
 
 
 def is_study(name: str) -> bool:
-    """Whether `name` names a study, or the path of a file that says it is one. Raises UserError."""
+    """Whether `name` is the name of a study, or the path of a file that declares itself one. Raises UserError."""
     from h123.study.yaml_document import YamlDocument
 
     path = Path(name)
@@ -106,7 +106,7 @@ def _names(kind: str) -> list[str]:
 
 
 def is_path(name: str) -> bool:
-    """Whether it is the path of a file rather than the name of something that comes with h123."""
+    """Whether it is a file's path instead of the name of something that comes with h123."""
     return "/" in name or name.endswith((".yaml", ".yml"))
 
 

@@ -10,7 +10,7 @@ from h123.catalogue import ALL_FULL, SessionOpening
 MSS_BYTES = 1448
 """Payload of a full TCP segment at MTU 1500 with timestamps."""
 INITIAL_WINDOW_BYTES = 10 * MSS_BYTES
-"""RFC 6928."""
+"""The initial window of RFC 6928."""
 ACKNOWLEDGEMENT_BYTES = 60
 """Bytes of a packet that only acknowledges."""
 _PLAIN_TCP, _QUIC = 1, 1
@@ -66,6 +66,6 @@ def arrivals(packets: int, packet_bytes: float, window: int, most: int, link: St
 
 
 def download_s(packets: int, packet_bytes: float, window: int, link: Straight, most: int | None = None) -> float:
-    """Until the last one has arrived; `most`: all at once."""
+    """Time until the last packet has arrived; `most`: packets under way at once."""
     *_, last = arrivals(packets, packet_bytes, window, packets if most is None else most, link)
     return last

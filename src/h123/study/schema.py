@@ -1,4 +1,4 @@
-"""schemas/*.yaml: what the columns of foreign samples mean, and which study they could have been measured by.
+"""schemas/*.yaml: what the columns of foreign samples mean, and which study could have measured them.
 
 A schema is a study without `blocks` and `seed`, and a part `samples` that leads from a file's columns to it. Parameters
 that it does not set are not known: they stand as placeholders in the study, and `Schema.unknown` names them.
@@ -23,7 +23,7 @@ from h123.study.yaml_document import Location, YamlDocument
 
 FORMAT = "import/1"
 UNKNOWN = "unknown"
-"""The server, client or network that no file names."""
+"""The placeholder for a server, client or network that no file names."""
 
 Unit = Literal["ns", "us", "ms", "s", "unix-ns", "unix-us", "unix-ms", "unix-s", "unix", "rfc3339"]
 """unix: since 1970 in s, ms, us or ns, whichever its digits mean, or RFC 3339; whole seconds give the runs' order."""
@@ -153,7 +153,7 @@ class Schema:
     study: Study
     samples: Samples
     unknown: list[str]
-    """Parameters of which nothing is known."""
+    """Parameters about which nothing is known."""
 
 
 def load_schema(name: str, redirects: Redirects | None = None) -> Schema:

@@ -15,13 +15,13 @@ _GOLDEN = (5**0.5 - 1) / 2
 
 
 def spread(first: float, number: int) -> float:
-    """The `number`-th of a sequence that fills 0 to 1 evenly however far it goes, from anywhere (multiples of the
+    """The `number`-th of a sequence that fills 0 to 1 evenly however long it gets, from any start (multiples of the
     golden ratio: Knuth, The Art of Computer Programming 3, 6.4, theorem S)."""
     return (first + number * _GOLDEN) % 1
 
 
 def with_losses(network: Network, p: Parameters, lost_at: float) -> Network:
-    """The network as a trial with these parameters has it."""
+    """The network in a trial with these parameters."""
     if p.losses == "own" or network.up is None or network.down is None:
         return network
     ways = {"up": _lossless(network.up), "down": _lossless(network.down)}

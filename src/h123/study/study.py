@@ -19,9 +19,9 @@ from h123.study.parameters import Parameters
 from h123.study.quantities import RESOLVED, Share
 
 ENOUGH_FOR_INTERVAL = 6
-"""Blocks: with fewer there is no interval that holds the truth in 95 of 100 campaigns."""
+"""The fewest blocks with an interval that contains the truth in 95 of 100 campaigns."""
 MOST_TRIALS = 30_000
-"""The most trials of a campaign: a day of the shortest ones. There cannot be more blocks either."""
+"""The most trials of a campaign: a day of the shortest ones. The number of blocks has the same limit."""
 
 _MOST_CELLS = 500
 """The most cells that are examined for a condition's metric."""
@@ -41,7 +41,7 @@ def split_pair(pair: str) -> tuple[str, str]:
 
 
 def rungs(ladder: Sequence[str]) -> list[str]:
-    """The pairs of a ladder: its steps from the first on, then the whole; none without a ladder."""
+    """The pairs of a ladder: its steps in order, then the whole; none without a ladder."""
     if not ladder:
         return []
     return [*(f"{later}/{earlier}" for earlier, later in itertools.pairwise(ladder)), f"{ladder[-1]}/{ladder[0]}"]
@@ -84,11 +84,11 @@ class Chart(Strict):
     title: Annotated[str, Field(min_length=1)]
     metric: MetricName
     levels: Annotated[list[str], Field(min_length=1, max_length=MOST_BARS)]
-    """A bar in each group, in this order."""
+    """Levels with a bar in each group, in this order."""
     along: str
     """The other factor."""
     at: Annotated[dict[str, str], Field(min_length=1)]
-    """The name of each group, and its level of that factor."""
+    """The name of each group, and the level of that factor that it shows."""
 
 
 class Comparison(Strict):
@@ -103,11 +103,11 @@ class Comparison(Strict):
     margin: Annotated[Share, Field(gt=0, lt=1)] = 0.05
     """Ratios within 1/(1 + margin) to 1 + margin count as equivalent."""
     alpha: Annotated[Share, Field(gt=0, lt=1)] = 0.05
-    """How often a campaign without any difference may find one."""
+    """How often a campaign without any difference may still find one."""
     failures: Annotated[Share, Field(ge=0, lt=1)] = 0.01
-    """Where the shares of failed requests of two levels differ by more, their times are not compared."""
+    """If the shares of failed requests of two levels differ by more than this, their times are not compared."""
     answers: Literal["alike", "any"] = Field(default="alike", exclude_if=lambda answers: answers == "alike")
-    """alike: levels whose servers answer the same requests with other sizes are not judged; any: they are."""
+    """alike: levels whose servers answer the same requests with different sizes are not judged; any: they are."""
     essential: list[Name] = Field(default=[], max_length=len(SETTINGS))
     """Settings that must be equal in both levels of a pair; otherwise the study is refused."""
     ladder: list[str] = Field(default=[])
@@ -116,7 +116,8 @@ class Comparison(Strict):
     charts: list[Chart] = Field(default=[], exclude_if=lambda charts: not charts)
     """Charts that the report has in addition to its own."""
     as_published: StrictBool = False
-    """Whether to analyse also by the procedure of the REST-API study: pooled requests, Mann-Whitney, Kruskal-Wallis."""
+    """Whether to analyse also with the procedure of the REST-API study: pooled requests, Mann-Whitney,
+    Kruskal-Wallis."""
     families: list[Family] = Field(default=[*OF_REQUESTS], min_length=1)
     """Comparisons that are corrected together; the first family is the question."""
 
@@ -136,7 +137,7 @@ def _refuse_same(factor: str, levels: dict[str, Level], scale: float) -> None:
 
 
 def networks_from_resolved(data: Mapping[str, dict[str, Any]]) -> dict[str, Network]:
-    """The networks of campaign.json by name. Raises UserError where one can be none."""
+    """The networks of campaign.json by name. Raises UserError if one is not possible."""
     networks = {}
     for name, profile in data.items():
         try:
@@ -159,7 +160,7 @@ def _not_as_written(fault: str) -> UserError:
 
 
 class Study(Strict):
-    """A study with every parameter settled. Build one with `load_study`, or `from_resolved` out of a campaign."""
+    """A study with every parameter resolved. Build one with `load_study`, or with `from_resolved` from a campaign."""
 
     name: str
     question: str
@@ -168,7 +169,7 @@ class Study(Strict):
     settings: Level
     """The other parameters."""
     filter: dict[str, list[str]] = Field(default={}, exclude_if=lambda levels: not levels)
-    """The levels of these factors that run where `--filter` does not name others."""
+    """The levels of these factors that run if `--filter` does not name others."""
     compare: Comparison
     blocks: Annotated[int, Field(ge=1, le=MOST_TRIALS, strict=True)]
     require: list[Condition] = Field(default=[], exclude_if=lambda require: not require)
@@ -193,8 +194,8 @@ class Study(Strict):
         return values
 
     def unheld(self, condition: Condition, pairs: Sequence[str]) -> str | None:
-        """Say why a campaign that compares these of the study's pairs cannot decide the condition. None: it can,
-        whether or not the study names the condition's metric."""
+        """Why a campaign that compares these of the study's pairs cannot decide the condition. None: it can, whether or
+        not the study names the condition's metric."""
         levels = list(dict.fromkeys(level for pair in pairs for level in split_pair(pair)))
         sets = [self.settings, *(level for levels in self.factors.values() for level in levels.values())]
         clocks = {values["clock"] for values in sets if "clock" in values}
@@ -220,9 +221,9 @@ class Study(Strict):
         return None
 
     def scaled(self, scale: float) -> "Study":
-        """This study with `scale` (0 < scale <= 1) times as many requests, of each user at least one.
+        """This study with `scale` (0 < scale <= 1) times as many requests, at least one for each user.
 
-        Payloads, users and networks stay, and warm-up shrinks alike. Raises UserError where levels become the same.
+        Payloads, users and networks stay, and warm-up shrinks alike. Raises UserError if levels become the same.
         """
         if not 0 < scale <= 1:
             raise UserError(
@@ -241,7 +242,7 @@ class Study(Strict):
         """The study with parameters that are the same in all trials, such as the clock. None leaves a parameter as it
         is.
 
-        Raises UserError where a factor sets one of them.
+        Raises UserError if a factor sets one of them.
         """
         values = {name: value for name, value in parameters.items() if value is not None}
         for (name, value), (factor, levels) in itertools.product(values.items(), self.factors.items()):
@@ -259,7 +260,7 @@ class Study(Strict):
 
     @classmethod
     def from_resolved(cls, data: dict[str, Any], networks: dict[str, dict[str, Any]] | None = None) -> "Study":
-        """A study out of campaign.json (`study` and `networks`). Raises UserError where it can be none."""
+        """A study from campaign.json (`study` and `networks`). Raises UserError if it is not possible."""
         fields = {key: value for key, value in respelled_study(data).items() if key != "h123"}
         profiles = networks_from_resolved(networks or {})
         try:

@@ -1,4 +1,4 @@
-"""A YAML file that knows its line numbers, so that every complaint about it can name file and line."""
+"""A YAML file that knows its line numbers, so that every error message about it can name file and line."""
 
 import re
 from collections.abc import Sequence
@@ -26,19 +26,19 @@ Model = TypeVar("Model", bound=BaseModel)
 MOST_BYTES = sizes.WRITTEN
 """The largest file, which takes about a second to read."""
 MOST_VALUES = 100_000
-"""The most values in a file, counted again wherever an alias repeats them. Without aliases no file of that size has
+"""The most values in a file, counted again wherever an alias repeats them. Without aliases, no file of that size has
 more."""
 MOST_LEVELS = 50
 """The deepest nesting of values."""
 MOST_BITS = 256
-"""Bits of a whole number: more than any quantity needs, and few enough to print."""
+"""The most bits of a whole number: more than any quantity needs, and few enough to print."""
 _PLAIN = {
     "found unhashable key": "a key is a list or a map; it must be a word or a number",
     "could not determine a constructor": "tags such as !this are not allowed",
 }
 """Plain words for the library's messages, by how these begin."""
 MOST_FAULTS = 100
-"""Among which the first in the file is looked for."""
+"""The most faults among which the first in the file is searched."""
 
 
 _OCTAL = re.compile(r"[-+]?0[0-7_]+")
@@ -148,12 +148,12 @@ class YamlDocument:
         return document
 
     def error(self, location: Location, message: str) -> UserError:
-        """The complaint, with file and line in front."""
+        """The error message, with file and line in front."""
         return UserError(f"{self.path}:{self.line(location)}: {message}")
 
     def rename(self, at: Location, old: str, new: str) -> None:
-        """Call a key of the mapping at `at` by another name, in the data and in what `line` knows. A mapping that has
-        both names keeps both."""
+        """Rename a key of the mapping at `at`, in the data and in what `line` knows. A mapping that has both names
+        keeps both."""
         data, node = self.data, self._root
         for step in at:
             data, (_, node) = data[step], _child(node, step) or (0, None)  # type: ignore[index]
@@ -185,14 +185,16 @@ class YamlDocument:
         return ".".join(words)
 
     def validate(self, model: type[Model], data: Any, at: Location = (), context: object = None) -> Model:
-        """`data`, which stands at `at` in this file, as a `model`. Raises UserError for the first fault in the file."""
+        """Validate `data`, the part at `at` in this file, as a `model`. Raises UserError for the first fault in the
+        file."""
         try:
             return model.model_validate(data, context=context)
         except ValidationError as invalid:
             raise self.fault(invalid, at) from None
 
     def fault(self, invalid: ValidationError, at: Location, name: str = "") -> UserError:
-        """The error about the first fault, in the order of the file, of the part at `at`, which is called `name`."""
+        """The error about the first fault (in the order of the file) in the part at `at`; messages call that part
+        `name`."""
         faults = [([*at, *place(fault)], fault) for fault in invalid.errors()[:MOST_FAULTS]]
         where, fault = min(faults, key=lambda pair: self.line(pair[0]))
         inside = self._key_path(fault, at)
@@ -227,7 +229,7 @@ class YamlDocument:
         return loader.construct_document(self._root)
 
     def _count_values(self, node: yaml.Node, counts: dict[int, int]) -> int:
-        """The number of values that a node stands for. Raises UserError where aliases make that too many or endless,
+        """The number of values that a node stands for. Raises UserError if aliases make that too many or endless,
         and where a mapping has a key twice."""
         line = node.start_mark.line + 1
         if id(node) in counts:

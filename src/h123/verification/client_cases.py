@@ -23,15 +23,15 @@ from h123.verification import controller
 from h123.verification.client_networks import CROWDED, DEAD, DISTANT, FAR, LEFT, LOSSES, NO_UDP, PLAIN, REMOTE, SLOW
 
 Asked = Callable[..., Parameters]
-"""Builds the parameters of a client of one protocol, with the given ones changed."""
+"""Builds the parameters for a client over one protocol, with the given changes."""
 Expected = Literal["answers", "wrong bytes", "not found", "refused", "timeout", "anything", "unsupported"]
 METHODS = ("GET", "POST")
 OLDER_TLS: Literal["1.2"] = "1.2"
-"""The only version of TLS other than that of all other cases."""
+"""The TLS version of the cases that do not use the usual one."""
 SIZES = BYTE, KILOBYTE, MEGABYTE = (1, 1000, 1_000_000)
 FRESH_BYTES = 4000
 UNHURRIED = 1_500_000
-"""Bytes of an answer that no user waits for to the end, or not at the first try."""
+"""Bytes of an answer that no user waits for to the end, or not at the first attempt."""
 CROWD, LARGE = 300, 20_000_000
 """Users at once, and bytes: more than most programs have streams, or windows."""
 STREAMS, WINDOWS = "streams at once", "receive windows"
@@ -39,13 +39,13 @@ STREAMS, WINDOWS = "streams at once", "receive windows"
 WITNESS = "go"
 """The server whose qlog files show what a client does over QUIC, and that can send wrong bodies."""
 SPOILED = {"middle": "a body of 1 MB with a wrong byte in its middle", "zeros": "a body of 1 MB of zeros"}
-"""Wrong bodies, as the spoiler names them, and the checks of clients that compare."""
+"""Wrong bodies, by the spoiler's names, and the checks of clients that compare bodies."""
 HASTE = "requests in early data, one soon after another"
-"""The checks of clients that declare them."""
+"""The checks for clients that declare these abilities."""
 PAGE = "page"
 FIRST_VISIT, REPEAT_VISIT = "a first visit, HTTP/3 announced", "a repeat visit, HTTP/3 announced"
 INFORMED_VISIT = "a first visit, HTTP/3 in the DNS"
-"""The checks of clients that remember."""
+"""The checks for clients that remember what they learn."""
 PAUSED, HOSTS = "visits with a pause between them", "a page of three hosts"
 THREE_HOSTS = {
     "name": "hosts",
@@ -59,11 +59,11 @@ THREE_HOSTS = {
 """All requests to one host are due together, so that the number of connections to it is known. The page could be
 documents too, so that a browser must refuse it."""
 CONNECTIONS: dict[str, str | int] = {"shared": "shared", "per-user": "per-user", "number": 2}
-"""A way of spreading users over connections, and what a workload says for it."""
+"""A way to spread users over connections, and the value for it in a workload."""
 PATIENCE_NS = 500_000_000
 """The patience of these users, ns: a connection over that link, and an answer's first bytes, take less."""
 INSISTENCE = {"after": "1s", "at_most": 2}
-"""The retries of other users over that link: small answers arrive sooner, large ones do not."""
+"""The retries of other users over that link: small answers arrive earlier, large ones do not."""
 CHANGING = {
     "process": "poisson",
     "steps": [
@@ -75,12 +75,12 @@ CHANGING = {
 }
 """All forms that arrivals can have."""
 CLOSED_PORT = 9
-"""Port of a server that is not there."""
+"""A port on which no server listens."""
 
 
 @dataclass(frozen=True)
 class ClientCase:
-    """One trial with the client, and what must come of it."""
+    """One trial with the client, and its expected result."""
 
     name: str
     parameters: Parameters
@@ -91,7 +91,7 @@ class ClientCase:
     port: int | None = None
     """The port to connect to instead of the server's."""
     controller: str = ""
-    """The controller that the client's packets must show."""
+    """The controller that must be visible in the client's packets."""
     body: str = ""
     """The wrong body that the server sends. Empty: the right one."""
     receives: bool = False
@@ -99,11 +99,11 @@ class ClientCase:
     falls_back: bool = False
     """Whether the fallback protocol must carry the requests."""
     document: str = ""
-    """The protocol that must carry each visit's document, where the client discovers HTTP/3. Other requests may use any
+    """The protocol that must carry each visit's document, if the client discovers HTTP/3. Other requests may use any
     that the workload allows."""
 
     def carriers(self, resource: int | None) -> list[str]:
-        """The protocols one of which must carry a request."""
+        """The protocols, one of which must carry each request."""
         work = self.parameters.workload
         if self.document:
             return work.protocols() if resource else [self.document]
@@ -111,32 +111,32 @@ class ClientCase:
 
     @property
     def attempts(self) -> int:
-        """The attempts before it counts as failed. A busy machine can blur times, but seldom twice so that they look
-        wrong."""
+        """The number of attempts before it counts as failed. A busy machine can blur times, but rarely twice in a way
+        that looks wrong."""
         return 2 if self.network in (FAR, DISTANT, REMOTE, CROWDED, LEFT, LOSSES) else 1
 
     @property
     def logged(self) -> bool:
-        """Whether only the server's log shows the result."""
+        """Whether the result is visible only in the server's log."""
         p = self.parameters
         resumes = p.sessions != FULL and p.protocol == QUIC and self.expected == "answers"
         return bool(self.controller) or self.receives or resumes
 
     @property
     def of_server(self) -> Parameters:
-        """What the server must be able to do. A client that must refuse resumed sessions, an older TLS or discovering
-        HTTP/3 needs none of these, so any server can start; but no server can start for a protocol that it does not
-        speak."""
+        """Abilities that the server must have. A client that must refuse resumed sessions, an older TLS or the
+        discovery of HTTP/3 needs none of these, so any server can start; but no server can start for a protocol that it
+        does not speak."""
         p = self.parameters
         easier = {"sessions": FULL, "tls": NEWEST_TLS, "fallback": False}
         return p.model_copy(update=easier) if self.expected == "unsupported" else p
 
     def connections(self) -> int:
-        """The number of connections by the workload (docs/contracts/workload.md)."""
+        """The number of connections that the workload implies (docs/contracts/workload.md)."""
         return self.parameters.workload.connections_opened()
 
     def workload(self, file: AnyWorkloadFile) -> AnyWorkloadFile:
-        """workload.json as the parameters have it, with what this assignment has otherwise."""
+        """workload.json from the parameters, with this assignment's changes."""
         changes = {"path": self.path, "port": self.port}
         return file.changed(**{key: value for key, value in changes.items() if value is not None})
 
@@ -379,7 +379,7 @@ def _refused(name: str, subject: Subject, client: Client, **values: Any) -> Clie
 
 
 def client_parameters(subject: Subject, client: Client, **values: Any) -> Parameters:
-    """A workload of one user that the client can do, except for `values`."""
+    """A workload of one user that the client can carry out, apart from `values`."""
     usual: dict[str, Any] = {
         "server": client.verified_with,
         "client": subject.name,

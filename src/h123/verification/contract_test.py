@@ -1,4 +1,4 @@
-"""The contract test of several subjects one after another, as a person follows it."""
+"""Runs the contract test of several subjects one after another, with progress for a person."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,14 +37,14 @@ _VERIFY: dict[VerifiedRole, Callable[[Subject, Pool], Iterator[Result]]] = {
 
 
 def roles_of(subject: Subject, asked: VerifiedRole | None = None) -> list[VerifiedRole]:
-    """The roles in which a subject can be verified; only the requested one, if it is named."""
+    """The roles in which a subject can be verified, or only the requested one if it is named."""
     has: dict[VerifiedRole, bool] = {"server": subject.server is not None, "client": subject.client is not None}
     return [role for role, there in has.items() if there and asked in (None, role)]
 
 
 def lacking(task: Task) -> set[Part]:
-    """The parts that the cache lacks for a subject's present files in a role: checks that failed, or that the machine
-    kept from running; constants and moves that can be measured here and have not been."""
+    """The parts that the cache lacks for a subject's present files in a role: checks that failed or that the machine
+    prevented, and constants and moves that could be measured here but have not been."""
     subject, role = task
     record = read_record(subject)
     if record is None:
@@ -69,12 +69,12 @@ def _meets_moves(task: Task) -> bool:
 def verify_each(
     tasks: Sequence[Task], fingerprints: Mapping[str, str], pool: Pool, steps: Steps
 ) -> dict[str, list[Result]]:
-    """Verify the tasks, store the results in the cache, and return them by subject. All subjects must be installed, the
-    embedded ones too.
+    """Verify the tasks, store the results in the cache, and return them by subject. All subjects must be installed,
+    including the built-in ones.
 
     `fingerprints` has the fingerprints of the files that the installations were made of.
 
-    Whatever goes wrong with one subject is its failure, and the others still run. Raises UserError where this
+    Whatever goes wrong with one subject is its failure, and the others still run. Raises UserError if this
     machine can execute no trial.
     """
     results_of: dict[str, list[Result]] = defaultdict(list)
@@ -95,9 +95,10 @@ def verify_each(
 
 
 def measure_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
-    """Measures the constants of each into its record; says where there is no record, or why they cannot be measured.
+    """Measure the constants of each subject into its record; report if there is no record, or why they cannot be
+    measured.
 
-    Raises UserError where this machine can execute no trial.
+    Raises UserError if this machine can execute no trial.
     """
 
     def measure_one(subject: Subject, role: VerifiedRole) -> bool:
@@ -107,8 +108,8 @@ def measure_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
 
 
 def profile_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> dict[str, list[SituationResult]]:
-    """Profile each in the standard situations, store the profiles in their records like constants, and return them by
-    subject."""
+    """Profile each subject in the standard situations, store the profiles in their records like constants, and return
+    them by subject."""
     results_of = dict[str, list[SituationResult]]()
 
     def profile_one(subject: Subject, role: VerifiedRole) -> bool:

@@ -1,4 +1,4 @@
-"""Recognises a sender's congestion controller by its behaviour: by when the bytes of a body arrived.
+"""Recognises a sender's congestion controller by its behaviour: by the times at which the bytes of a body arrived.
 
 The link loses nothing but a few packets, at known places. The reaction of a window-based controller is
 characteristic: Reno halves its window (RFC 5681), CUBIC keeps 0.7 of it (RFC 9438). BBR uses the rate that it has
@@ -29,18 +29,18 @@ from h123.study.networks.network import Bottleneck, Direction, Loss, Queue
 BODY_BYTES = 10_500_000
 ROUND_TRIP_NS = 60_000_000
 RATE_BPS = 60_000_000
-"""Several times what Reno and CUBIC get through these losses in this round trip."""
+"""Several times what Reno and CUBIC achieve with these losses at this round trip."""
 LOSSES = [(120, 32), (1000, 1), (2200, 20), (3400, 1), (4600, 20), (5800, 1), (7000, 20)]
-"""First packet of each, counted from 0 over the link, and how many are lost with it."""
+"""For each loss, the first packet, counted from 0 over the link, and how many are lost with it."""
 BBR_SHARE = 0.45
-"""Above this share of the link's rate in the second half of the download, it is BBR. Of all CUBICs measured,
-google/quiche takes most, at times 0.35; BBRs take 0.55 and more."""
+"""Above this share of the link's rate in the second half of the download, it is BBR. Among all measured CUBICs,
+google/quiche's reaches the most, sometimes 0.35; BBRs reach 0.55 and more."""
 CUBIC_KEEPS = 0.63
-"""If more of the window remains across a loss, it is CUBIC, if less, Reno. Growth until the next look lifts both
-slightly above 0.7 and 0.5: measured Renos keep up to 0.61, CUBICs 0.67 and more."""
+"""If more than this share of the window remains after a loss, it is CUBIC, otherwise Reno. Growth until the next sample
+lifts both slightly above 0.7 and 0.5: measured Renos keep up to 0.61, CUBICs 0.67 and more."""
 FIXED_KEEPS = 0.94
-"""If more remains after both kinds of losses, they do not change the window. google/quiche's CUBIC keeps most, up to
-0.89."""
+"""If more remains after both kinds of losses, they do not change the window. google/quiche's CUBIC keeps the most, up
+to 0.89."""
 _BEFORE, _AFTER = range(-5, 0), range(2, 5)
 """Round trips from the loss on in which the window is looked at. After one its news have reached the server and come
 back; after another one it has recovered."""
@@ -61,7 +61,7 @@ NETWORK = Network(
 
 @dataclass(frozen=True)
 class Arrival:
-    """A datagram of the sender's."""
+    """A datagram from the sender."""
 
     at_ns: int
     bytes: int
@@ -72,15 +72,15 @@ class Behaviour:
     """What the arrivals show."""
 
     share: float
-    """The share of the link's rate, in the second half."""
+    """The share of the link's rate that it reached in the second half."""
     after_one: float | None
-    """Share of the window that a single loss left; None where there was none to judge."""
+    """The share of the window that a single loss left; None if there was none to judge."""
     after_many: float | None
     """The same after a burst."""
 
     @property
     def controller(self) -> str | None:
-        """cubic, reno, bbr or fixed. None where it cannot be recognised."""
+        """cubic, reno, bbr or fixed. None if it cannot be recognised."""
         if self.share > BBR_SHARE:
             return "bbr"
         if self.after_one is None or self.after_many is None:
@@ -102,7 +102,7 @@ def read_arrivals(path: Path) -> list[Arrival]:
 
 
 def behaviour(arrivals: Sequence[Arrival]) -> Behaviour:
-    """The behaviour of a sender whose body arrived like this, over NETWORK."""
+    """The behaviour of a sender whose body arrived at these times over NETWORK."""
     kept: dict[bool, list[float]] = {True: [], False: []}
     for (_, count), at in list(zip(LOSSES, _losses_seen(arrivals), strict=False))[1:]:
         before, after = (_round_trips(arrivals, at, trips) for trips in (_BEFORE, _AFTER))

@@ -1,5 +1,5 @@
-"""Recognises handshakes without the client's word. In a full one the server sends its certificate, which no compression
-in use makes smaller than itself; one that resumes a session has none."""
+"""Recognises handshakes without relying on the client's report. In a full one the server sends its certificate, which
+no compression in use makes smaller than itself; one that resumes a session has none."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,7 +11,7 @@ from h123.packets.capture import DOWN, TCP, UP, read_packets
 
 SENT = "transport:packet_sent"
 RECEIVED = "transport:packet_received"
-"""The name of this event in qlog."""
+"""The name of the event for a received packet in qlog."""
 _FLIGHT_NS = 20_000_000
 """The time in which a server has sent its first flight, ns: less than the link's round trip."""
 
@@ -27,7 +27,7 @@ class Handshake(NamedTuple):
 
 
 def tcp_handshakes(folder: Path, certificate_bytes: int) -> list[Handshake]:
-    """The handshakes of a trial over TCP, from the record of its link."""
+    """The handshakes in a trial over TCP, from its link's record."""
     packets = read_packets(folder)
     packets = packets[packets["protocol"] == TCP]
     up, down = packets[packets["way"] == UP], packets[(packets["way"] == DOWN) & (packets["payload"] > 0)]

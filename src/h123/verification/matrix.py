@@ -58,7 +58,7 @@ class Pairing:
 
     @property
     def name(self) -> str:
-        """Fit for a file's name."""
+        """A name that is suitable for a file."""
         return f"{self.server}-{self.client}-{self.protocol}"
 
 
@@ -69,7 +69,7 @@ class MethodResult:
     outcome: Outcome
     reason: str = ""
     logs: dict[str, str] = field(default_factory=dict)
-    """The end of each role's log, by the role's name, where it failed."""
+    """The end of each role's log, by role, if the method failed."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Cell:
 
     @property
     def outcome(self) -> Outcome:
-        """One method that fails is a failure; what neither side declares is none."""
+        """The outcome: if one method fails, it is a failure; what neither side declares does not count as one."""
         outcomes = {result.outcome for result in self.results.values()}
         return "fail" if "fail" in outcomes else "pass" if "pass" in outcomes else "unsupported"
 
@@ -120,7 +120,7 @@ class MatrixFolder:
         return cells
 
     def add(self, cell: Cell, seconds: float) -> None:
-        """Keep a cell."""
+        """Store a cell."""
         event = {
             "event": "cell",
             "pairing": asdict(cell.pairing),
@@ -135,7 +135,7 @@ class MatrixFolder:
         return sole_user(self.path, f"the matrix in {self.path}")
 
     def begin(self) -> None:
-        """A run begins, on this machine."""
+        """Note that a run begins on this machine."""
         append_event(self._journal, {"event": "run", "version": __version__, "machine": machine_facts()})
 
     def trial(self, pairing: Pairing, method: str) -> Path:
@@ -154,7 +154,7 @@ def pairings(servers: Sequence[str], clients: Sequence[str], protocols: Sequence
 def run_matrix(
     asked: Sequence[Pairing], subjects: Mapping[str, Subject], folder: MatrixFolder, pool: Pool, display: Display
 ) -> None:
-    """Runs what both sides declare and is not known yet, and again what failed.
+    """Run what both sides declare and what is not known yet, and repeat what failed.
 
     KeyboardInterrupt passes, after the running trial has been ended; finished pairings are kept. The subjects, with
     the one behind proxies, are installed.
@@ -263,7 +263,7 @@ def _parameters(pairing: Pairing, method: str, subjects: Mapping[str, Subject]) 
 
 
 def failures(cells: Mapping[Pairing, Cell | None]) -> Iterator[tuple[Pairing, str, MethodResult]]:
-    """Every method that failed."""
+    """Every failed method."""
     for pairing, cell in cells.items():
         for method, result in cell.results.items() if cell else ():
             if result.outcome == "fail":

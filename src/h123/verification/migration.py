@@ -32,10 +32,10 @@ BODY_BYTES = 5_000_000
 MOVE_NS = 1_000_000_000
 ROUND_TRIP_NS = 40_000_000
 RATE_BPS = 10_000_000
-"""The body takes four seconds, so that the client moves in its midst."""
+"""A rate at which the body takes four seconds, so that the client moves in the middle of it."""
 TIMEOUT = "20s"
 FULL = 1000
-"""Bytes of a datagram: less is no part of a body that flows."""
+"""Bytes of a datagram: smaller ones do not belong to a body that is flowing."""
 _WAY = Direction(delay_ns=ROUND_TRIP_NS // 2, rate=Bottleneck(bps=RATE_BPS), queue=Queue(ns=100_000_000))
 
 
@@ -47,12 +47,12 @@ class MoveResult(Strict):
     clock: Clock
     new: New
     survived: bool = False
-    """The download went on, on the same connection, and came whole."""
+    """Whether the download continued on the same connection and arrived completely."""
     answered: float | None = None
     """Seconds from the first packet from the new place that reached the server to the first one that the server sent
-    there. None: it sent none."""
+    there. None if it sent none."""
     flowed: float | None = None
-    """Seconds from the move to when a full packet had come to the client again."""
+    """Seconds from the move until a full packet reached the client again."""
     untold: str = ""
     """Why there is no result."""
 
@@ -81,9 +81,9 @@ def networks() -> dict[New, Network]:
 
 def moves(subject: Subject, pool: Pool, report: Callable[[str], None]) -> list[MoveResult]:
     """Test each kind of move with a server over HTTP/3; other subjects have none. `report` receives a line about every
-    trial that has ended.
+    finished trial.
 
-    The subject and the embedded ones must be installed. Raises UserError where this machine can execute no trial.
+    The subject and the embedded ones must be installed. Raises UserError if this machine can execute no trial.
     """
     if subject.server is None or QUIC not in subject.server.protocols:
         return []
@@ -132,8 +132,8 @@ def _move_result(trial: Trial, clock: Clock, new: New, parameters: Parameters) -
 
 
 def after_move(packets: Packets, at_ns: int, protocol: int = UDP) -> tuple[float | None, float | None]:
-    """For a client whose connections of this protocol moved at a time: `answered` and `flowed` of a MoveResult.
-    Connections that it made since then count too."""
+    """`answered` and `flowed` of a MoveResult, for a client whose connections of this protocol moved at a given time.
+    Connections that it opened since then count too."""
     packets = packets[packets["protocol"] == protocol]
     up = packets[packets["way"] == UP]
     earlier = np.unique(up["source"][up["at_ns"] < at_ns])

@@ -1,4 +1,4 @@
-"""How far a subject's declarations are proved: by a verification here, or by one that the project published."""
+"""How well a subject's declarations are proved: by a verification here, or by one that the project published."""
 
 from dataclasses import dataclass
 
@@ -10,17 +10,17 @@ from h123.verification.record import Record, last_record
 
 @dataclass(frozen=True)
 class ProofSummary:
-    """A record, and who tells it."""
+    """A record, and where it comes from."""
 
     record: Record
     upstream: bool
-    """The project, not this machine."""
+    """Whether it comes from the project, not from this machine."""
     holds: bool
     """Whether it covers the subject's present files."""
 
 
 def best_proof(subject: Subject, upstream: PublicRecord | None) -> ProofSummary | None:
-    """The record to rely on: one for the present files, of this machine if it has one, or else the latest one."""
+    """The most reliable record: one for the present files, from this machine if it has one, or else the latest one."""
     here, now = last_record(subject), fingerprint(subject)
     summaries = [ProofSummary(here, upstream=False, holds=here.fingerprint == now)] if here else []
     summaries += (

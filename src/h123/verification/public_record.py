@@ -1,4 +1,4 @@
-"""Public records: copies of the cache's records for docs/verified, without what concerns one machine alone.
+"""Public records: copies of the cache's records for docs/verified, without what concerns only one machine.
 
 They are compressed: they are many, and alike.
 """
@@ -53,7 +53,7 @@ def public_folder() -> Path:
 
 def has_news(subject: Subject) -> bool:
     """Whether the cache has results for the subject's present files that its public record lacks. If another machine
-    has verified the same files since, there is nothing to add."""
+    has since verified the same files, there is nothing to add."""
     record, public = read_record(subject), public_record(subject)
     if record is None or public is None:
         return record is not None
@@ -101,7 +101,7 @@ def public_records() -> dict[str, PublicRecord]:
 
 
 def public_record(subject: Subject) -> PublicRecord | None:
-    """The public record of one subject. None where there is none."""
+    """The public record of one subject. None if there is none."""
     path = _file(subject)
     return _read(path) if path.is_file() else None
 

@@ -24,7 +24,7 @@ FORMAT: Final = "verified/1"
 
 
 class Record(Strict):
-    """All results of a subject as it was at that time."""
+    """All results of a subject at the time of its verification."""
 
     h123: Literal["verified/1"] = FORMAT
     subject: str
@@ -32,15 +32,15 @@ class Record(Strict):
     fingerprint: str
     """The fingerprint of the subject's files, the only ones that the results cover."""
     time: str
-    """ISO 8601, of the last verification."""
+    """Time of the last verification, ISO 8601."""
     machine: dict[str, object]
     results: list[Result]
     constants: list[Constants] | None = None
-    """None: not measured yet."""
+    """None if not measured yet."""
     profile: list[SituationResult] | None = None
-    """None: not measured yet."""
+    """None if not measured yet."""
     moves: list[MoveResult] | None = None
-    """None: not measured yet. Empty for a subject that is no server over HTTP/3."""
+    """None if not measured yet. Empty for a subject that is not a server over HTTP/3."""
 
     @property
     def passed(self) -> bool:
@@ -48,18 +48,18 @@ class Record(Strict):
         return all(result.verdict != "failed" for result in self.results)
 
     def of_role(self, role: VerifiedRole) -> list[Result]:
-        """The results of one role; none where it was not verified."""
+        """The results of one role; empty if it was not verified."""
         return [result for result in self.results if result.role == role]
 
 
 def read_record(subject: Subject) -> Record | None:
-    """The record of the subject's present files. None where it was not verified since they changed."""
+    """The record of the subject's present files. None if it was not verified since they changed."""
     record = last_record(subject)
     return record if record and record.fingerprint == fingerprint(subject) else None
 
 
 def last_record(subject: Subject) -> Record | None:
-    """The latest record of the subject, perhaps from before its files changed."""
+    """The latest record of the subject, possibly from before its files changed."""
     try:
         return Record.model_validate_json(read_cached(_file(subject)) or b"")
     except ValidationError:
@@ -67,7 +67,7 @@ def last_record(subject: Subject) -> Record | None:
 
 
 def keep_results(subject: Subject, role: VerifiedRole, results: Sequence[Result]) -> Record:
-    """Replace the results of a role by these; those of the subject's other role stay.
+    """Replace the results of a role by these; those of the subject's other role remain.
 
     Of the folders of failures the newest stays, which belongs to these results.
     """
@@ -91,7 +91,7 @@ def keep_results(subject: Subject, role: VerifiedRole, results: Sequence[Result]
 
 
 def keep_constants(subject: Subject, role: VerifiedRole, constants: Sequence[Constants]) -> bool:
-    """Puts the constants of a role in place of its last ones; False where there is no record of the subject's files."""
+    """Replace the constants of a role; False if there is no record of the subject's files."""
     record = read_record(subject)
     if record is None:
         return False
@@ -101,7 +101,7 @@ def keep_constants(subject: Subject, role: VerifiedRole, constants: Sequence[Con
 
 
 def keep_profile(subject: Subject, role: VerifiedRole, profile: Sequence[SituationResult]) -> bool:
-    """Replace its profile in the same way."""
+    """Replace the profile in the same way."""
     record = read_record(subject)
     if record is None:
         return False
@@ -111,7 +111,7 @@ def keep_profile(subject: Subject, role: VerifiedRole, profile: Sequence[Situati
 
 
 def keep_moves(subject: Subject, moves: Sequence[MoveResult]) -> bool:
-    """Replace its reactions to clients that move, in its only role that meets them."""
+    """Replace the reactions to clients that move, in the only role that meets them."""
     record = read_record(subject)
     if record is None:
         return False
@@ -130,7 +130,7 @@ def trials_folder(subject: Subject) -> Path:
 
 
 def failures_folder(subject: Subject, role: VerifiedRole) -> Path:
-    """A new, empty folder for the trials in which something failed. Its name tells when it was made."""
+    """A new, empty folder for the trials in which something failed. Its name is the time at which it was made."""
     folder = trials_folder(subject) / f"{role}-{datetime.now(UTC):%Y%m%dT%H%M%S.%f}"
     folder.mkdir(parents=True)
     return folder

@@ -7,7 +7,7 @@ from h123.documents.campaign_file import VerifiedRole
 
 Verdict = Literal["passed", "failed", "unsupported"]
 DISTURBED = "the machine "
-"""The beginning of details about checks that did not run, because a trial was disturbed."""
+"""The beginning of details about checks that did not run because a trial was disturbed."""
 
 
 class Result(Strict):
@@ -21,9 +21,9 @@ class Result(Strict):
     verdict: Verdict
     """unsupported: the check could not run here, and `detail` says why."""
     detail: str = ""
-    """What was seen; for a failure, what is wrong and where its log is."""
+    """What was observed; for a failure, what is wrong and where its log is."""
 
     @property
     def open(self) -> bool:
-        """Whether another run may decide it, because the machine kept it from running (Trial.disturbed says so)."""
+        """Whether another run may decide it, because the machine prevented it (see Trial.disturbed)."""
         return self.verdict == "unsupported" and self.detail.startswith(DISTURBED)

@@ -1,4 +1,5 @@
-"""Verification of a server: the embedded probe asks it for all that the contract promises and the manifest declares."""
+"""Verification of a server: the built-in probe requests everything that the contract promises and the manifest
+declares."""
 
 import json
 import shutil
@@ -41,12 +42,12 @@ from h123.virtual import NAME, installed_kernel
 STOP_NS = 2_000_000_000
 """The time in which a server must stop, ns."""
 MOST_LINES = 1000
-"""The most lines of a log: a fifth of the requests."""
+"""The most lines of a log: a fifth of the number of requests."""
 REPEATED: frozenset[Purpose] = frozenset(["versions", "large", "huge", "limit", "idleness", "controller"])
 """Cases that depend on times run twice before they count as failed: a busy machine can blur a server's behaviour, but
-seldom so that it looks like another one twice."""
+rarely makes it look like another one twice."""
 MOST_ILL_FORMED = 0.01
-"""Records of a log, for each event about a packet, that readers may have to pass over."""
+"""The most malformed records of a log, as a share of its events about packets, that readers may have to skip."""
 STOPPED = "clean stop"
 
 

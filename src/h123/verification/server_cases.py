@@ -15,21 +15,21 @@ from h123.verification.server_checks import crowd, idleness
 Asked = dict[str, Any]
 """Fields of the plan that the probe reads (subjects/go/probe)."""
 PROBE = "go"
-"""The embedded subject that asks."""
+"""The built-in subject that sends the requests."""
 SIZES = [0, 1, 1000, 100_000, 1_000_000, 10_000_000]
 EDGES = [16_385, 65_535, 65_536, 65_537, 131_072, 1_048_576]
-"""Sizes at which programs begin another record, block or buffer."""
+"""Sizes at which programs begin a new record, block or buffer."""
 OTHER_SIZES = [*EDGES, *random.Random(1).sample(range(2, 1_000_000), 6)]
-"""Further sizes that no program can have been made for. They are the same each time, since the cache keeps such
+"""Further sizes that no program can have been made for. They are always the same, because the cache keeps such
 bodies."""
 LARGE = 100_000_000
-"""More than any limit in megabytes allows, and not yet minutes for the slowest servers."""
+"""More than any limit in megabytes allows, but not yet minutes for the slowest servers."""
 HUGE = 1_100_000_000
 """More than 2^30, so that QUIC's offsets become longer (RFC 9000, section 16). Only fast servers get this case."""
 QUICK_S = 6.0
 """A server that has sent the large body within this time also gets the case with the huge one, s."""
 LOGGED_BYTES = 1_000_000
-"""So many bytes that their packets outnumber those of all handshakes."""
+"""Enough bytes that their packets outnumber those of all handshakes."""
 _LENGTHY: dict[str, Asked] = {
     "wall": {"in_a_row": 5000, "other_sizes": OTHER_SIZES, "rest_ns": 100_000_000},
     "virtual": {"in_a_row": 2000, "rest_ns": 1_000_000_000},
@@ -43,7 +43,7 @@ _LARGE_NS = 240_000_000_000
 """The time for a large body, ns: 3 Mbit/s, which a server in an interpreter exceeds on a busy machine. It is also
 enough for a huge body, because only servers that need a quarter of it get that case."""
 PASSED_BYTES = 1_000_000
-"""The bytes requested of a server at the edge. As many must come from the host behind it."""
+"""Bytes requested from a server at the edge. As many must come from the host behind it."""
 TRIAL_TIMEOUT = "300s"
 
 Purpose = Literal["versions", "contract", "large", "huge", "limit", "idleness", "tls", "edge", "qlog", "controller"]
@@ -59,7 +59,7 @@ class ServerCase:
     plan: Asked
     """The probe's plan, without the server's address."""
     controller: str = ""
-    """The one to be seen at work."""
+    """The controller that must be visible."""
     network: Network = PLAIN
 
     def result(self, check: str, verdict: Verdict, detail: str = "") -> Result:

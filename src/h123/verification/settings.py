@@ -1,4 +1,4 @@
-"""Checks whether a sender obeys the settings of a study, from the link's record of each packet of a body."""
+"""Checks whether a sender obeys the settings of a study, from the link's record of a body's packets."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ from h123.verification.result import Result, Verdict
 from h123.verification.trial import Trial, Trials, calm_clock
 
 ATTEMPTS = 2
-"""The attempts before it counts as failed. A busy machine can blur a flight, but seldom twice."""
+"""The number of attempts before it counts as failed. A busy machine can blur a flight, but rarely twice."""
 FEWER, MORE = 3, 1
 """Packets by which a first flight may differ. What else goes out in that round trip takes a part of the window: the
 end of the handshake, settings, a probe for larger packets. And a sender may send one more than fits."""
@@ -27,32 +27,32 @@ AT_ONCE, SHARE = 0.1, 0.7
 for it; the rest waits for acknowledgements that the receiver delays."""
 
 Seen = tuple[bool, str]
-"""Whether it is as requested, and what was seen."""
+"""Whether it is as requested, and what was observed."""
 
 
 @dataclass(frozen=True)
 class SettingProof:
-    """The value of a setting to request, and how a transfer shows it."""
+    """The value to request for a setting, and how a transfer shows it."""
 
     values: tuple[Value, ...]
     shows: Callable[[Transfer, Value], Seen]
 
 
 def initial_window(of: Transfer, packets: Value) -> Seen:
-    """Full packets of the first flight."""
+    """Count the full packets of the first flight."""
     flight = growth.first_flight(of)
     detail = f"{flight.full} full packets in the first flight, {flight.packets - flight.full} others"
     return -FEWER <= flight.full - int(packets) <= MORE, detail
 
 
 def pacing(of: Transfer, _: Value) -> Seen:
-    """Off: a flight of slow start is sent as soon as its acknowledgements have come."""
+    """Off: a flight of slow start is sent as soon as its acknowledgements arrive."""
     share = growth.at_once(of, AT_ONCE)
     return share >= SHARE, f"{share:.0%} of a flight in {AT_ONCE:.0%} of a round trip"
 
 
 def max_datagram(of: Transfer, size: Value) -> Seen:
-    """Most packets are as large as they may be from the first flight on, and none is larger."""
+    """From the first flight on, most packets have the largest allowed size, and none is larger."""
     datagrams = growth.datagrams(of)
     return (datagrams.first, datagrams.common, datagrams.largest) == (size, size, size), (
         f"{datagrams.first} bytes in the first flight, {datagrams.common} in most packets, {datagrams.largest} at most"
@@ -69,8 +69,8 @@ PROOFS: dict[Name, SettingProof] = {
 
 
 def verify_settings(subject: Subject, role: VerifiedRole, trials: Trials, failures: Path) -> Iterator[Result]:
-    """Verify each setting that the subject takes in that role. The last attempt's folder stays in `failures` if it
-    failed."""
+    """Verify each setting that the subject accepts in that role. If it failed, the last attempt's folder is in
+    `failures`."""
     for name, roles in settable(subject).items():
         for value in PROOFS[name].values if role in roles else ():
             body = _body(subject, role, name, value)

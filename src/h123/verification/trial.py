@@ -1,4 +1,4 @@
-"""One trial of a verification, in a lab of its own. It is repeated where the machine was too busy for its link."""
+"""One trial of a verification, in a separate lab. It is repeated if the machine was too busy for its link."""
 
 import shutil
 import time
@@ -28,28 +28,28 @@ _LATE_NS = 1_000_000
 
 
 def calm_clock(subject: Subject) -> Clock:
-    """The virtual one, under which nothing disturbs a trial, where the subject runs under it and it is there."""
+    """The virtual clock, under which nothing disturbs a trial, if the subject runs under it and it is installed."""
     return "virtual" if "virtual" in subject.features.clocks and installed_kernel() is not None else "wall"
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A trial that has ended. Its files are in its folder."""
+    """A finished trial. Its files are in its folder."""
 
     folder: Path
     report: Report
     faults: list[Reason]
-    """Why it is not valid, its samples included. Empty: it is valid."""
+    """Why it is not valid, samples included. Empty if it is valid."""
     window: Window
 
     @property
     def reasons(self) -> list[Reason]:
-        """Why the lab calls it invalid. Empty: it is valid."""
+        """Why the lab calls it invalid. Empty if it is valid."""
         return self.report.reasons
 
     @property
     def disturbed(self) -> str:
-        """How the machine kept the trial from saying anything about the subject. Empty: it did not."""
+        """How the machine prevented the trial from saying anything about the subject. Empty if it did not."""
         if is_machines_fault(self.report):
             return f"{DISTURBED}stalled: {'; '.join(reason['detail'] for reason in self.reasons)}"
         latest = max((way.lateness_ns.p99 for link in self.report.links for way in link.ways()), default=0)
@@ -81,7 +81,8 @@ class Trials:
         network: Network,
         change: Callable[[Path], None] = lambda _: None,
     ) -> Trial:
-        """One trial in this folder, emptied before. `change` may edit trial.json and workload.json before it runs."""
+        """Run one trial in this folder, which is emptied first. `change` may edit trial.json and workload.json before
+        it runs."""
         for _ in range(_MOST_ATTEMPTS):
             shutil.rmtree(folder, ignore_errors=True)
             prepared = self.prepare(folder, parameters, network, change)
@@ -98,7 +99,7 @@ class Trials:
         self, prepared: Sequence[PreparedTrial], is_wanted: Callable[[PreparedTrial], bool] = lambda _: True
     ) -> Iterator[Trial]:
         """Yield prepared trials as they end. If all are under the virtual clock, as many run at once as there are
-        processors, because nothing disturbs them. Trials for which `is_wanted` has become false do not run."""
+        processors, because nothing disturbs them. Trials whose `is_wanted` has become false do not run."""
         undisturbed = all(trial.parameters.clock == "virtual" for trial in prepared)
         for trial, attempt in self._trials.run(prepared, self._trials.machine.cpus if undisturbed else 1, is_wanted):
             yield _ended_trial(trial.folder, attempt, _ANY_TIME)
@@ -106,7 +107,7 @@ class Trials:
     def prepare(
         self, folder: Path, parameters: Parameters, network: Network, change: Callable[[Path], None]
     ) -> PreparedTrial:
-        """Writes a trial's files into a new folder, whose name is the trial's."""
+        """Write a trial's files into a new folder with the trial's name."""
         folder.mkdir(parents=True)
         planned = PlannedTrial(folder.name, 1, 1, {}, False, parameters, SEED)
         certificate = trial_certificate(self.certificate.folder, parameters)

@@ -121,13 +121,13 @@ def _read_kernel(folder: Path) -> Kernel | None:
 
 
 def recipe() -> str:
-    """SHA-256 of all that decides, the source apart, what comes out of a build."""
+    """SHA-256 of everything that determines the result of a build, except the source."""
     ingredients: list[Any] = [_fragment().read_text(encoding="utf-8"), _UNUSED, _CONFIGURE, _COMPILE, _ENVIRONMENT]
     return hashlib.sha256(json.dumps(ingredients).encode()).hexdigest()
 
 
 def install_kernel(steps: Steps) -> Kernel:
-    """Builds the kernel unless the cache has it. Raises UserError with the end of the build's output."""
+    """Build the kernel unless the cache has it. Raises UserError with the end of the build's output."""
     with alone(_folder(), steps.begin):
         kernel = installed_kernel()
         if kernel is None:
@@ -139,7 +139,7 @@ def install_kernel(steps: Steps) -> Kernel:
 
 
 def remove_kernel(report: Callable[[str], None]) -> bool:
-    """Takes the kernel out of the cache, with its build's log. False if nothing of it was there."""
+    """Remove the kernel and its build log from the cache. False if neither was there."""
     with alone(_folder(), report):
         return remove_installation(_folder())
 

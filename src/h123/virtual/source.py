@@ -1,4 +1,4 @@
-"""Debian's kernel source, through the machine's own apt: its mirror, proxies and keys, but with a separate state, so
+"""Debian's kernel source, obtained with the machine's own apt: its mirror, proxies and keys, but separate state, so
 that the machine's package sources do not change."""
 
 import subprocess
@@ -13,7 +13,7 @@ TESTED_RELEASE = (7, 2)
 """The release that the kernel's configuration was written for."""
 OLDEST = (6, 1)
 OLDEST_FAST = (6, 16)
-"""From this release on the user-mode kernel runs programs under seccomp, which is faster than ptrace, and lets time
+"""From this release on, the user-mode kernel runs programs under seccomp, which is faster than ptrace, and lets time
 pass for programs that spin."""
 PACKAGE = "linux-source-"
 _KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
@@ -26,7 +26,7 @@ class KernelSource:
     package: str
     """`linux-source-7.2`"""
     version: str
-    """Debian's: `7.2.13-1`"""
+    """Debian's version: `7.2.13-1`."""
 
     @property
     def release(self) -> tuple[int, ...]:
@@ -35,7 +35,7 @@ class KernelSource:
 
 
 def choose(sources: list[KernelSource]) -> KernelSource:
-    """The release that was tried if it is there, else the newest. Raises UserError if all are too old."""
+    """The tested release if it is available, else the newest. Raises UserError if all are too old."""
     usable = [source for source in sources if source.release >= OLDEST]
     if not usable:
         raise UserError(
@@ -87,7 +87,7 @@ class Archive:
         return [program, *(f"-o{option}" for option in self._options), *arguments]
 
     def sources(self) -> list[KernelSource]:
-        """Its kernel sources, each release in its newest version. Call `update` first, which fetches the lists."""
+        """Its kernel sources, with the newest version of each release. Call `update` first, which fetches the lists."""
         names = _apt(*self.command("apt-cache", "pkgnames", PACKAGE)).stdout.split()
         releases = [name for name in names if name.removeprefix(PACKAGE).replace(".", "").isdigit()]
         if not releases:
@@ -96,7 +96,7 @@ class Archive:
 
 
 def parse_madison(text: str) -> list[KernelSource]:
-    """`package | version | origin` a line, of each package the newest version first."""
+    """Lines `package | version | origin`; for each package the newest version comes first."""
     newest: dict[str, KernelSource] = {}
     for line in text.splitlines():
         package, version, _ = (field.strip() for field in line.split("|"))

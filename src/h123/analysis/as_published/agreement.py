@@ -20,7 +20,7 @@ FINDINGS = (FASTER, SLOWER)
 def sound_comparison(
     published: PublishedPair, sound: JudgedComparison | None, margin: float, alpha: float
 ) -> SoundComparison:
-    """`sound`, `agrees` and `reason` of one comparison; null where the study does not ask the sound analysis."""
+    """`sound`, `agrees` and `reason` of one comparison; null if the study does not ask the sound analysis."""
     if sound is None or sound["ratio"] is None:
         return {"sound": None, "agrees": None, "reason": None}
     row = _as_metric(sound, sound["ratio"], inverted=PRINTED[published["metric"]].better == "higher")

@@ -1,4 +1,4 @@
-"""Bounds by the link for one request: alone on it, and with an equal share next to the other users."""
+"""What the link allows one request at best: if it has the link to itself, and if all users share the link equally."""
 
 from collections.abc import Collection, Mapping
 
@@ -11,7 +11,7 @@ from h123.study.networks.network import Direction
 def bounds(
     metric: str, *, size: int | None, users: int | None, rate: float | None, round_trip: float | None
 ) -> LinkBounds | None:
-    """`alone` and `share` in the metric's unit: the least time or the most throughput. None where there is no limit.
+    """`alone` and `share` in the metric's unit: the least time or the most throughput. None if there is no limit.
 
     A body of `size` bytes takes size * 8 / rate seconds on a link of `rate` bit/s that it has to itself, and `users`
     times as long where all of them always share it equally; no first byte comes before one `round_trip` (seconds).
@@ -30,7 +30,7 @@ def bounds(
 def bounds_of_cell(
     metric: str, parameters: Parameters, networks: Mapping[str, Network], unknown: Collection[str] = ()
 ) -> LinkBounds | None:
-    """The bounds of a campaign's own cell, of the link between client and server as its profile has it.
+    """The bounds of one cell of the campaign, from the profile of the link between client and server.
 
     Rates that a trace gives have none; of a rate that changes, the highest counts, and of such delays the least.
     """

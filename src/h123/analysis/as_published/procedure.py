@@ -90,7 +90,7 @@ def decide(test: MannWhitney, difference: float, lower_is_better: bool) -> str:
 
 
 def kruskal_wallis(groups: Sequence[Floats]) -> tuple[float, float] | None:
-    """H with correction for ties and its p by chi-squared (Kruskal and Wallis 1952); none where nothing varies."""
+    """H with correction for ties and its p by chi-squared (Kruskal and Wallis 1952); none if nothing varies."""
     if len(groups) < 2 or min(map(len, groups)) == 0:
         return None
     if min(float(g.min()) for g in groups) == max(float(g.max()) for g in groups):

@@ -40,7 +40,7 @@ def centre(trials: Iterable[Replication], statistic: Statistic) -> Centre:
 
 
 def change(a: Iterable[Replication], b: Iterable[Replication], statistic: Statistic) -> Centre | None:
-    """a / b - 1, paired by block; None where no block has both."""
+    """a / b - 1, paired by block; None if no block has both."""
     first, second = _by_block(a, statistic), _by_block(b, statistic)
     blocks = sorted(first.keys() & second.keys())
     if not blocks:

@@ -35,7 +35,7 @@ class PooledSide(TypedDict):
     correlation: float | None
     """Share of the variance of log values that is between runs."""
     independent: float | None
-    """The number of independent requests that would tell as much."""
+    """The number of independent requests that would give as much information."""
 
 
 class SoundRow(TypedDict):
@@ -50,16 +50,16 @@ class SoundRow(TypedDict):
     low: float | None
     high: float | None
     confidence: NotRequired[float | None]
-    """Absent from what earlier versions wrote."""
+    """Absent in files of earlier versions."""
 
 
 class SoundComparison(TypedDict):
     sound: SoundRow | None
-    """h123's own comparison on the same metric; null where there is none."""
+    """h123's own comparison on the same metric; null if there is none."""
     agrees: bool | None
     """Whether both find the same difference, or both find none."""
     reason: str | None
-    """Why they do not."""
+    """Why they disagree."""
 
 
 class Tests(TypedDict):
@@ -171,7 +171,7 @@ class Used(Range):
     """The bounds of a link over the levels that a cell leaves open, and the share that the printed figure uses."""
 
     used: float
-    """How many times the loosest of these the figure needs. Above 1 it cannot be."""
+    """How many times the loosest of these bounds the figure needs. Above 1 the figure is impossible."""
 
 
 class PrintedLink(TypedDict):
@@ -198,7 +198,7 @@ class PrintedRow(TypedDict):
     ratio: Ratio | None
     """Ours / printed; null for ranges, changes and effects, and where `ours` has not exactly one element."""
     link: PrintedLink | None
-    """What the paper's link allows over the levels that the cell leaves open; null where nothing limits it."""
+    """What the paper's link allows over the levels that the cell leaves open; null if nothing limits it."""
 
 
 def _has_logarithm(row: PrintedRow) -> PrintedRow:

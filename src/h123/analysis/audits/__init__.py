@@ -38,14 +38,14 @@ __all__ = [
 
 
 class Failed(NamedTuple):
-    """An audit that failed, and of which trial."""
+    """A failed audit, and the trial that it failed for."""
 
     audit: str
     trial: Treated
 
 
 class TrialAudits(NamedTuple):
-    """The `audits` and the `audit_summary` of verdicts.json as far as they are about trials, and what failed."""
+    """The `audits` and the `audit_summary` of verdicts.json for single trials, and the failures among them."""
 
     rows: list[AuditRow]
     summary: list[AuditCount]
@@ -77,7 +77,7 @@ def trial_audits(case: Case) -> TrialAudits:
 
 @once
 def order_audits(case: Case) -> list[CampaignAudit]:
-    """The audits of when its trials ran."""
+    """The audits of when a campaign's trials ran."""
     return of_order(case.attempts, case.plan)
 
 
@@ -89,7 +89,7 @@ def audit_campaign(
     plan: Plan,
     rule: Rule,
 ) -> tuple[list[AuditRow], list[AuditCount]]:
-    """The same of the campaign as a whole. Its findings have no trial (null).
+    """The audits of the campaign as a whole. Their findings have no trial (null).
 
     `more`: audits of the campaign that were made before it was judged.
     """
@@ -112,7 +112,7 @@ def _row(name: str, trial: str | None, finding: Finding) -> AuditRow:
 
 
 def _summary(name: str, meaning: str, failure: str, findings: Sequence[Finding], of: int | None = None) -> AuditCount:
-    """Summarise an audit. `failure` is included only where a finding failed. `of`: the number of trials."""
+    """Summarise an audit. `failure` is included only if a finding failed. `of`: the number of trials."""
     failed = sum(not finding.passed for finding in findings)
     return {
         "audit": name,

@@ -8,13 +8,13 @@ from h123.measures import Attempt
 
 INSTANT_SHARE = 0.01
 REPEATED_SHARE = 0.01
-"""Requests that begin and end together do happen."""
+"""Some requests do happen to begin and end together."""
 SHORTEST_STILL_NS = 2_000_000_000
 """Longer than the retransmission of a lost packet takes, even if it is lost twice, ns."""
 STILL = 10
-"""Times the usual: so far is a stall from how the loop goes otherwise."""
+"""A stall lasts more than this many times as long as usual."""
 STILL_SHARE = 0.01
-"""The share of the run that a 99th percentile would show."""
+"""The share of the run that a 99th percentile would reveal."""
 CHANCE = 1e-6
 """The probability of such a long gap in requests that start at random."""
 RUN_TOLERANCE = 1.02

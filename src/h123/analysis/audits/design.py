@@ -60,7 +60,7 @@ def of_campaign(
 
 
 def draws_mixed(attempts: Iterable[Attempt]) -> list[Finding]:
-    """Versions of draws among the emulated links: one. None to find without such links."""
+    """The number of versions of draws among the emulated links: one. Nothing to check without such links."""
     links = [link for attempt in attempts if not attempt.imported for link in attempt.report.links]
     versions = sorted({link.draws or _FIRST_DRAWS for link in links if link.directions})
     versions_line = f"version {' and '.join(map(str, versions))} of the draws"

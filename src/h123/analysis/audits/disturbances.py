@@ -35,10 +35,10 @@ def disturbed_unlike(attempts: Sequence[Attempt], plan: Plan) -> list[Finding]:
 def unlike_between(
     attempts: Sequence[Attempt], study: Study, cell: Mapping[str, str], a: str, b: str
 ) -> Finding | None:
-    """Whether the disturbed shares of two levels differ by half the margin at most, in the mean over the blocks, or by
-    chance.
+    """Whether the shares of disturbed trials of two levels differ, in the mean over the blocks, by at most half the
+    margin or by no more than chance.
 
-    None where no trial of the cell is disturbed, or too few blocks have both. A cell may leave factors open.
+    None if no trial of the cell is disturbed, or too few blocks have both. A cell may leave factors open.
     """
     compared, limit = study.compare.factor, study.compare.margin / 2
     here = [candidate for candidate in attempts if cell.items() <= candidate.cell.items()]

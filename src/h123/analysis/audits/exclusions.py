@@ -1,4 +1,4 @@
-"""Exclusions: why a comparison is not judged, whatever its figures: its data cannot be relied on."""
+"""Exclusions: why a comparison is not judged, whatever its figures, because its data is not reliable."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ from h123.measures import Attempt
 from h123.study import METRICS, Network, Plan, timeless
 
 MOSTLY = 0.5
-"""Share of its values above which a comparison may be of the machine and not of the levels."""
+"""Above this share of its values, a comparison may show the machine instead of the levels."""
 MACHINE, FAILURES, AUDITS, TIMELESS, ANSWERS = "machine", "failures", "audits", "timeless", "answers"
 ATTEMPTS, UNMEASURED, UNLIKE = "attempts", "unmeasured", "disturbed"
 READINGS_S, READINGS_S_PER_BYTE = 1e-4, 5e-9
@@ -76,7 +76,7 @@ class Exclusions:
             self._audits[audit.trial].append(audit.audit)
 
     def against(self, comparison: PairedComparison) -> Exclusion | None:
-        """The weightiest; None where there is none."""
+        """The most important reason, or None."""
         return (
             self._answered(comparison)
             or self._failed_often(comparison)
@@ -89,7 +89,7 @@ class Exclusions:
         )
 
     def qualified(self, c: PairedComparison) -> list[str]:
-        """The audits of load, chance and order that it failed. The verdict remains, and names them."""
+        """The audits of load, chance and order that the comparison failed. The verdict remains, but mentions them."""
         of_trials = {audit for audits in self._failed(c).values() for audit in audits if not SPOILS[audit]}
         return sorted(of_trials | {audit.name for audit in self._campaign if audit.qualifies(c)})
 

@@ -34,7 +34,7 @@ class AuditCount(TypedDict):
     """All trials; null for an audit of the campaign."""
     failed: int
     meaning: str
-    """What is so where the audit passes."""
+    """What is true if the audit passes."""
     failure: str | None
     """What happened, what it means, what to do. Null unless one failed."""
 
@@ -44,7 +44,7 @@ COLD = frozenset(
     name for name, metric in METRICS.items() if isinstance(metric.of, RequestTime) and metric.of.phase == "cold"
 )
 UNENCRYPTED = "none"
-"""Replaces the version of TLS where there is none."""
+"""Stands for the TLS version of connections without TLS."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ Found = list[tuple[Attempt, Finding]]
 
 @dataclass(frozen=True)
 class Audit:
-    """A plausibility check of one trial. `check` answers None where it does not apply."""
+    """A plausibility check of one trial. `check` answers None if it does not apply."""
 
     name: str
     meaning: str
@@ -72,11 +72,11 @@ class Audit:
     and what to do."""
     check: Callable[[Attempt], Finding | None]
     spoils: frozenset[str] = frozenset()
-    """Metrics whose values cannot be relied on where it failed, so that no verdict may rest on them. None: the audit
-    tells of load or chance, which qualifies a verdict and does not forbid it."""
+    """Metrics whose values are unreliable if the audit fails, so that no verdict may rest on them. None: the audit is
+    about load or chance, which qualifies a verdict but does not forbid it."""
     remedy: str = ""
-    """What to do, where a clause can say it. The sentence of each comparison that is not judged for this reason
-    includes it."""
+    """What to do, if a clause can say it. It appears in the sentence of each comparison that is not judged for this
+    reason."""
 
     def findings(self, attempts: Sequence[Attempt], _: Plan) -> Found:
         """Its findings about the attempts that it applies to."""
@@ -85,7 +85,7 @@ class Audit:
 
 @dataclass(frozen=True)
 class PeerAudit:
-    """A plausibility check of each trial by what the others are; the rest is as in `Audit`."""
+    """A plausibility check of each trial against the others; otherwise as `Audit`."""
 
     name: str
     meaning: str

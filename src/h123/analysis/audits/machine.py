@@ -126,7 +126,7 @@ _HARMLESS = {"link-check-repeated", "files-discarded"}
 
 
 def lab_warned(attempt: Attempt) -> Finding | None:
-    """The lab had nothing to remark on that could matter to what was measured."""
+    """The lab reported nothing that could affect the measurement."""
     if attempt.imported:
         return None
     warnings = [warning for warning in attempt.report.warnings if warning["code"] not in _HARMLESS]

@@ -21,11 +21,10 @@ from h123.study import Plan, split_pair
 ORDER_UNRECORDED, ORDER_CONFOUNDED, PAIRS_APART = "order-unrecorded", "order-confounded", "pairs-apart"
 
 START_SLACK_NS = 500_000_000
-"""Trials that start together (lanes) note their own beginning, each when it gets a processor, which a busy machine puts
-off."""
+"""Trials that start together (lanes) record their start when they get a processor, which a busy machine delays."""
 
 ORDER_LEVEL = 0.01
-"""Share of random orders that fail, where there are orders enough for it."""
+"""Share of random orders that fail, if there are enough orders."""
 FEW_ORDERS_LEVEL = 1 / 8
 """With few orders, the most one-sided order fails if its probability is at most this: two treatments in four blocks."""
 
@@ -33,10 +32,10 @@ SAME_TIME_S = 600.0
 """Trials within this many seconds ran at the same time in any study. Within minutes a machine warms up, and hourly jobs
 start."""
 OWN_TIME = 2.0
-"""Times what its trials took themselves: a block is over by then, unless something else came between them."""
+"""A block should be over within this many times its trials' own time, unless something else came between them."""
 APART_SHARE = 0.1
-"""The tolerated share of a comparison's blocks. So few cannot turn a median of pairs, and repeats of disturbed trials
-come late."""
+"""The tolerated share of a comparison's blocks. So few cannot change a median of pairs, and repeats of disturbed trials
+run late."""
 _NAMED = 2
 
 Place = tuple[tuple[str, str], ...]
@@ -164,7 +163,7 @@ class _Pairs:
 
 
 def pairs_of(a: Iterable[Attempt], b: Iterable[Attempt]) -> dict[int, tuple[Attempt, Attempt]]:
-    """The two sides' trials by block; not where imported samples have several runs of one."""
+    """The trials of both sides by block, except where imported samples have several runs of a side in one block."""
     first, second = _by_block(a), _by_block(b)
     return {
         block: (first[block][0], second[block][0])

@@ -1,4 +1,4 @@
-"""The link as configured: what no measurement over it can beat."""
+"""The configured link: limits that no measurement over it can beat."""
 
 from typing import Protocol
 

@@ -15,7 +15,8 @@ from h123.measures import Attempt
 from h123.study import Plan, split_pair
 
 THOUSANDFOLD = 500
-"""Times as long: a unit taken for the next, be the truth half of that. Levels that meet in a cell do not differ so."""
+"""A ratio that suggests a wrong unit, such as ms for s, with a factor of two to spare. Compared levels never differ by
+so much."""
 
 OWN_SHARE = 0.5
 """The share of the margin by which the client's own delay may move a ratio."""
@@ -59,7 +60,7 @@ def _conditions(attempt: Attempt, plan: Plan) -> Hashable:
 
 
 def _needed_ns(attempt: Attempt) -> float | None:
-    """A round trip, and the bodies of all users over the link; None where it is not known."""
+    """A round trip, and the bodies of all users over the link; None if it is not known."""
     work, floor = attempt.workload, round_trip_floor_ns(attempt.link)
     size = work.body_bytes()
     if not floor or size is None:
@@ -69,7 +70,7 @@ def _needed_ns(attempt: Attempt) -> float | None:
 
 
 def trials_repeated(attempts: Sequence[Attempt], _: Plan) -> Found:
-    """Trials whose requests took the very same times as another trial's: none. Under the virtual clock they may."""
+    """The requests of no trial took exactly the same times as those of another. Under the virtual clock they may."""
     telling = [attempt for attempt in attempts if attempt.timeline.sums and not attempt.virtual]
     same: dict[Hashable, list[Attempt]] = defaultdict(list)
     for attempt in telling:
@@ -82,8 +83,8 @@ def trials_repeated(attempts: Sequence[Attempt], _: Plan) -> Found:
 
 
 def arms_apart(attempts: Sequence[Attempt], plan: Plan) -> Found:
-    """Imported, without blocks that pair trials: of two compared levels with two trials and more in a cell, not all of
-    one began before the other's. Of pairs the order is tested exactly (`order-confounded`)."""
+    """Imported samples whose blocks pair no trials: if two compared levels have at least two trials each in a cell,
+    neither level ran entirely before the other. For pairs, `order-confounded` tests the order exactly."""
     return _of_pairs(attempts, plan, _apart)
 
 
@@ -105,8 +106,8 @@ def _began_ns(attempt: Attempt) -> int | None:
 
 
 def tls_unlike(attempts: Sequence[Attempt], plan: Plan) -> Found:
-    """TLS of two compared levels in a cell, and whether sessions were resumed: the same, where both are known and the
-    study does not ask for different ones."""
+    """Two compared levels in a cell have the same TLS version and both or neither resume sessions, where this is known
+    and the study does not ask for a difference."""
     return _of_pairs(attempts, plan, _unlike)
 
 
@@ -153,7 +154,7 @@ def _tls_names(attempts: Iterable[Attempt], *, apart: bool) -> set[str]:
 
 
 def _tls_name(kind: Tls, *, resumed: bool) -> str:
-    """Empty where nothing is known."""
+    """Empty if nothing is known."""
     version = kind.version
     words = ["no TLS" if version == UNENCRYPTED else f"TLS {version}"] if version else []
     return ", ".join([*words, "resumed"] if resumed else words)

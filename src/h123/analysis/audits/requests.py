@@ -115,7 +115,7 @@ def _opened_fast(attempt: Attempt) -> int:
 
 
 def tls_impossible(attempt: Attempt) -> Finding | None:
-    """HTTP/3 has no TLS but 1.3, which is QUIC's (RFC 9001, section 4.2)."""
+    """HTTP/3 always uses TLS 1.3, as QUIC requires (RFC 9001, section 4.2)."""
     versions = attempt.tls_versions
     if attempt.parameters["protocol"] != "h3" or not versions:
         return None
@@ -123,8 +123,8 @@ def tls_impossible(attempt: Attempt) -> Finding | None:
 
 
 def loaded_early(attempt: Attempt) -> Finding | None:
-    """No page received DOMContentLoaded, or load, before its whole document had come, to the millisecond that some
-    browsers round to."""
+    """No page received DOMContentLoaded or load before its whole document had arrived, within the millisecond to which
+    some browsers round."""
     events = [
         (event.visit.document_ns, at)
         for event in events_of(attempt.summary.visits, attempt.facts)
@@ -139,8 +139,8 @@ def loaded_early(attempt: Attempt) -> Finding | None:
 
 
 def request_as_trial(attempt: Attempt) -> Finding | None:
-    """Imported: more than one request, unless the schema says that a run has no more. What we measure ourselves has its
-    own server and client, whatever its length."""
+    """Imported: a trial has more than one request, unless the schema says that runs have only one. h123's own trials
+    each have their own server and client, whatever their length."""
     if not attempt.imported or attempt.parameters["users"] == attempt.parameters["requests"] == 1:
         return None
     return at_least(attempt.summary.rows, 2, f"{attempt.summary.rows} requests")

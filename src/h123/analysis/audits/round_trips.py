@@ -30,11 +30,11 @@ def cold_below_round_trips(attempt: Attempt) -> Finding | None:
 
 
 def round_trips_odd(attempt: Attempt) -> Finding | None:
-    """Connections whose packets made as many round trips before the first answer as the protocol says, the request's
-    own included: all, but for those with more whose packets were lost, that met a Retry or QUIC's limit of three times,
-    or whose early data was refused. Round trips after the request's own are the server's: it waited, or could not send
-    enough at once. More are looked at under the virtual clock alone: by the wall others go on while a server is at
-    work. Nothing to check where bodies go up, which an answer follows."""
+    """Every connection made as many round trips before its first answer as its protocol needs, including the request's
+    own. Exempt are connections with more that lost packets, met a Retry or QUIC's limit of three times, or whose early
+    data was refused. Round trips after the request's own are the server's: it waited, or could not send enough at once.
+    Additional ones are checked only under the virtual clock, because under the wall clock other round trips happen
+    while a server works. Nothing to check if bodies go up, because the answer follows them."""
     handshake, extra = _handshake(attempt), beyond(attempt)
     if handshake is None or not extra:
         return None
@@ -48,7 +48,7 @@ def round_trips_odd(attempt: Attempt) -> Finding | None:
 
 def beyond(attempt: Attempt) -> list[tuple[int, str]]:
     """For each connection, the round trips beyond the protocol's before its first answer, and why, as far as known.
-    Empty where bodies go up, because the answer follows them."""
+    Empty if bodies go up, because the answer follows them."""
     handshake, uploads = _handshake(attempt), attempt.workload.exchanges()[0].moved("up") > 0
     if handshake is None or uploads:
         return []
@@ -78,7 +78,7 @@ def _reason(opening: Opening, expected: int, *, refused: bool) -> str:
 
 
 def request_below_round_trip(attempt: Attempt) -> Finding | None:
-    """Shortest request, cold or not, >= shortest round trip of the link, less 2 %: so it is even with 0-RTT."""
+    """Shortest request, cold or not, >= shortest round trip of the link, less 2 %. This holds even with 0-RTT."""
     return _round_trips_finding(attempt, 0 if attempt.summary.instant else attempt.summary.shortest_ns, 1, "request")
 
 

@@ -13,7 +13,7 @@ from h123.study.claims import checks
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """One check: whether the printed figure can be, and the arithmetic in words."""
+    """One check: whether the printed figure is possible, and the arithmetic in words."""
 
     passed: bool
     text: str

@@ -11,7 +11,7 @@ fewer than 6 blocks, and every claim that rests on trials which an audit calls i
 
 Two claims that rest on the same observation (of the same levels in the same cells, by one metric, or by latency and by
 goodput in a closed loop) count once: the later one takes the earlier one's place, and has no smaller p. Where one is
-about a margin and the other about a direction, it has its own p there: both are untrue together only where the
+about a margin and the other about a direction, it has its own p there: both are untrue together only if the
 difference is the margin or more, to the side that the direction denies, and whatever confirms either of them there
 lets a one-sided test at the margin reject, so that one of the two is confirmed no more often than that.
 """

@@ -37,31 +37,32 @@ class ClaimEstimate:
     """One ratio (or ratio of ratios) of a claim."""
 
     cell: Cell | None
-    """None: the estimate is about all of the claim's cells."""
+    """None: the estimate is for all of the claim's cells."""
     blocks: int
     estimate: IntervalEstimate | None
-    """The estimate of the logarithm. None without a block."""
+    """The estimate of the logarithm. None if there is no block."""
     p: float | None
-    """Two-sided, of no difference; with a margin, of a difference beyond it (an equivalence: both one-sided tests)."""
+    """Two-sided p against no difference; with a margin, against a difference beyond it (for an equivalence: both
+    one-sided tests)."""
 
 
 @dataclass(frozen=True)
 class ClaimMeasurement:
-    """A claim's figures, and in words what they lack for any verdict."""
+    """A claim's figures, and in words what they lack for a verdict."""
 
     figures: Sequence[ClaimEstimate]
     lack: str | None
     planned: bool = True
-    """Whether the plan measures all of it. Then it counts among the claims that are corrected together."""
+    """Whether the plan measures the whole claim. If so, it counts among the claims that are corrected together."""
 
     @property
     def blocks(self) -> int:
-        """The blocks of the figure with the fewest."""
+        """The number of blocks of the figure with the fewest."""
         return min((figure.blocks for figure in self.figures), default=0)
 
     @property
     def p(self) -> float | None:
-        """The claim's own: an equivalence is rejected by its worst cell (intersection-union, Berger 1982)."""
+        """The claim's own p: for an equivalence, that of its worst cell (intersection-union, Berger 1982)."""
         p_values = [figure.p for figure in self.figures if figure.p is not None]
         return None if self.lack else max(p_values, default=None)
 

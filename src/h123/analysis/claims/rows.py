@@ -1,4 +1,4 @@
-"""Claims as verdicts.json has them: what each says, and what became of it."""
+"""Claims as verdicts.json has them: what each one says, and its verdict."""
 
 from collections.abc import Mapping, Sequence
 from typing import NotRequired
@@ -48,7 +48,7 @@ class ClaimAnswered(TypedDict):
 
 
 class ClaimRow(TypedDict):
-    """A claim of a published work: both, and what arithmetic says."""
+    """A claim of a published work: the question, the answer and what arithmetic says."""
 
     id: str
     quotation: str | None
@@ -72,14 +72,14 @@ class ClaimRow(TypedDict):
     verdict: str
     reason: str | None
     requests: Sequence[int]
-    """Of each user."""
+    """Requests of each user."""
     blocks: int | None
-    """Of the figure with the fewest."""
+    """The number of blocks of the figure with the fewest."""
     p: float | None
     """Null below 6 blocks."""
     p_adjusted: float | None
     figures: Sequence[ClaimFigure]
-    """One, with `cell` null; with a margin one a cell; none where there is nothing to measure."""
+    """One, with `cell` null; with a margin one a cell; none if there is nothing to measure."""
 
 
 class LedgerDecided(TypedDict):
@@ -89,6 +89,6 @@ class LedgerDecided(TypedDict):
     where: str
     study: str | None
     scale: float | None
-    """Of the campaign."""
+    """The scale of the campaign."""
     family_size: int
     claims: Sequence[ClaimRow]

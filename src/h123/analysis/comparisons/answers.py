@@ -1,4 +1,4 @@
-"""Answers of other sizes: what answers with less does less work, so its times do not say that it is faster.
+"""Answers of different sizes: a smaller answer is less work, so its shorter time does not show that it is faster.
 
 Only requests whose study states no size are looked at. Where it states one, another size is a failed request. Who
 always sends one size must be compared with who sends the same; sizes that vary are unlike where every trial of one
@@ -49,7 +49,7 @@ class Sent:
     """The mean of each trial, over all of its requests."""
 
     def unlike(self, other: "Sent") -> bool:
-        """Whether the two did different work."""
+        """Whether the two sides did different work."""
         if self.least == self.most and other.least == other.most:
             return self.least != other.least
         if (self.least == 0) != (other.least == 0):
@@ -60,7 +60,7 @@ class Sent:
 
 
 class Unlike(NamedTuple):
-    """Two sides that were answered differently, by the request that differs most."""
+    """Two sides whose answers differ, with the request that differs most."""
 
     requests: int
     """The number of requests that differ."""
@@ -69,7 +69,7 @@ class Unlike(NamedTuple):
 
 
 def most_unlike(first: Mapping[int, Sent], second: Mapping[int, Sent]) -> Unlike | None:
-    """The largest difference. None where all answers are alike."""
+    """The request whose answers differ most. None if all are alike."""
     differences = [
         (first[number], second[number])
         for number in first.keys() & second.keys()
@@ -100,8 +100,8 @@ class Answers:
         ]
 
     def between(self, cell: Cell, a: str, b: str) -> AnswersRow | None:
-        """The request of which the answers differ most; None where they are alike, or where the levels are to ask for
-        different things. A cell may leave factors open."""
+        """The request whose answers differ most; None if they are alike, or if the levels are meant to make different
+        requests. A cell may leave factors open."""
         if a == b or not self._same_requests(cell, a, b):
             return None
         difference = most_unlike(*(self.of({**cell, self._factor: level}) for level in (a, b)))
@@ -159,7 +159,7 @@ def difference_words(difference: Unlike, a: str, b: str) -> str:
 
 
 def answers_words(row: AnswersRow) -> str:
-    """The same of a row of verdicts.json."""
+    """The same for a row of verdicts.json."""
     more = f" (one of {row['requests']} requests that differ)" if row["requests"] > 1 else ""
     return f"{row['a']} answers with {_span(row['a_bytes'])}, {row['b']} with {_span(row['b_bytes'])}{more}"
 

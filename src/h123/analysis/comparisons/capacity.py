@@ -36,7 +36,7 @@ Bound = Literal["at most", "at least"]
 
 
 class Middle(TypedDict):
-    """A median over blocks, and its interval: none of fewer than 6."""
+    """A median over blocks with its interval, which needs at least 6 blocks."""
 
     value: float
     low: float | None
@@ -56,15 +56,15 @@ class CapacityStep(TypedDict):
 
     level: str
     rate: float | None
-    """Requests a second that were due; None of a closed loop."""
+    """Requests per second that were due; None for a closed loop."""
     blocks: int
     achieved: float | None
     """Requests a second that were answered."""
     latency: float | None
     tail: float | None
-    """Seconds from when requests were due: the median, and the 99th percentile."""
+    """Seconds from when requests were due, as median and 99th percentile."""
     sent_tail: float | None
-    """The 99th percentile from when they were sent."""
+    """The 99th percentile of the time from when requests were sent."""
     client: float | None
     """Share of one processor that the client used."""
 
@@ -80,7 +80,7 @@ class CapacityRow(TypedDict):
     knee: RateLimit | None
     """Median over blocks that have all steps, with its exact interval; null below 6 blocks."""
     maximum: RateLimit | None
-    """The same of the highest rate that was answered."""
+    """The same for the highest rate that was answered."""
     saturated: bool
     """Whether the highest step exceeded its capacity in all blocks. If not, the steps limit the maximum."""
 
@@ -92,7 +92,7 @@ class CapacityRatio(Middle):
     a: str
     b: str
     what: str
-    """`knee` or `maximum`; of levels that are both saturated, or whose knees are no bounds."""
+    """`knee` or `maximum`; only for levels that are both saturated, or whose knees are not mere bounds."""
     blocks: int
 
 
@@ -108,7 +108,7 @@ class Capacity(TypedDict):
 FEWEST_STEPS = 3
 """With fewer there is no curve."""
 KEPT_UP = 0.95
-"""The share of the offered rate. If less is answered, a backlog grows."""
+"""Share of the offered rate. If less is answered, a backlog grows."""
 
 
 def _metric_name(of: Quantity) -> str:
@@ -148,7 +148,7 @@ def steps_of(plan: Plan) -> LoadSteps | None:
 
 
 def capacity(attempts: Sequence[Attempt], plan: Plan) -> Capacity | None:
-    """The `capacity` of verdicts.json; None where no factor has steps, or no trial is valid."""
+    """The `capacity` of verdicts.json; None if no factor has steps, or no trial is valid."""
     steps = steps_of(plan)
     treatments = _treatments(attempts, steps.factor) if steps else {}
     if steps is None or not treatments:
@@ -202,7 +202,7 @@ def _value(attempt: Attempt, name: str) -> float | None:
 
 
 def _knee(at: Sequence[tuple[float, Attempt]]) -> float | None:
-    """The knee in one block, from its steps in order. None where one of them has no tail."""
+    """The knee in one block, from its steps in order. None if one of them has no tail."""
     tails = [(rate, _value(attempt, RATE), _value(attempt, TAIL)) for rate, attempt in at]
     if any(tail is None for _, _, tail in tails):
         return None
@@ -210,7 +210,7 @@ def _knee(at: Sequence[tuple[float, Attempt]]) -> float | None:
 
 
 def knee(powers: Sequence[tuple[float, float]]) -> float | None:
-    """The rate of the greatest power, of (rate, power) in the order of the rates; None where there is none."""
+    """The rate with the greatest power, given (rate, power) in the order of rates; None if there is none."""
     best = max(range(len(powers)), key=lambda index: powers[index][1])
     if powers[best][1] <= 0:
         return None

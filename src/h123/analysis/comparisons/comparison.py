@@ -28,11 +28,11 @@ class Pair:
     a: float
     b: float
     share: float = 0.0
-    """The share of the value that the machine may account for, of the side where it is larger, 0 to 1."""
+    """The largest share of either side's value that the machine may have caused, 0 to 1."""
 
     @property
     def log_ratio(self) -> float:
-        """log(a / b); infinite where one side failed."""
+        """log(a / b); infinite if one side failed."""
         return _log(self.a) - _log(self.b)
 
     @property
@@ -60,11 +60,12 @@ class PairedComparison:
     one_sided: int
     """Blocks in which one side has a value and the other has none; they are not among the pairs."""
     repeats: str | None = None
-    """The metric whose comparison is the same observation (repeats.py)."""
+    """The metric whose comparison rests on the same observation (repeats.py)."""
 
     @property
     def failed(self) -> dict[str, list[int]]:
-        """The blocks in which only the one side failed, `a` or `b`; they are among the pairs, as that side's worst."""
+        """The blocks in which only this side, `a` or `b`, failed; they count among the pairs as that side's worst
+        value."""
         worst = METRICS[self.metric].worst
         return {
             "a": [pair.block for pair in self.pairs if pair.a == worst],
@@ -99,7 +100,7 @@ class Values:
         return {block: _log(value) for block, value in by_block.items() if value is not None}
 
     def share(self, place: Treated, metric: str) -> float:
-        """The largest share of the trial's value that may be the machine's; 0 where that is not known."""
+        """The largest share of the trial's value that may be the machine's; 0 if that is not known."""
         return max((run.shares.get(metric, 0.0) for run in self._attempts.get(place, [])), default=0.0)
 
 
@@ -143,7 +144,7 @@ def declared(plan: Plan, unknown: Collection[str] = ()) -> Iterator[PairedCompar
 
 
 def observed_by(plan: Plan, metric: str, cell: Cell, a: str, b: str) -> str | None:
-    """The metric whose observation this one is, as far as the study compares it by both."""
+    """The metric that rests on the same observation as this one, if the study compares both."""
     study, families, twin = plan.study, plan.study.compare.families, a == b
     metrics = [
         name for family in families for name in family.metrics if twin or membership(families, name, (a, b), cell)
@@ -153,7 +154,7 @@ def observed_by(plan: Plan, metric: str, cell: Cell, a: str, b: str) -> str | No
 
 
 def measured(study: Study, metric: str, cell: Cell, *levels: str) -> bool:
-    """Whether such trials have the metric at all."""
+    """Whether such trials have the metric."""
     sides = [study.parameters({**cell, study.compare.factor: level}) for level in levels]
     if METRICS[metric].needs.counterpart and any(side.losses != "one" for side in sides):
         return False
@@ -170,7 +171,7 @@ def other_cells(plan: Plan) -> list[Cell]:
 
 
 def fill(comparison: PairedComparison, values: Values, plan: Plan) -> PairedComparison:
-    """The comparison with its values."""
+    """Add the values to the comparison."""
     c = comparison
     pairs, one_sided = pair_values(values, plan, c.cell, c.metric, (c.a, c.b), twin=c.twin)
     return replace(comparison, pairs=pairs, one_sided=one_sided)

@@ -1,4 +1,4 @@
-"""Confounding: what changed together among the trials, so that a difference may be of either."""
+"""Confounding: parameters that changed together among the trials, so that either may explain a difference."""
 
 from collections.abc import Iterable, Sequence
 from typing import NotRequired
@@ -12,10 +12,10 @@ from h123.study import Plan, confounded_parameters, together
 
 
 class ConfoundedRow(TypedDict):
-    """Parameters that the levels of a factor change together; factors that go together where there is none."""
+    """Parameters that the levels of a factor change together, or factors that go together."""
 
     factor: str | None
-    """Null: the factors themselves go together, in imported trials."""
+    """Null: the factors themselves go together (in imported trials)."""
     together: Sequence[str]
     """Parameters that its levels change together."""
 

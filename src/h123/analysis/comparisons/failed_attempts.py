@@ -81,7 +81,7 @@ def never_succeeds(row: FailedAttemptsRow) -> bool:
 
 def failed_words(row: FailedAttemptsRow, factor: str) -> str:
     """`b failed in 9 of 19 attempts (at first: 2 of 6 answers had a body of 0 bytes instead of 20000), and the figures
-    are of the others`."""
+    are of the others`: the failures in words."""
     details = "; ".join(row.get("wrong", {}).values())
     first = f" (at first: {details})" if details else ""
     rest = ", so there are no figures of it" if never_succeeds(row) else ", and the figures are of the others"

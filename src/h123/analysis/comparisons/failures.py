@@ -34,13 +34,13 @@ class FailuresRow(TypedDict):
     """Mean share of failed requests."""
     b_share: float
     difference: float
-    """a less b, paired by block."""
+    """a minus b, paired by block."""
     low: float
     high: float
     confidence: float
     p: float
     p_adjusted: float
-    """By Holm over all rows."""
+    """Adjusted with Holm's method over all rows."""
     verdict: str
     """`fails more`, `fails less`, `alike` or `inconclusive`."""
 
@@ -141,13 +141,13 @@ def _verdict(estimate: IntervalEstimate, p: float, alpha: float, tolerated: floa
 
 
 def mean_difference(pairs: Sequence[tuple[float, float]]) -> float:
-    """Between the two levels' shares, without its sign; 0 where there are none."""
+    """The absolute difference between the two levels' shares; 0 if there are none."""
     return abs(float(np.mean([a - b for a, b in pairs]))) if pairs else 0.0
 
 
 class FailuresPart(TypedDict):
     failures: Sequence[FailuresRow]
-    """For each cell and pair with a failed request."""
+    """A row for each cell and pair with a failed request."""
 
 
 def _compute(case: Case) -> FailuresPart:

@@ -43,7 +43,7 @@ class Interaction(TypedDict):
     a: str
     b: str
     term: Mapping[str, Contrasted]
-    """By factor, the level and the one that it is compared with."""
+    """For each factor, the level and the one that it is compared with."""
     blocks: int
     ratio: float | None
     low: float | None
@@ -54,7 +54,7 @@ class Interaction(TypedDict):
 
 class InteractionRow(Interaction):
     p_adjusted: float
-    """By Benjamini and Hochberg over all rows."""
+    """Adjusted with Benjamini and Hochberg's method over all rows."""
     family_size: int
 
 
@@ -63,7 +63,7 @@ Levels = dict[str, list[str]]
 _Index = dict[tuple[int, tuple[str, ...]], list[Mapping[str, float | None]]]
 
 ENOUGH_BLOCKS = 3
-"""With two clusters the errors would rest on one degree of freedom."""
+"""The fewest blocks: with two, the errors would rest on one degree of freedom."""
 MOST_FACTORS = 2
 """The most other factors in one term. The meaning of a larger term cannot be put into words."""
 
@@ -89,7 +89,7 @@ class _Term:
 
 def interactions(attempts: Iterable[Attempt], plan: Plan, alpha: float) -> list[InteractionRow]:
     """The `interactions` of verdicts.json: every term for every metric of the study (each observation once), with
-    Benjamini-Hochberg over all of them. Empty where no other factor varies or fewer than 3 blocks are complete."""
+    Benjamini-Hochberg over all of them. Empty if no other factor varies or fewer than 3 blocks are complete."""
     compared = plan.study.compare
     levels = _levels(plan)
     index: _Index = defaultdict(list)

@@ -1,5 +1,5 @@
-"""Previews what a study's blocks buy, before anything runs: the width of its intervals, and the differences that its
-families can find.
+"""Predicts what a study's blocks can show before anything runs: the width of its intervals, and the differences that
+its families can find.
 
 The preview is for one look with the planned blocks. The spread between blocks is the user's, or that of published
 campaigns in similar trials (spreads.py). Where neither exists it is unknown.
@@ -28,7 +28,7 @@ class Expected:
     campaign: str | None
     """The published campaign that the spread comes from."""
     width: float | None
-    """Half of the interval's, relative."""
+    """Half of the relative width of the interval."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class FamilyPower:
     able: bool
     """Whether one true difference can be found at all."""
     fewest: int
-    """The fewest blocks with which it can."""
+    """The fewest blocks with which it can be found."""
     power: Power | None
-    """None where the spread of some comparison is unknown."""
+    """None if the spread of a comparison is unknown."""
 
 
 def preview_power(
@@ -76,7 +76,7 @@ def headline(families: Sequence[FamilyPower]) -> list[Expected]:
 
 
 def blocks_to_be(precision: float, comparisons: Iterable[Expected], plan: Plan) -> dict[str, int | None]:
-    """For each place with a known spread: the number of blocks with which all of these intervals probably reach this
+    """For each place with a known spread: the number of blocks that will probably bring all of these intervals to this
     width. None: more than is practical."""
     needed: dict[str, list[int | None]] = {}
     level = Looks([len(plan.blocks)], by_width=True).level(plan.study.compare.alpha)

@@ -33,7 +33,7 @@ class Outlook(TypedDict):
     seconds: float | None
     """Wall time until then, at the pace of the journal."""
     power: float
-    """The chance that so many blocks decide, if mean and spread stay."""
+    """The chance that so many blocks decide, if mean and spread stay the same."""
     limit: int
     """More blocks than this are not practical."""
     failed: int
@@ -44,7 +44,7 @@ class Outlook(TypedDict):
 
 POWER = 0.8
 LIMIT = 200
-"""Blocks beyond which a campaign is not the way to an answer."""
+"""With more blocks than this, a campaign is not a practical way to an answer."""
 FEWEST_PAIRS = 3
 """With fewer pairs the spread says nothing."""
 SPREAD, FEWEST, TRIALS, BEYOND = "spread", "fewest", "trials", "beyond"
@@ -79,8 +79,8 @@ def project(comparisons: Sequence[JudgedComparison], rule: Rule) -> list[JudgedC
 def outlook(
     projected: Sequence[JudgedComparison], block_size: int, valid: int, pace: float | None, remedy: Remedy
 ) -> Outlook:
-    """The campaign's `projection`: the blocks with which the question's comparisons would probably all be decided, as
-    far as blocks can. `block_size`: trials in a block; `valid`: those measured; `pace`: seconds a trial.
+    """The campaign's `projection`: how many blocks would probably decide all of the question's comparisons that blocks
+    can decide. `block_size`: trials in a block; `valid`: measured trials; `pace`: seconds a trial.
     """
     blocks = blocks_for_question(projected)
     more = blocks * block_size - valid if blocks else 0
@@ -95,14 +95,14 @@ def outlook(
 
 
 def blocks_for_question(projected: Sequence[JudgedComparison]) -> int | None:
-    """The number of blocks that probably decides all of the question that blocks can decide. None where nothing is
-    known."""
+    """The number of blocks that will probably decide everything about the question that blocks can decide. None if
+    nothing is known."""
     return max((projection["blocks"] for projection in of_question(projected) if projection["blocks"]), default=None)
 
 
 def fewest_blocks(projected: Iterable[JudgedComparison], level: float) -> int:
-    """The number of blocks below which not all of these comparisons can have a verdict, however clear the data are: p
-    cannot be small enough for the corrections of their families. No advice names fewer."""
+    """With fewer blocks than this, not all of these comparisons can have a verdict, however clear the data: no p can be
+    small enough for the corrections of their families. No advice names fewer."""
     needed = (
         blocks_needed(comparison["family_size"], comparison["correction"], level)
         for comparison in projected
@@ -123,7 +123,8 @@ def of_question(projected: Sequence[JudgedComparison]) -> list[Projection]:
 
 
 def pairs_needed(log_ratios: Sequence[float], margin: float, levels: Levels) -> int | None:
-    """The number of blocks with a value on both sides, these included; None if `LIMIT` is not enough.
+    """The number of blocks with a value on both sides that are needed, including the present ones; None if `LIMIT` is
+    not enough.
 
     `log_ratios`: of at least `FEWEST_PAIRS` blocks.
     """

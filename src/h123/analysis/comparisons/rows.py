@@ -24,7 +24,7 @@ class Withheld(TypedDict):
     kind: str
     """`attempts`, `unmeasured`, `disturbed`, `audits`, `failures`, `answers`, `timeless` or `machine`."""
     why: str
-    """In words."""
+    """The reason in words."""
 
 
 class Later(TypedDict):
@@ -39,7 +39,7 @@ class Projection(TypedDict):
     """What would decide a comparison."""
 
     blocks: int | None
-    """More than are planned; null where blocks are not what is missing."""
+    """More blocks than planned; null if blocks are not what is missing."""
     basis: str
     """What the number rests on (docs/contracts/verdicts.md, projections)."""
 
@@ -54,7 +54,7 @@ class EstimateRow(TypedDict):
     ratio: float | None
     """a / b, by Hodges and Lehmann."""
     low: float | None
-    """The interval's end; null where failures leave no bound."""
+    """The interval's end; null if failures leave no bound."""
     high: float | None
     confidence: float | None
 
@@ -71,8 +71,8 @@ class ComparedLevels(TypedDict):
     """The first level; `verdict` is about it."""
     b: str
     repeats: str | None
-    """The metric whose observation this one repeats: goodput and latency in a closed loop. It takes that one's place in
-    the correction, never has a smaller adjusted p, and has no projection."""
+    """The metric whose observation this one repeats: goodput and latency in a closed loop. It takes that metric's place
+    in the correction, never has a smaller adjusted p, and has no projection."""
 
 
 class TestResult(EstimateRow):
@@ -81,7 +81,7 @@ class TestResult(EstimateRow):
     test: str | None
     """`signed-rank`, or `sign` where the differences are lopsided."""
     symmetric: float | None
-    """p of the triples test for lopsided differences; null below 8 blocks."""
+    """p of the triples test for lopsided differences; null with fewer than 8 blocks."""
     p: float | None
     p_attainable: float
     """The smallest p that so many blocks can give."""
@@ -90,7 +90,7 @@ class TestResult(EstimateRow):
     """The larger p of the two one-sided tests against the margin."""
     p_equivalent_adjusted: float | None
     family: str
-    """The comparisons that are corrected together, with their levels of `each`."""
+    """The comparisons that are corrected together, with the levels of `each`."""
     family_size: int
     correction: str
     """`holm`, `bh` or `none`."""
@@ -98,22 +98,22 @@ class TestResult(EstimateRow):
     """`equivalent`, `faster`, `slower`, `inconclusive`; of amounts `lower`, `higher`. Earlier versions wrote `faster`
     and `slower` of amounts too."""
     small: str | None
-    """The direction that is sure although the verdict is `equivalent`."""
+    """The direction, if it is certain although the verdict is `equivalent`."""
     withheld: Withheld | None
     undecided: NotRequired[str | None]
-    """Why there is no verdict though the interval lies on one side of no difference."""
+    """Why there is no verdict although the interval excludes no difference."""
     note: str | None
     """What else a reader must know, in words."""
     qualified: Sequence[str]
-    """Audits of load, chance and order that it failed. They leave the verdict."""
+    """Failed audits of load, chance and order. The verdict remains."""
     failed: Mapping[str, Sequence[int]]
-    """By side, the blocks that it lost by failing."""
+    """For each side, the blocks that it lost by failing."""
     pairs: Sequence[PairRow]
     """Blocks with a value on both sides."""
 
 
 class VerdictRow(TypedDict):
-    """A comparison as sentences tell it."""
+    """A comparison, as sentences describe it."""
 
     cell: Cell
     workload: str

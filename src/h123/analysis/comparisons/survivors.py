@@ -1,5 +1,4 @@
-"""Requests that an imported file may have lost: where failed requests leave no row, the rest is a selection of quick
-ones.
+"""Requests that an imported file may have lost: if failed requests leave no row, the rest are a selection of fast ones.
 
 Runs that make a set number of requests have it in most blocks, and never more. What an arm has less than that is
 missing, and so is an arm that a block lacks completely. Runs of a set duration have no such number: their unequal
@@ -24,7 +23,7 @@ class Survivors:
     missing: Mapping[Treated, int]
     """Rows that a treatment lacks in a block."""
     uneven: bool
-    """Whether counts differ in a way that says nothing."""
+    """Whether counts differ in a way from which nothing follows."""
 
     def lines(self, factor: str) -> list[str]:
         """Describe them for people."""

@@ -1,4 +1,4 @@
-"""Tails: how well each level's 95th and 99th percentiles are known, and from how many requests.
+"""Tails: how precisely each level's 95th and 99th percentiles are known, and from how many requests.
 
 With few requests a quantile far out is one of the slowest few of them: it varies much, and lies too low (with the
 fewest that h123 takes, 60 and 300, by some 7 %). That cancels in a ratio only if both levels have tails of one shape.
@@ -28,27 +28,27 @@ class TailRow(TypedDict):
     cell: Cell
     trials: int
     requests: int
-    """Of the trial with the fewest, whose confidence is given."""
+    """The requests of the trial with the fewest, which determines the confidence."""
     value: float | None
     """Median over the treatment's trials."""
     low: float | None
-    """Exact interval by order statistics. An end is null where failed requests leave none."""
+    """Exact interval by order statistics. An end is null if failed requests leave none."""
     high: float | None
     confidence: float
     fewest: bool
-    """The slowest request is the upper end."""
+    """So few requests that the slowest one is the upper end."""
 
 
 MEDIAN = 0.5
 TAILS = {
     name: of.share for name, metric in METRICS.items() if isinstance(of := metric.of, RequestTime) and of.share > MEDIAN
 }
-"""Quantiles of latency far out, by metric."""
+"""High quantiles of latency, by metric."""
 
 
 def tails(evidence: Evidence, attempts: Sequence[Attempt], plan: Plan) -> list[TailRow]:
-    """The `tails` of verdicts.json: a row for each quantile that the study asks, each cell and level, of its typical
-    trial: medians over the trials of the value and of both ends of its interval."""
+    """The `tails` of verdicts.json: for each quantile that the study asks for, and each cell and level, a typical trial
+    (medians over trials of the value and of both ends of its interval)."""
     metrics = {metric for family in plan.study.compare.families for metric in family.metrics}
     return [
         row

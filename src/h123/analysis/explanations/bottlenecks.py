@@ -18,7 +18,7 @@ from h123.measures import Attempt, Usage
 
 CLIENT, SERVER = "the client's processor", "the server's processor"
 WAITING: Final = "waiting"
-"""Neither worked for most of the time."""
+"""Neither side worked for most of the time."""
 _WINDOW, _RATE, _TRIPS = "a window", "the link's rate", "round trips"
 _GROUPS: Mapping[str, str] = {
     "client-work": CLIENT,
@@ -33,7 +33,7 @@ _GROUPS: Mapping[str, str] = {
 BUSY = 0.9
 """From this share of one processor on, a single-threaded program has no capacity left."""
 MOST = 0.5
-"""This share of the time is most of it."""
+"""At least this share of the time counts as most of it."""
 _WARM: Final = "warm"
 _AT_CLIENT, _AT_SERVER = "waiting at the client", "waiting at the server"
 
@@ -45,13 +45,13 @@ class Bottlenecks:
     cell: Cell
     told_by: Literal["packets", "processors"]
     shares: Mapping[str, float]
-    """Largest first. By packets: of a mean request's time. By processors: of the time, that one was at work, or waited
-    for a processor; of several threads together, so more than 1 is possible."""
+    """Largest first. By packets: shares of a mean request's time. By processors: the share of time in which one worked
+    or waited for a processor; several threads together can exceed 1."""
 
     @property
     def limits(self) -> list[str]:
-        """What limited it: the largest part of a request's time. By processors, those without capacity left, or else
-        the one that worked for most of the time."""
+        """What limited the treatment: the largest part of a request's time. By processors: those without capacity left,
+        or else the one that worked for most of the time."""
         largest = next(iter(self.shares))
         if self.told_by == "packets":
             return [largest]
@@ -72,7 +72,7 @@ def bottlenecks(case: Case) -> list[Bottlenecks]:
 
 
 def _by_packets(explanations: TrialExplanations, attempts: Sequence[Attempt]) -> Bottlenecks | None:
-    """The shares of warm requests. None where the link recorded no packets."""
+    """The shares of warm requests. None if the link recorded no packets."""
     seconds = [means[_WARM].seconds for attempt in attempts if _WARM in (means := explanations.of(attempt))]
     if not seconds:
         return None

@@ -1,4 +1,4 @@
-"""Causes: what the time of both sides' requests was spent on, or of pages, and which parts make the difference.
+"""Causes: what both sides' requests or pages spent their time on, and which parts make the difference.
 
 Of each trial the mean over its requests, because means of parts sum up to the mean of the whole, which medians do not;
 of pages the visit in the middle, and of moves the recovery, whose parts sum up to the median themselves. Differences
@@ -29,7 +29,7 @@ class SecondsBetween(TypedDict):
     """How much longer the first level takes, over the blocks."""
 
     seconds: float
-    """The centre of the paired differences, a less b."""
+    """The centre of the paired differences, a minus b."""
     low: float
     high: float
     confidence: float
@@ -45,7 +45,7 @@ class CauseRow(TypedDict):
     words: str
     """The part as a table names it."""
     rivals: NotRequired[Sequence[str]]
-    """Groups of causes between which the evidence does not choose; without them the cause was distinguished."""
+    """Groups of causes between which the evidence cannot decide; absent if the cause is clear."""
     a_seconds: float
     """Mean over the blocks."""
     b_seconds: float
@@ -53,14 +53,14 @@ class CauseRow(TypedDict):
     size: NotRequired[float]
     """Bytes of the window, or requests at once on a connection, of the side that spends more on it."""
     round_trips: NotRequired[float]
-    """The difference in round trips of the link without its queue."""
+    """The difference, expressed as a number of round trips (of the link without its queue)."""
 
 
 class Sums(TypedDict):
-    """How far the parts add up to the latencies, without the unattributed time."""
+    """How well the parts, without unattributed time, add up to the latencies."""
 
     a_requests: float
-    """Share of the requests of which they do within 2 %; of trials the mean."""
+    """Share of requests whose parts add up within 2 %, as the mean over trials."""
     b_requests: float
     a_unattributed: float
     """Share of the time that is unattributed."""
@@ -73,7 +73,7 @@ class Losses(TypedDict):
     a_seconds: float
     b_seconds: float
     a_held: float
-    """Seconds of it in which data of other requests had arrived on the connection and had to wait."""
+    """Seconds in which data of other requests had arrived on the connection but had to wait."""
     b_held: float
 
 
@@ -91,7 +91,7 @@ class TimeSpent(TypedDict):
     losses: NotRequired[Losses]
     sums: NotRequired[Sums]
     told: NotRequired[bool]
-    """False: so much of a side's time is unattributed that the parts do not explain the difference."""
+    """False: so much of one side's time is unattributed that the parts do not explain the difference."""
 
 
 class CausesRow(TimeSpent):
@@ -106,12 +106,13 @@ class CausesRow(TimeSpent):
 Seconds = NDArray[np.float64]
 """Seconds of each cause, in the order of CAUSES."""
 NOTABLE = 0.005
-"""Share of the longer side's time; a part that is less in both, and differs by less, is not worth a row."""
+"""Share of the longer side's time. A part that is smaller on both sides, and whose difference is smaller, gets no
+row."""
 _SIDES: Final = ("a", "b")
 LOSS: Final = "loss"
 VISIT: Final = "visit"
 RECOVERY: Final = "recovery"
-"""A further phase next to those of requests, for trials that load pages or whose client moves."""
+"""An additional phase for trials that load pages or whose client moves."""
 UNATTRIBUTED_AT_MOST = 0.1
 """The largest share of a side's time that may be unattributed. With more, the known parts may not explain the
 difference."""
@@ -139,7 +140,7 @@ def _explainable_comparisons(comparisons: Sequence[JudgedComparison]) -> Iterato
 
 
 def explained_phase(metric: str) -> str | None:
-    """Under which a trial tells what the time of a metric was spent on; None of a metric that is not taken apart."""
+    """The phase under which a trial explains a metric's time; None for a metric that is not divided into causes."""
     match METRICS[metric].of:
         case RequestTime(phase, "end_ns"):
             return phase
@@ -166,12 +167,12 @@ class TrialExplanations:
         return sorted({block for block, _ in self._attempts})
 
     def mean(self, block: int, cell: Cell, phase: str) -> Means | None:
-        """The means over the requests of a trial. None where they are unknown."""
+        """The means over the requests of a trial. None if they are unknown."""
         attempt = self._attempts.get(_place(block, cell))
         return self.of(attempt).get(phase) if attempt else None
 
     def of(self, attempt: Attempt) -> Mapping[str, Means]:
-        """The means of each phase of an attempt; empty where its packets do not show them."""
+        """The means of each phase of an attempt; empty if its packets do not show them."""
         if attempt.name not in self._read:
             self._read[attempt.name] = self._means(attempt)
         return self._read[attempt.name]

@@ -46,9 +46,9 @@ class Means(Strict):
     seconds: tuple[float, ...]
     """Seconds of each cause, in the order of CAUSES."""
     sums_up: float
-    """Share of them whose parts do."""
+    """Share of requests whose parts add up."""
     held: float
-    """Seconds in which losses delayed data that had arrived for other requests."""
+    """Seconds in which losses delayed data that had already arrived for other requests."""
     sizes: dict[str, float] = Field(default_factory=dict)
     """By cause, bytes of a window or requests at once."""
     round_trip: float = 0.0
@@ -94,7 +94,7 @@ class StoredMeans:
 
 @cache
 def code() -> str:
-    """Digest of the code that explains, and of the versions of what it computes with."""
+    """Digest of the code that explains, and of the versions of the libraries it computes with."""
     package = Path(__file__).parents[2]
     digest = hashlib.sha256(f"{sys.version} {np.__version__} {duckdb.__version__}".encode())
     places = [package / name for name in _EXPLAINING]

@@ -16,7 +16,7 @@ class TransportRow(TypedDict):
     transport: str
     """`deployed` or `matched`."""
     unlike: Mapping[str, str]
-    """By setting, what the compared treatments do not have alike in addition to what the study compares."""
+    """For each setting, how the compared treatments differ in addition to what the study compares."""
     said: str
     """The same in a sentence."""
 

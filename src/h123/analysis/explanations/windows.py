@@ -1,5 +1,5 @@
-"""How much of a cold request's difference comes from the initial window, which is a constant of two stacks and not of
-two protocols.
+"""How much of a cold request's difference comes from the initial window, a constant of the two stacks rather than of
+the protocols.
 
 It is computed by the arithmetic of slow start on the link without loss, for the known initial windows of the
 campaign's senders: the study's setting, Linux' default, or the window that `h123 verify` has measured of a QUIC
@@ -29,30 +29,30 @@ class WindowsRow(TypedDict):
     a: str
     b: str
     a_packets: int
-    """The packets that this side begins with."""
+    """The number of packets that this side begins with."""
     b_packets: int
     seconds: float
-    """Seconds that a saves by its window, by arithmetic; negative: b saves them."""
+    """Seconds that a's larger window saves, by arithmetic; negative: b's saves them."""
     difference: float
-    """Seconds that a was seen to save."""
+    """Seconds that a was measured to save."""
 
 
 METRIC = next(name for name, metric in METRICS.items() if metric.of == quantity.RequestTime("cold", "end_ns"))
-"""A whole request on a connection that is new."""
+"""A whole request on a new connection."""
 PACKET_BYTES, PAYLOAD_BYTES = 1500, 1400
 """Bytes of a full packet on the link, and of the body in it, about: TCP's have 1448, those of QUIC 1200 to 1440."""
 NOTABLE = 0.01
-"""Share of the request's time; less is not worth a word."""
+"""Share of the request's time below which the part is not worth mentioning."""
 
 
 def windows(case: Case, comparisons: Sequence[JudgedComparison]) -> list[WindowsRow]:
-    """The `windows` of verdicts.json: a row for each cold comparison whose sides are known to begin unlike."""
+    """The `windows` of verdicts.json: a row for each cold comparison whose sides are known to begin differently."""
     rows = (_row(case, c) for c in comparisons if c["metric"] == METRIC and not c["twin"])
     return [row for row in rows if row]
 
 
 def _row(case: Case, c: JudgedComparison) -> WindowsRow | None:
-    """The row of a comparison. None where nothing is known, or there is nothing to report."""
+    """The row of a comparison. None if nothing is known, or there is nothing to report."""
     study, medians = case.plan.study, (c["a_median"], c["b_median"])
     a, b = (study.parameters({**c["cell"], study.compare.factor: level}) for level in (c["a"], c["b"]))
     packets = _window(case, a), _window(case, b)
@@ -91,7 +91,7 @@ def _window(case: Case, p: Parameters) -> int | None:
 
 
 def _straight(network: Network, up: bool) -> Straight | None:
-    """The path of the bodies without what it loses; None where packets pass at once."""
+    """The path of the bodies without what it loses; None if packets pass at once."""
     way = network.up if up else network.down
     if way is None or way.rate is None or not network.round_trip_ns:
         return None

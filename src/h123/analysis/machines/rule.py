@@ -16,9 +16,9 @@ from h123.analysis.machines.variance import Groups, within_squares
 from h123.base.distributions import student_cdf
 
 LEVEL = 0.01
-"""How often, at most, a machine is named in a campaign whose machines are alike."""
+"""How often, at most, a machine is named although all machines of the campaign are alike."""
 FEWEST_BLOCKS = 2
-"""One block might be an outlier."""
+"""The fewest blocks of a machine: one block might be an outlier."""
 
 What = TypeVar("What")
 
@@ -30,7 +30,7 @@ class Measurement(Generic[What]):
     what: What
     groups: Groups
     zero: bool = False
-    """Whether the true mean is 0, as of an A/A pair. Otherwise a machine is compared with the others."""
+    """Whether the true mean is 0, as for an A/A pair. If not, a machine is compared with the others."""
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,14 @@ class Departure(Generic[What]):
     machine: str
     what: What
     difference: float
-    """Of logarithms."""
+    """Difference of logarithms."""
     p: float
     """Corrected for the number of tests."""
 
 
 def departures(samples: Sequence[Measurement[What]], machines: Iterable[str], bound: float) -> list[Departure[What]]:
-    """The machines that differ by more than `bound`, the most certain first. Of the last two only one is in the list:
-    nothing says which of them is off."""
+    """The machines that differ by more than `bound`, the most certain first. If only two machines remain, only one of
+    them is listed: nothing shows which one is off."""
     inside, found = set(machines), list[Departure[What]]()
     while departure := _worst(samples, inside, bound):
         found.append(departure)
@@ -56,7 +56,7 @@ def departures(samples: Sequence[Measurement[What]], machines: Iterable[str], bo
 
 
 def left_out(machines: Iterable[str], blocks: Mapping[str, int]) -> list[str]:
-    """Which of the machines that differ are left out: in their order, as long as those that stay are more than half of
+    """Which of the differing machines are left out: in their order, as long as the remaining ones are more than half of
     the machines and have more than half of the blocks."""
     out = list[str]()
     for machine in machines:
@@ -68,7 +68,7 @@ def left_out(machines: Iterable[str], blocks: Mapping[str, int]) -> list[str]:
 
 
 def _worst(samples: Sequence[Measurement[What]], machines: Collection[str], bound: float) -> Departure[What] | None:
-    """The most certain difference. None where none is certain."""
+    """The most certain difference. None if none is certain."""
     tests = list(chain.from_iterable(_tests(sample, machines) for sample in samples))
     far = [test for test in tests if abs(test.difference) > bound]
     worst = min(far, key=lambda test: (test.p, test.machine), default=None)

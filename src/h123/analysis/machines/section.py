@@ -11,19 +11,19 @@ from h123.analysis.selected_trials import MachineDifference, MachineSpread
 
 
 class MachinesRow(TypedDict):
-    """Where several machines ran trials in real time."""
+    """Machines of a campaign in which several ran trials in real time."""
 
     machines: int
     left_out: Sequence[str]
     """Machines whose blocks do not count."""
     differences: Sequence[MachineDifference]
     spreads: Sequence[MachineSpread]
-    """Of the comparisons that answer the question. Empty where each machine ran one block."""
+    """The spreads of the comparisons that answer the question. Empty if each machine ran one block."""
 
 
 class MachinesPart(TypedDict):
     machines: NotRequired[MachinesRow]
-    """Absent where there was one machine, or only virtual trials."""
+    """Absent if there was one machine, or only virtual trials."""
 
 
 def _compute(case: Case) -> MachinesPart:

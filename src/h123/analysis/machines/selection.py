@@ -22,7 +22,7 @@ class _What(NamedTuple):
 
 
 def select(trials: TrialSet, plan: Plan) -> Selection:
-    """The trials that count. All do where one machine ran them, and under the virtual clock, where machines cannot
+    """The trials that count: all of them if one machine ran them, and under the virtual clock, where machines cannot
     differ."""
     homes = {attempt.block: attempt.place for attempt in trials.attempts if attempt.place and not attempt.virtual}
     if len(set(homes.values())) < 2:

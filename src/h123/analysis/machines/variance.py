@@ -6,7 +6,7 @@ from itertools import chain
 from statistics import fmean
 
 Groups = Mapping[str, Sequence[float]]
-"""Logarithms by machine: one for each of its blocks."""
+"""Logarithms by machine, one for each of its blocks."""
 
 
 @dataclass(frozen=True)
@@ -14,13 +14,13 @@ class Deviations:
     """Standard deviations of logarithms."""
 
     between: float
-    """Of the machines' true means."""
+    """Standard deviation between the machines' true means."""
     within: float
-    """Of the blocks of one machine."""
+    """Standard deviation between the blocks of one machine."""
 
 
 def spread(groups: Groups) -> Deviations | None:
-    """Both, by the method of moments of a one-way analysis of variance with unequal groups. None where no machine has
+    """Both, by the method of moments of a one-way analysis of variance with unequal groups. None if no machine has
     two blocks, because then the two cannot be separated.
 
     Source: Searle, Casella, McCulloch, Variance Components (1992), section 3.6 (Henderson's method I).

@@ -16,16 +16,16 @@ FEWEST_MACHINES = 3
 
 
 class Statistic(Protocol):
-    """Of paired differences."""
+    """A statistic of paired differences."""
 
     def estimate(self, confidence: float) -> IntervalEstimate:
         """The centre with its interval."""
 
     def p(self) -> float:
-        """Two-sided, of no difference."""
+        """Two-sided p against no difference."""
 
     def p_equivalent(self, margin: float) -> float:
-        """Of a difference beyond the margin."""
+        """p against a difference beyond the margin."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class WithoutOne:
     whole: Statistic
     parts: Sequence[Statistic]
     blocks: int
-    """The fewest that a part has."""
+    """The number of blocks in the smallest part."""
 
     def estimate(self, confidence: float) -> IntervalEstimate:
         """The centre of all blocks, and an interval that contains all others."""
@@ -48,11 +48,11 @@ class WithoutOne:
         )
 
     def p(self) -> float:
-        """The largest."""
+        """The largest p."""
         return max(statistic.p() for statistic in (self.whole, *self.parts))
 
     def p_equivalent(self, margin: float) -> float:
-        """The largest."""
+        """The largest p for equivalence."""
         return max(statistic.p_equivalent(margin) for statistic in (self.whole, *self.parts))
 
 

@@ -21,7 +21,7 @@ class TrialCounts(TypedDict):
     valid: int
     invalid: int
     missing: int
-    """Trials that have not run, or whose files are damaged or gone."""
+    """Trials that have not run, or whose files are damaged or missing."""
 
 
 class BlocksPart(TypedDict):
@@ -31,7 +31,7 @@ class BlocksPart(TypedDict):
 
 class CountsPart(BlocksPart):
     attainable_p: float
-    """The smallest p that so many blocks can give."""
+    """The smallest p that is possible with so many blocks."""
     trials: TrialCounts
 
 

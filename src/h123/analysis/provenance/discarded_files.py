@@ -1,4 +1,4 @@
-"""Files that servers and clients wrote outside their folders, and that were deleted with the lab."""
+"""Files that servers and clients wrote outside their folders, and that disappeared with the lab."""
 
 from collections.abc import Sequence
 from typing import NotRequired
@@ -11,20 +11,20 @@ from h123.measures import Attempt
 
 
 class DiscardedRow(TypedDict):
-    """Files that were written in the trials of a server and went with the lab."""
+    """Files that were written in the trials of a server and disappeared with the lab."""
 
     server: str
     trials: int
     files: str
-    """The paths of the first of these trials, a few of many, as the lab lists them."""
+    """The paths in the first of these trials; only a few of many, as the lab lists them."""
 
 
 CODE = "files-discarded"
-"""The code of the lab's remark."""
+"""The code of the lab's warning."""
 
 
 def discarded(attempts: Sequence[Attempt]) -> list[DiscardedRow]:
-    """A row for each server in whose trials something was written."""
+    """A row for each server in whose trials such files were written."""
     rows = dict[str, DiscardedRow]()
     for attempt in attempts:
         remarks = [warning["detail"] for warning in attempt.report.warnings if warning["code"] == CODE]

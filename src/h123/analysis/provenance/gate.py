@@ -18,4 +18,4 @@ class GateRow(TypedDict):
 
 class GatePart(TypedDict):
     gate: NotRequired[GateRow]
-    """Absent where the campaign was checked against nothing."""
+    """Absent if the campaign was checked against no conditions."""

@@ -19,7 +19,7 @@ class LooksAndVerdicts(LooksPart, BlocksPart, JudgedPart):
 
 
 def next_look(verdicts: LooksAndVerdicts, *, undecided: bool | None = None) -> int | None:
-    """The number of blocks of the next look. None where the question is decided, or more blocks cannot help.
+    """The number of blocks of the next look. None if the question is decided, or if more blocks cannot help.
 
     `undecided` says whether the question is still open. None: the question is the study's own, which is decided when
     all comparisons of its first family have a verdict, or can have none.

@@ -1,4 +1,5 @@
-"""The cost of imported samples. The report states it next to the answer, so that readers do not overrate the answer."""
+"""What is unknown because samples were imported. The report states it next to the answer, so that readers do not
+overrate the answer."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The places of a campaign that has more than one: what each is, and which blocks are its."""
+"""The machines of a campaign that ran on more than one: what each one is, and which blocks it ran."""
 
 from collections.abc import Iterable, Sequence
 from typing import NotRequired
@@ -22,7 +22,7 @@ class PlaceRow(TypedDict):
 
 
 def places(attempts: Sequence[Attempt], events: Iterable[Event]) -> list[PlaceRow]:
-    """The machines of the attempts that count, with their latest facts; empty where all ran on one machine."""
+    """The machines of the attempts that count, with their latest facts; empty if all ran on one machine."""
     facts = _facts(events)
     names = sorted({attempt.place for attempt in attempts if attempt.place})
     return [_row(name, attempts, facts) for name in names] if len(names) > 1 else []
@@ -55,11 +55,11 @@ def _compared(events: Sequence[Event]) -> list[Event]:
 
 class PlacesPart(TypedDict):
     places: NotRequired[Sequence[PlaceRow]]
-    """Absent where there was one machine."""
+    """Absent if there was one machine."""
     second_runs: NotRequired[int]
-    """Virtual trials that ran on a second machine too, and did the same to the byte. Absent where there is none."""
+    """Virtual trials that ran on a second machine too, and did the same to the byte. Absent if there is none."""
     privileges: NotRequired[Sequence[Privileges]]
-    """The privileges that trials ran with. Absent where an earlier h123 began the campaign, always as root."""
+    """The privileges that trials ran with. Absent if an earlier h123 began the campaign, always as root."""
 
 
 def _compute(case: Case) -> PlacesPart:

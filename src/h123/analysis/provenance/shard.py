@@ -1,4 +1,4 @@
-"""That the folder is a shard: some blocks of a campaign, which no answer should rest on."""
+"""Notes that the folder is a shard: some blocks of a campaign, on which no answer should rest."""
 
 from collections.abc import Sequence
 from typing import NotRequired
@@ -10,17 +10,17 @@ from h123.analysis.section import Section
 
 
 class ShardRow(TypedDict):
-    """Its name, and its blocks of all that are planned."""
+    """The shard's name and blocks, and the number of planned blocks."""
 
     name: str
-    """As `--shard` has it: `3/40`."""
+    """As in `--shard`: `3/40`."""
     blocks: Sequence[int]
     planned: int
 
 
 class ShardPart(TypedDict):
     shard: NotRequired[ShardRow]
-    """Absent where the folder is for all blocks."""
+    """Absent if the folder is for all blocks."""
 
 
 def _compute(case: Case) -> ShardPart:

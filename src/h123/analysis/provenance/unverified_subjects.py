@@ -22,7 +22,7 @@ class UnprovedPart(TypedDict):
 
 
 def _compute(case: Case) -> UnprovedPart:
-    """The part is absent where an earlier h123 began the campaign, which did not record verifications."""
+    """The part is absent if an earlier h123 began the campaign, which did not record verifications."""
     return {
         "unproved": [
             {**proof, "subject": name, "role": role}

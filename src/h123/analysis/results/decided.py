@@ -29,7 +29,7 @@ class Decided:
 
     ledger: "LedgerDecided"
     by: Mapping[str, PublishedResult] = field(default_factory=dict)
-    """The deciding results by the claim's id."""
+    """The deciding results, by claim id."""
 
 
 def decide_by_results(

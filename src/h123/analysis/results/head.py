@@ -21,7 +21,7 @@ class Sealed(TypedDict):
 
     attempts: int
     digest: Digest
-    """SHA-256 of the lines `TRIAL~ATTEMPT DIGEST`, sorted, each with its end."""
+    """SHA-256 of the lines `TRIAL~ATTEMPT DIGEST`, sorted, each with its line end."""
 
 
 @with_config(STRICT)
@@ -42,7 +42,7 @@ class SpreadRow(TypedDict):
 
 @with_config(STRICT)
 class ResultHead(TypedDict):
-    """The origin of a result, and what commands read of many results at once."""
+    """The origin of a result, and what commands read from many results at once."""
 
     h123: Literal["result/1"]
     name: str
@@ -52,7 +52,7 @@ class ResultHead(TypedDict):
     """campaign.json: study, networks, seed, blocks, version, date, machine and its kernel, subjects."""
     seals: Sealed
     claims: Sequence[LedgerDecided]
-    """The claims as in the verdicts."""
+    """The claims as the verdicts have them."""
     spreads: Sequence[SpreadRow]
     rest: Digest
     """SHA-256 of the lines after this one."""
@@ -61,7 +61,7 @@ class ResultHead(TypedDict):
 
 
 def head_of(result: PublishedResult) -> ResultHead:
-    """The head of a result, with its shape checked. Raises UserError where the shape differs, or the file is
+    """The head of a result, with its shape checked. Raises UserError if the shape differs, or the file is
     damaged."""
     if not isinstance(result.head.get("campaign"), dict):
         raise UserError(f"{result.path} is not as h123 writes it: it has no `campaign`")

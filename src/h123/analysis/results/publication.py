@@ -1,4 +1,5 @@
-"""Publishes a finished campaign as a result: the requirements for it, and the parts of the verdicts that it keeps."""
+"""Publishes a finished campaign as a result: which requirements it must meet, and which parts of the verdicts are
+kept."""
 
 import hashlib
 import json
@@ -33,7 +34,7 @@ Page = Callable[[CampaignFolder, Verdicts], Mapping[str, object]]
 def publish_result(folder: CampaignFolder, name: str, page: Page, into: Path = RESULTS) -> PublishedResult:
     """Write the campaign's result. `page` collects what its page needs in addition to the verdicts (h123.report).
 
-    Raises UserError where the campaign is not finished, differs from its seals, or was analysed by another program.
+    Raises UserError if the campaign is not finished, differs from its seals, or was analysed by another program.
     """
     with few_collections():
         verdicts = read_verdicts(folder)
@@ -59,7 +60,7 @@ def publish_result(folder: CampaignFolder, name: str, page: Page, into: Path = R
 
 
 def repeat_command(folder: CampaignFolder, study: str) -> str:
-    """The command that runs the campaign again, with the options that made of the study's file what was run."""
+    """The command that runs the campaign again, with the options that were used with the study's file."""
     scale, settings = folder.study.get("scale", 1.0), folder.study["settings"]
     options = [f"--seed {folder.seed}", f"--blocks {folder.blocks}"]
     options += [f"--scale {scale:g}"] if scale != 1 else []
@@ -84,7 +85,7 @@ def _refuse_unfit(folder: CampaignFolder, verdicts: Verdicts) -> None:
 
 
 def _sealed(folder: CampaignFolder) -> Sealed:
-    """The digest of all seals. Raises UserError where the files of an attempt are not the measured ones."""
+    """The digest of all seals. Raises UserError if the files of an attempt are not the measured ones."""
     folder.examine()
     attempts = [event for event in folder.events() if event["event"] == "trial"]
     faults = [f"{folder.attempt(event).name}: {fault}" for event in attempts if (fault := _fault(folder, event))]

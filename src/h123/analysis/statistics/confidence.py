@@ -1,7 +1,7 @@
 """Which intervals people see as ranges: those that hold the truth often enough. Documents keep all of them."""
 
 MEANINGFUL_CONFIDENCE = 0.8
-"""An interval that holds the truth less often than this would only mislead."""
+"""An interval that contains the truth less often than this would only mislead."""
 
 
 def meaningful(confidence: float | None) -> bool:

@@ -38,7 +38,7 @@ SHARE = 15 / 16
 WIDTH_SHARE = 13 / 16
 PLANNED = (8, 12, 16, 20, 30)
 FEWEST = 6
-"""Blocks of which p can be 0.05."""
+"""The fewest blocks with which p can be 0.05."""
 LEVEL = 5 / 16
 """The level as a share of alpha: 1/64 of 0.05."""
 SPENDING, FIXED, WIDTH = "spending", "planned", "width"
@@ -66,7 +66,7 @@ class Looks:
         return self._level(alpha, _count_effective_looks(self.blocks[:-1]))
 
     def next_level(self, alpha: float) -> float:
-        """The same of a look with more blocks."""
+        """The same for a look with more blocks."""
         return self._level(alpha, _count_effective_looks(self.blocks))
 
     def _level(self, alpha: float, before: int) -> float:
@@ -81,7 +81,7 @@ def _count_effective_looks(blocks: Sequence[int]) -> int:
 
 
 def plan_looks(at_most: int | None) -> list[int]:
-    """The numbers of blocks to look at, none above `at_most` (None: as many as there are)."""
+    """The numbers of blocks to look at, none above `at_most` (None: no limit)."""
     return [blocks for blocks in PLANNED if at_most is None or blocks <= at_most]
 
 
@@ -92,5 +92,5 @@ def looks(events: Iterable[Event], now: int, planned: Sequence[int] = (), *, by_
 
 
 def journalled_looks(events: Iterable[Event]) -> list[int]:
-    """The numbers of blocks of the journal's looks."""
+    """The numbers of blocks of the looks in the journal."""
     return [event["blocks"] for event in events if event["event"] == "look" and "blocks" in event]

@@ -15,7 +15,7 @@ from h123.analysis.statistics.families import blocks_needed
 from h123.analysis.statistics.signedrank import attainable, cumulative
 
 CAMPAIGNS = 400
-"""Simulated: a power near one half is known to within 5 points."""
+"""Simulated campaigns: enough to know a power near one half to within 5 points."""
 _VALUES = 2_000_000
 """The total number of simulated log ratios. Large families get fewer simulated campaigns, each of which says more."""
 _FEWEST = 50
@@ -24,7 +24,7 @@ _ROUNDING = 1 + 1e-9
 
 @dataclass(frozen=True)
 class Power:
-    """The chance that a comparison which differs is found, by how many of its family's do."""
+    """The chance that a comparison that truly differs is found, depending on how many of its family differ."""
 
     single: float
     half: float
@@ -40,7 +40,7 @@ def can_find_one(blocks: int, size: float, level: float) -> bool:
 
 
 def fewest_blocks(size: int, level: float) -> int:
-    """The fewest blocks with which it can."""
+    """The fewest blocks with which one true difference can be found."""
     return blocks_needed(size, "holm", level)
 
 

@@ -14,7 +14,7 @@ from statistics import NormalDist
 from h123.analysis.statistics.signedrank import SignedRank
 
 FEWEST = 6
-"""Blocks of which an interval can hold with 95 % confidence."""
+"""The fewest blocks with which an interval can have 95 % confidence."""
 LIMIT = 200
 """Blocks beyond which a campaign is not the way to an answer."""
 
@@ -27,12 +27,13 @@ def half_width(blocks: int, level: float) -> float:
 
 
 def spread(low: float, high: float, blocks: int, level: float) -> float:
-    """The standard deviation of log ratios from whose `blocks` an interval from `low` to `high` is typical."""
+    """The standard deviation of log ratios for which an interval from `low` to `high` is typical with `blocks`
+    blocks."""
     return math.log(high / low) / 2 / half_width(blocks, level)
 
 
 def width(low: float, high: float) -> float:
-    """Half of an interval's, relative: 0.05 if it reaches from its middle / 1.05 to its middle x 1.05."""
+    """Half of an interval's relative width: 0.05 if it reaches from its middle / 1.05 to its middle x 1.05."""
     return math.sqrt(high / low) - 1
 
 

@@ -1,4 +1,4 @@
-"""The remedy of a campaign that has too little for a verdict: more blocks, or the trials that it lacks."""
+"""What helps a campaign that has too little for a verdict: more blocks, or the trials that are missing."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,17 +9,17 @@ from h123.study import Plan
 
 @dataclass(frozen=True)
 class Remedy:
-    """How much of its plan a campaign has, and so what would help. Without arguments: nothing is planned yet."""
+    """How much of its plan a campaign has, and so what would help. Without arguments, nothing is planned yet."""
 
     blocks: int = 0
-    """Planned."""
+    """The number of planned blocks."""
     failed: int = 0
-    """Trials of which no attempt is valid, and another attempt may be."""
+    """Trials without a valid attempt for which another attempt may be valid."""
     waiting: int = 0
     """Trials that have not been tried."""
     imported: bool = False
     shard: bool = False
-    """Whether other folders have the rest of it."""
+    """Whether other folders have the rest of the campaign."""
 
     def enough(self, needed: int, have: int) -> str | None:
         """What brings the campaign from `have` to `needed` blocks with values. None if nothing is known to help.
@@ -36,7 +36,7 @@ class Remedy:
         return f"run `--blocks {self.blocks + needed - have}`" if have else None
 
     def trials(self) -> str | None:
-        """What brings the missing trials. None if none is missing, or nothing can."""
+        """How to get the missing trials. None if none is missing, or nothing can help."""
         if self.imported or not self.failed + self.waiting:
             return None
         if self.failed:

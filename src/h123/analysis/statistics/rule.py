@@ -17,7 +17,7 @@ class Rule:
     """The error of all looks together."""
     looks: Looks
     remedy: Remedy = field(default_factory=Remedy)
-    """How the campaign gets more blocks, for notes."""
+    """How the campaign gets more blocks, in words for notes."""
     homes: Mapping[int, str] = field(default_factory=dict)
     """The machine of each block, where no answer may rest on one machine."""
 

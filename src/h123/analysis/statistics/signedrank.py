@@ -42,7 +42,7 @@ class IntervalEstimate:
 
 
 def ratio_of(logarithm: float) -> float | None:
-    """The ratio of a difference of logarithms. None where it has no bound, or exceeds what a float can hold."""
+    """The ratio for a difference of logarithms. None if it has no bound, or exceeds what a float can hold."""
     with np.errstate(over="ignore", under="ignore"):
         ratio = float(np.exp(logarithm))
     return ratio if 0 < ratio < math.inf else None
@@ -76,7 +76,7 @@ class SignedRank:
         )
 
     def p(self) -> float:
-        """Two-sided, of no difference."""
+        """Two-sided p against no difference."""
         return min(1.0, 2 * min(self._above(0.0), self._below(0.0)))
 
     def p_equivalent(self, margin: float) -> float:
@@ -88,11 +88,11 @@ class SignedRank:
         return max(self.p_not_lower(margin), self.p_not_higher(margin))
 
     def p_not_higher(self, margin: float) -> float:
-        """One-sided, that the centre of the log ratios is above log(1 + margin)."""
+        """One-sided p against the centre of the log ratios being above log(1 + margin)."""
         return self._below(math.log1p(margin))
 
     def p_not_lower(self, margin: float) -> float:
-        """One-sided, that it is below -log(1 + margin)."""
+        """One-sided p against it being below -log(1 + margin)."""
         return self._above(-math.log1p(margin))
 
     def _above(self, bound: float) -> float:
@@ -105,12 +105,12 @@ class SignedRank:
 
 
 def attainable(pairs: int, sides: int = 2) -> float:
-    """The smallest p that data of this many pairs can have, in a test of one or two sides."""
+    """The smallest p that data with this many pairs can have, in a one-sided or two-sided test."""
     return min(1.0, sides * 2.0**-pairs)
 
 
 def size(pairs: int, level: float, sides: int = 2) -> float:
-    """The largest p not above `level` that data of this many pairs can have: how often the test errs at that level."""
+    """The largest possible p not above `level` for data with this many pairs: how often the test errs at that level."""
     total = sides * cumulative(pairs)
     return float(max(total[total <= level * (1 + 1e-9)], default=0.0))
 

@@ -18,7 +18,7 @@ from h123.study import Parameters
 
 EARLIER = project_root() / "docs/results/spread.csv"
 ALIKE = 4.0
-"""Trials are alike up to this factor between the sizes of their bodies, and between what they move in all."""
+"""Trials are alike if the sizes of their bodies, and the totals they move, differ by no more than this factor."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class SpreadTrial:
 
 @dataclass(frozen=True)
 class Varied:
-    """The spread of one campaign's comparisons by a metric over such trials."""
+    """The spread of one campaign's comparisons by one metric over such trials."""
 
     campaign: str
     trial: SpreadTrial
@@ -66,14 +66,14 @@ class Varied:
 
 @cache
 def known_spreads() -> Sequence[Varied]:
-    """The spreads of all published campaigns. Raises UserError where a result is damaged."""
+    """The spreads of all published campaigns. Raises UserError if a result is damaged."""
     published = [_read(row, result.name) for result in results() for row in result.head["spreads"]]
     with EARLIER.open(encoding="utf-8", newline="") as file:
         return [*published, *(_read(line, line["campaign"]) for line in csv.DictReader(file))]
 
 
 def nearest(trial: SpreadTrial, metric: str, spreads: Iterable[Varied]) -> Varied | None:
-    """The spread of the most similar trials. None where none are similar."""
+    """The spread of the most similar trials. None if none are similar."""
     comparable = [spread for spread in spreads if spread.metric == metric and trial.distance(spread.trial) < math.inf]
     return min(comparable, key=lambda spread: trial.distance(spread.trial), default=None)
 

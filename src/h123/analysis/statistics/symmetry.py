@@ -1,4 +1,5 @@
-"""Symmetry: what the signed-rank statistic assumes of the differences, tested; and the sign test, which does not.
+"""Tests whether differences are symmetric, which the signed-rank statistic assumes; and the sign test, which does not
+need it.
 
 Two equal things differ as often and as far to one side as to the other, so no difference at all is always symmetric.
 Two unlike things need not be: where one of them is now and then much slower, the centre of the differences is not their
@@ -15,13 +16,13 @@ from h123.analysis.statistics.signedrank import ROUNDING, Floats, IntervalEstima
 from h123.base.distributions import binomial_cdf, normal_cdf
 
 FEWEST = 8
-"""Differences below which the triples test says nothing."""
+"""With fewer differences the triples test says nothing."""
 LEVEL = 0.1
 """The level of the triples test. When it errs, the sign test is used, which is valid with or without symmetry."""
 
 
 def symmetry(differences: Sequence[float] | Floats) -> float | None:
-    """Two-sided p of symmetric differences by the triples test; None where there are too few or infinite ones.
+    """Two-sided p of the triples test against symmetric differences; None if there are too few or infinite ones.
 
     A triple leans right if its middle value is nearer to the lower one. T is right minus left triples, and T over its
     standard error about standard normal. Reference: Randles, Fligner, Policello, Wolfe, J. Am. Stat. Assoc. 75 (1980);
@@ -90,7 +91,7 @@ class SignTest:
         return IntervalEstimate(float(np.median(self._d)), float(self._d[k - 1]), float(self._d[-k]), attained)
 
     def p(self) -> float:
-        """Two-sided, of no difference."""
+        """Two-sided p against no difference."""
         return min(1.0, 2 * min(self._above(0.0), self._below(0.0)))
 
     def p_equivalent(self, margin: float) -> float:

@@ -1,6 +1,6 @@
-"""The values that conditions are about: the ratio of two levels by any metric, or one level's value, in each cell.
+"""The values in conditions: the ratio of two levels by any metric, or one level's value, in each cell.
 
-The study need not name the metric, because every trial is measured by all metrics that it has a value of. Such a
+The study need not name the metric, because every trial has the values of all metrics that can be measured in it. Such a
 comparison is in no family, so its interval is not corrected for their number.
 """
 
@@ -46,7 +46,7 @@ class Level(NamedTuple):
 
 
 def condition_ratios(case: Case, metric: str, a: str, b: str) -> list[JudgedComparison]:
-    """The ratios of a / b, where trials have such a value."""
+    """The ratios a / b in the cells whose trials have such a value."""
     values = Values(case.trials)
     comparisons = [
         _with_shares(fill(_comparison(case, cell, metric, a, b), values, case.plan), case)

@@ -1,17 +1,16 @@
 """Two clocks: how much of a difference is protocol, and how much is processing?
 
-Under the virtual clock processing takes no time, so the ratio a / b there is what the protocols do to the packets: the
-protocol part. The same ratio under the wall clock is the total, and total / protocol, a ratio of ratios, is the
-processing part: how many times longer all work of the machine makes `a` than it makes `b`. Within a block, whose four
-trials share a link seed,
+Under the virtual clock processing takes no time, so the ratio a / b there comes from the protocols alone: it is the
+protocol part. The same ratio under the wall clock is the total. Total / protocol, a ratio of ratios, is the processing
+part: how much more the machine's work slows `a` than `b`. Within a block, whose four trials share a link seed,
 
     log(a_wall / b_wall) = log(a_virtual / b_virtual) + [log(a_wall / a_virtual) - log(b_wall / b_virtual)]
 
 exactly; each of the three is then estimated, tested and corrected as any comparison is (verdicts.py). Centres and
 intervals are each part's own, so the product of two centres need not be the third to the last digit.
 
-Over a plain veth there is nothing to split: no time there is the link's, and the virtual clock's few microseconds count
-how often programs look at it.
+Over a plain veth there is nothing to split: the link takes no time, and the virtual clock's few microseconds only count
+how often programs read it.
 """
 
 import itertools
@@ -43,7 +42,7 @@ from h123.study import METRICS, Plan
 
 
 class CostRow(ComparedLevels, EstimateRow):
-    """Processor time next to the parts. It has no verdict, because no question asks for one."""
+    """Processor time, shown next to the parts. It has no verdict, because no question asks for one."""
 
 
 class PartsRow(ComparedLevels):
@@ -76,7 +75,7 @@ Own = TypeVar("Own", TestResult, ComparedLevels, CostRow)
 
 
 def clocks(plan: Plan) -> Clocks | None:
-    """The plan's two clocks; None where they are not crossed with the compared factor."""
+    """The plan's two clocks; None if they are not crossed with the compared factor."""
     for factor, levels in plan.study.factors.items():
         planned = {trial.cell[factor] for trial in plan.blocks[0]}
         level_by_clock = {
@@ -88,7 +87,7 @@ def clocks(plan: Plan) -> Clocks | None:
 
 
 def decomposition(trials: TrialSet, plan: Plan, rule: Rule, exclusions: Exclusions) -> PartsOfTime | None:
-    """The `parts` of verdicts.json, of the networks that are emulated; None where the study has not both clocks."""
+    """The `parts` of verdicts.json, for emulated networks; None if the study does not have both clocks."""
     clock_levels = clocks(plan)
     if clock_levels is None:
         return None
@@ -180,7 +179,7 @@ def _own(comparison: JudgedComparison, row: type[Own]) -> Own:
 
 class PartsPart(TypedDict):
     parts: PartsOfTime | None
-    """Null unless a factor's levels are both clocks, and it is not the compared one."""
+    """Null unless a factor other than the compared one has both clocks as levels."""
 
 
 def _compute(case: Case) -> PartsPart:

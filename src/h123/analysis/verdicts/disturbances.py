@@ -20,7 +20,7 @@ from h123.study import Plan
 
 
 class WithoutDisturbed(VerdictRow):
-    """An answer from undisturbed trials, next to that from all."""
+    """An answer from undisturbed trials, next to the one from all."""
 
     all: str
 
@@ -31,7 +31,7 @@ class DisturbanceEffects(TypedDict):
     trials: int
     """Disturbed trials."""
     of: int
-    """Trials that count."""
+    """The number of trials that count."""
     typical: float | None
     """The median share."""
     without: Sequence[WithoutDisturbed]

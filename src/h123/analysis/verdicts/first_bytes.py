@@ -1,6 +1,6 @@
 """Why one side's first answers begin a round trip or more later than the other's, as far as packets show it.
 
-A protocol's own round trips are no such reason, nor is a slow server: the causes of cold requests cover those.
+Neither a protocol's own round trips nor a slow server count as reasons, because the causes of cold requests cover them.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ _MOST = 0.5
 def with_reasons(
     comparisons: Sequence[JudgedComparison], attempts: Sequence[Attempt], factor: str
 ) -> list[JudgedComparison]:
-    """The comparisons. Those of first bytes also have what delays one side, where that is known."""
+    """The comparisons; those of first bytes also say what delays one side, if that is known."""
     return [
         {**c, "later": later} if c["metric"] == METRIC and (later := _later(c, attempts, factor)) else c
         for c in comparisons

@@ -1,4 +1,4 @@
-"""Handshakes within CPU per request: how many of a trial's requests had to open a connection first.
+"""Handshakes in CPU per request: how many of a trial's requests had to open a connection first.
 
 The processor time of a whole run includes both: a handshake costs several times what a small request does, and
 HTTP/1.1 makes one for each user where HTTP/2 and HTTP/3 share one. So the report shows this number next to the ratio
@@ -30,7 +30,7 @@ class HandshakesRow(TypedDict):
 
 _MIXED = [name for name, metric in METRICS.items() if isinstance(metric.of, ProcessorTime) and metric.of.part == "all"]
 NOTABLE = 0.01
-"""Difference of the shares of two levels: with fewer, handshakes weigh alike in both."""
+"""Difference between the shares of two levels below which handshakes weigh about the same in both."""
 
 
 def handshakes(
@@ -51,7 +51,7 @@ def handshakes(
 
 
 def noted(comparisons: Sequence[JudgedComparison], rows: Sequence[HandshakesRow]) -> list[JudgedComparison]:
-    """The comparisons, with a note where handshakes weigh more in the CPU per request of one level."""
+    """The comparisons, with a note if handshakes make up more of one level's CPU per request."""
     by_level = {(tuple(row["cell"].items()), row["level"]): row for row in rows}
     return [{**c, "note": "; ".join(filter(None, [c["note"], _note(c, by_level)])) or None} for c in comparisons]
 

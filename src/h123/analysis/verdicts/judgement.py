@@ -1,4 +1,4 @@
-"""The comparisons, judged, with what qualifies them: handshakes, late first bytes, what would decide them."""
+"""Judges the comparisons and adds what qualifies them: handshakes, late first bytes, and what would decide them."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ class QualifiedPart(JudgedPart, HandshakesPart):
 
 @once
 def judge_case(case: Case) -> list[JudgedComparison]:
-    """The comparisons with their verdicts alone."""
+    """The comparisons with only their verdicts."""
     return judge(compared(case), case.rule, exclusions(case))
 
 

@@ -30,7 +30,7 @@ class Factor(TypedDict):
     a: str
     b: str
     factor: float | None
-    """Geometric mean over the row's blocks. Null where a side lost a block."""
+    """Geometric mean over the row's blocks. Null if a side lost a block."""
     low: float | None
     """Student's interval of the logarithms, 95 %, uncorrected."""
     high: float | None
@@ -39,7 +39,7 @@ class Factor(TypedDict):
 
 
 class LadderRow(TypedDict):
-    """The steps' factors multiply to the whole's."""
+    """One ladder: the product of the steps' factors is the factor of the whole."""
 
     cell: Cell
     workload: str
@@ -48,7 +48,7 @@ class LadderRow(TypedDict):
     whole: Factor
     steps: Sequence[Factor]
     apart: float | None
-    """The furthest that a factor is off its comparison's estimate, as a share of that."""
+    """The furthest that a factor lies from its comparison's estimate, relative to that estimate."""
 
 
 CONFIDENCE = 0.95
@@ -57,7 +57,7 @@ Floats = NDArray[np.float64]
 
 
 def ladder(comparisons: Sequence[JudgedComparison], levels: Sequence[str]) -> list[LadderRow]:
-    """The `ladder` of verdicts.json: a row for each cell and metric of which all pairs have been compared."""
+    """The `ladder` of verdicts.json: a row for each cell and metric whose pairs have all been compared."""
     if not levels:
         return []
     pairs = [split_pair(pair) for pair in rungs(levels)]
@@ -86,7 +86,7 @@ def _row(sides: Sequence[JudgedComparison]) -> LadderRow:
 
 
 def _logs(sides: Sequence[JudgedComparison]) -> Floats:
-    """(sides, blocks): the logarithms of the ratios in the blocks in which all have one; none where a side lost
+    """(sides, blocks): the logarithms of the ratios in the blocks in which all have one; none if a side lost
     a block, because means without it would favour the side that failed."""
     ratios = [{pair["block"]: pair["ratio"] for pair in side["pairs"] if pair["ratio"] is not None} for side in sides]
     incomplete = any(side["blocks"] > len(side["pairs"]) for side in sides)
@@ -119,7 +119,7 @@ def _mean(logs: Floats) -> tuple[float | None, float | None, float | None]:
 
 
 def _apart(factors: Sequence[Factor]) -> float | None:
-    """The largest distance of a factor from its comparison's centre, as a share of it. None where one has no value."""
+    """The largest distance of a factor from its comparison's centre, as a share of it. None if one has no value."""
     pairs = [(of["factor"], of["ratio"]) for of in factors]
     offs = [abs(mean / centre - 1) for mean, centre in pairs if mean is not None and centre is not None]
     return max(offs) if len(offs) == len(pairs) else None

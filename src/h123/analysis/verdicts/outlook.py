@@ -30,7 +30,7 @@ def seconds_per_trial(events: Iterable[Event]) -> float | None:
     """Wall time from the first attempt's start to the last one's end, over the trials settled meanwhile.
 
     Pauses between an interruption and a resumption do not count; repeated attempts, the lab's own work and what lanes
-    save do. None where nothing was measured, or by something else (imported).
+    save do. None if nothing was measured, or by something else (imported).
     """
     spans: list[list[TrialEvent]] = []
     for event in events:

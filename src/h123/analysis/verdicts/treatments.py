@@ -1,4 +1,4 @@
-"""Single treatments: a campaign's values block by block, for comparing them with another campaign's."""
+"""Single treatments: a campaign's values by block, to compare them with another campaign's."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -29,7 +29,7 @@ class Treatment:
     """The answers to its requests, where the study does not state them."""
 
     def other_answers(self, before: "Treatment") -> str | None:
-        """How its answers differ from those of the same treatment in another campaign."""
+        """How its answers differ from those of the same treatment in the other campaign."""
         difference = most_unlike(before.answers, self.answers)
         return difference_words(difference, "before", "after") if difference else None
 
@@ -39,7 +39,7 @@ class TreatmentMetric:
     """A metric of a treatment."""
 
     logs: Mapping[int, float]
-    """Logarithms of the values, by block; infinite where the trial failed."""
+    """Logarithms of the values, by block; infinite if the trial failed."""
     withheld: str | None
     """Why the values allow no conclusion."""
 

@@ -27,16 +27,16 @@ class TwinRate(TypedDict):
     """Twin comparisons that differ."""
     rate: float | None
     expected: float | None
-    """The real size of the test with so many blocks: the largest attainable p not above alpha."""
+    """How often the test really errs with so many blocks: the largest attainable p not above alpha."""
     most: int | None
-    """What a good campaign does not exceed in 99 of 100 cases."""
+    """The number that 99 of 100 sound campaigns do not exceed."""
     verdict: str | None
     """`as expected` or `more than expected`."""
 
 
 SWAPS = 4000
 BAND = 0.99
-"""A good campaign has no more rejections than its band's upper end with this probability."""
+"""The probability that a sound campaign has no more rejections than the band's upper end."""
 AS_EXPECTED, MORE = "as expected", "more than expected"
 
 

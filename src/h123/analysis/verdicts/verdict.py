@@ -26,24 +26,24 @@ _NAMES = {"holm": "Holm", "bh": "Benjamini-Hochberg"}
 
 @dataclass(frozen=True)
 class ComparisonTest:
-    """A comparison with its estimate (of the log-ratio) and its p values; None where there is nothing to test."""
+    """A comparison with its estimate (of the log-ratio) and its p values; None if there is nothing to test."""
 
     comparison: PairedComparison
     estimate: IntervalEstimate | None
     p: float | None
     p_equivalent: float | None
     blocks: int = 0
-    """The fewest that p rests on: without one machine where there are several (without_one.py)."""
+    """The fewest blocks that p rests on: if there are several machines, those without one of them (without_one.py)."""
     p_whole: float | None = None
-    """With all machines."""
+    """p with all machines."""
     symmetric: float | None = None
-    """p of symmetric differences; None where that is not known."""
+    """p of the test for symmetry; None if unknown."""
     test: str | None = None
     """`signed-rank`, or `sign` where the differences are not symmetric."""
     exclusion: Exclusion | None = None
     """The reason why it is not judged."""
     qualified: Sequence[str] = ()
-    """Audits that it failed and that leave it a verdict."""
+    """Failed audits that leave the comparison a verdict."""
     p_adjusted: float | None = None
     p_equivalent_adjusted: float | None = None
     family_size: int = 0

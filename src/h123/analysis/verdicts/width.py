@@ -33,21 +33,21 @@ class WidthReached(Precision):
 
 
 FIRST = 10
-"""Blocks: of fewer the spread is so little known that one would too often stop by luck."""
+"""The first number of blocks: with fewer, the spread is so uncertain that a campaign would often stop by luck."""
 _GROWTH = 1.5
 """Between one measurement and the next at most: what few blocks say of the spread is too little to go all the way."""
 
 
 @dataclass(frozen=True)
 class WidthProgress:
-    """How far a campaign is from the width that it must reach."""
+    """How far a campaign is from the required width."""
 
     narrow: bool
     """Whether every interval has the requested width."""
     widest: float | None
-    """Half of the widest one's, relative; None where one has no bound, or there is none."""
+    """Half of the widest interval, relative; None if one has no bound, or there is none."""
     blocks: int | None
-    """The number that is likely to be enough; None: more than is practical, or nothing to measure."""
+    """The number of blocks that is probably enough; None: more than is practical, or nothing to measure."""
 
 
 def width_progress(
@@ -72,7 +72,7 @@ def width_progress(
 
 
 def next_blocks(progress: WidthProgress, now: int, at_most: int | None) -> int | None:
-    """The number of blocks to continue to. None where the campaign ends: it is narrow enough, or nothing practical
+    """The number of blocks to continue to. None if the campaign ends: it is narrow enough, or nothing practical
     helps.
 
     With `at_most`, the campaign goes up to that many even if they will not suffice.

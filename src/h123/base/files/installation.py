@@ -19,14 +19,14 @@ _TAIL_BYTES = 64 * 1024
 _LINE = 240
 """Characters of a line that are shown."""
 LOOK_S = 0.5
-"""Seconds between two calls of a running build's `meanwhile`."""
+"""Seconds between two calls of `meanwhile` during a build."""
 _BLOCK_BYTES = 512
 """The unit of `st_blocks` on every file system."""
 
 
 @contextmanager
 def alone(whole: Path, report: Callable[[str], None], doing: str = "installing") -> Iterator[None]:
-    """One process at a time does it with a folder; the kernel lets go of the lock however the process ends."""
+    """Let only one process at a time work on a folder. The kernel releases the lock, however the process ends."""
     whole.parent.mkdir(parents=True, exist_ok=True)
     with open(whole.with_name(f"{whole.name}.lock"), "a", opener=open_below) as lock:
         try:
@@ -57,7 +57,8 @@ def replacement_folder(whole: Path) -> Iterator[Path]:
 
 
 def remove_installation(whole: Path) -> bool:
-    """Removes an installation, its log and what a killed one left; whether there was any. Only for who is `alone`."""
+    """Remove an installation, its log and the leftovers of a killed one; return whether there was any. Only for callers
+    that hold `alone`."""
     if whole.exists():  # by one step, or an interrupted removal would leave what looks whole
         whole.rename(whole.with_name(f"{whole.name}~removed{os.getpid()}.partial"))
     remains = [whole.with_name(f"{whole.name}.log"), *whole.parent.glob(f"{whole.name}~*.partial")]
@@ -85,8 +86,8 @@ def run_logged(
     env: Mapping[str, str],
     meanwhile: Callable[[], None] = lambda: None,
 ) -> None:
-    """Runs a step of a build, its output appended to `log`. Raises UserError, naming `what` it was for, with the
-    output's end. `env` is added to ours; `meanwhile` is called about twice a second."""
+    """Run a step of a build and append its output to `log`. Raises UserError, which names `what` it was for, with the
+    end of the output. `env` is added to the environment; `meanwhile` is called about twice a second."""
     with open(log, "a", encoding="utf-8", opener=open_below) as output, _group_that_ends_with_us() as group:
         try:
             process = subprocess.Popen(

@@ -13,7 +13,7 @@ from h123.base.errors import UserError
 from h123.base.files.jsontext import parse_json
 
 Line = dict[str, Any]
-"""An event as JSON: `event` says which one."""
+"""A line of the journal as JSON: `event` names its kind."""
 _SIGNED = re.compile(rb'(.*), "digest": "([0-9a-f]{16})"}', re.DOTALL)
 """A line, whose last field is the digest of what stands before it. Earlier versions wrote none."""
 
@@ -33,14 +33,14 @@ def append_event(path: Path, event: Mapping[str, object]) -> None:
 
 
 def now() -> str:
-    """The time, as events have it."""
+    """The present time in the format of events."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def read_events(path: Path) -> list[Line]:
     """Return all events, oldest first. A crash can leave a torn last line, which this skips.
 
-    Raises UserError where any other line is no event, because then somebody changed the file.
+    Raises UserError if any other line is no event, because then somebody changed the file.
     """
     if not path.exists():
         return []

@@ -11,7 +11,7 @@ from h123.base.errors import UserError
 
 @contextmanager
 def sole_user(folder: Path, what: str) -> Iterator[None]:
-    """Raises UserError if another process uses this folder, which is `what`. The lock goes with the process.
+    """Raise UserError if another process uses this folder, which is `what`. The lock ends with the process.
 
     The folder itself is locked: a file in it may be replaced, and its lock with it.
     """

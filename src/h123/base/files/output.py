@@ -33,7 +33,7 @@ def write_output(path: Path, text: str, *, force: bool, mode: int = 0o666) -> No
 
 
 def check_output(path: Path, *, force: bool) -> None:
-    """Raises UserError where `path` cannot or must not be written to. `force`: a file that is there may be replaced."""
+    """Raise UserError if `path` cannot or must not be written to. `force`: an existing file may be replaced."""
     try:
         whole = Path(os.path.realpath(path))
         exists, status = os.path.lexists(path), path.stat() if path.exists() else None
@@ -82,7 +82,8 @@ def _write_into(path: Path, text: str) -> None:
 
 
 def check_place(path: Path) -> None:
-    """Raises UserError where the folder `path` cannot be made, or takes no files. Nothing of the attempt stays."""
+    """Raise UserError if the folder `path` cannot be made, or does not accept files. The attempt leaves nothing
+    behind."""
     nearest = next(place for place in (path.absolute(), *path.absolute().parents) if os.path.lexists(place))
     if not nearest.is_dir():
         raise UserError(

@@ -1,13 +1,13 @@
 """The largest size of a file in bytes, by its kind. h123 did not make a larger one, and reading it would take long."""
 
 WRITTEN = 100_000
-"""A study, network, manifest, site or schema: many times what anybody writes by hand."""
+"""A study, network, manifest, site or schema: many times as large as anybody writes by hand."""
 AUTHORITIES = 10_000_000
-"""Certificates for `--cacert`: forty times what a Linux distribution trusts."""
+"""Certificates for `--cacert`: forty times as many as a Linux distribution trusts."""
 UPLOAD = 900_000_000
 """The body for `--data`."""
 SAMPLES = 900_000_000
-"""Another tool's samples, as they stand in the file."""
+"""Another tool's samples, as they are in the file."""
 DOCUMENT = 200_000_000
 """JSON that h123 wrote, such as campaign.json or verdicts.json."""
 JOURNAL = 500_000_000

@@ -1,4 +1,4 @@
-"""Files that people name: read at once and bounded, or refused in a sentence."""
+"""Files that users name: they are read at once with a size limit, or refused in one sentence."""
 
 import csv
 import os
@@ -29,7 +29,7 @@ KINDS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
-"""Names of what is not a regular file."""
+"""Names for things that are not regular files."""
 
 
 def read_text(path: Path, most_bytes: int) -> str:
@@ -53,7 +53,7 @@ def read_bytes(path: Path, most_bytes: int) -> bytes:
 
 
 def read_cached(path: Path, most_bytes: int = sizes.CACHED) -> bytes | None:
-    """Read a file of the cache, which h123 can make again. None where no file can be read."""
+    """Read a file from the cache, which h123 can make again. None if it cannot be read."""
     try:
         return read_bytes(path, most_bytes)
     except UserError:
@@ -71,7 +71,7 @@ def open_bounded(path: Path, most_bytes: int) -> BufferedReader:
 
 
 def check_file(path: Path, most_bytes: int) -> None:
-    """Raises UserError where there is no file, or one of more than `most_bytes`."""
+    """Raises UserError if there is no file, or one of more than `most_bytes`."""
     try:
         status = path.stat()
     except (OSError, ValueError) as error:
@@ -96,7 +96,8 @@ def csv_fault(error: csv.Error) -> str:
 
 
 def unprintable(text: str) -> str | None:
-    """The first character that no program, file name or terminal is to be given, as `U+0000`; None: there is none."""
+    """The first character that must not reach a program, a file name or a terminal, as `U+0000`; None if there is
+    none."""
     match = _UNPRINTABLE.search(text)
     return code_point(ord(match[0])) if match else None
 

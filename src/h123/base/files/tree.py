@@ -19,8 +19,8 @@ _UNFINISHED = ".partial"
 
 
 def check_tree(folder: Path) -> None:
-    """Raises UserError where something in `folder` is neither a file nor a folder, or larger than a file of its kind
-    may be. A folder that is not there is well."""
+    """Raise UserError if something in `folder` is neither a file nor a folder, or is too large for its kind. A missing
+    folder is fine."""
     waiting = [str(folder)] if folder.is_dir() else []
     while waiting:
         with os.scandir(waiting.pop()) as entries:
@@ -59,7 +59,8 @@ def _target(link: str) -> str:
 
 
 def drop_specials(folder: Path) -> list[str]:
-    """Remove all below that is neither a file nor a folder, which a program under test may have left; the names."""
+    """Remove everything below that is neither a file nor a folder, such as what a program under test left; return the
+    names."""
     removals = []
     for root, folders, names in os.walk(folder):
         for name in [*folders, *names]:

@@ -18,7 +18,8 @@ from rich.text import Text
 from h123.base.terminal.visible import visible
 
 WIDTH = 100
-"""Columns of what goes into a file or a pipe: as many as the widest table has. A terminal, or COLUMNS, says its own."""
+"""Columns for output to a file or a pipe: as many as the widest table needs. A terminal, or COLUMNS, sets its own
+width."""
 _NARROWEST = 10
 """Columns of prose, however narrow a terminal is."""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -35,7 +36,7 @@ class VisibleConsole(Console):
     """Whatever it prints is `visible`: names, questions and messages of others cannot command the terminal."""
 
     def render_str(self, text: str, **style: Any) -> Text:
-        """Before it is laid out, so that columns are as wide as what stands in them."""
+        """Make text visible before the layout, so that columns are as wide as their content."""
         return super().render_str(visible(text), **style)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
@@ -86,7 +87,7 @@ def write(console: Console, text: str, lead: str = "", style: str = "", lead_sty
 
 
 def with_commands(text: str, style: str = "") -> Text:
-    """The text with its marked commands in bold, without the marks."""
+    """The text with its marked commands in bold and without the marks."""
     line = Text(style=style)
     end = 0
     for found in _COMMAND.finditer(text):
@@ -100,7 +101,7 @@ _quiet = False
 
 
 def say(text: str) -> None:
-    """Something about the progress of a command; nothing while it is to be quiet."""
+    """Print something about the progress of a command; nothing if it is to be quiet."""
     if not _quiet:
         write(err_console, text)
 
@@ -117,7 +118,7 @@ def quietly(*, is_quiet: bool) -> Iterator[None]:
 
 
 def print_json(document: object) -> None:
-    """Write a document to standard output; what others wrote in it is escaped."""
+    """Write a document to standard output, with text from others escaped."""
     out_console.file.write(json.dumps(document, indent=1, allow_nan=False, default=_as_json) + "\n")
 
 

@@ -28,12 +28,13 @@ _QUERY = re.compile(
 
 
 def hidden(text: str) -> str:
-    """An address, or what names one, without the password in front of its host and what its query calls a secret."""
+    """An address, or something that names one, without the password before its host and without the secrets in its
+    query."""
     return _QUERY.sub(rf"\1{HIDDEN}", _USER.sub(f"{HIDDEN}@", text))
 
 
 def hidden_in(value: Any, *, within: str = "") -> Any:
-    """A part of a study as it may be shown."""
+    """A part of a study in a form that may be shown."""
     if isinstance(value, dict):
         if _is_header(value):
             return {**value, "value": HIDDEN}

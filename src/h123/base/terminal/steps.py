@@ -1,4 +1,4 @@
-"""Steps of something long, as a person sees them: a line each, and below it what moves meanwhile."""
+"""Steps of a long task as a person sees them: one line each, with the current progress below."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Text that others wrote, as it may be shown: nothing in it commands a terminal, hides, or turns its line around.
+"""Text from others in a form that may be shown: nothing in it controls a terminal, hides, or reverses its line.
 
 The console, the pages and the gate's files pass all text through here, so no caller can forget it.
 """
@@ -29,7 +29,7 @@ def visible(text: str) -> str:
 
 
 def in_one_line(text: str) -> str:
-    """The same where a line break would begin another statement: a name in a message, a cell, a heading."""
+    """The same for places where a line break would begin another statement: a name in a message, a cell, a heading."""
     return visible(" ".join(text.split("\n")) if "\n" in text else text)
 
 

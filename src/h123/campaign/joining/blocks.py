@@ -1,4 +1,4 @@
-"""The blocks that a folder has: each with its history, and whether anything is left to do of it."""
+"""The blocks in a folder: each with its history, and whether any work on it is left."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from h123.store import CampaignFolder
 from h123.study import Plan, PlannedTrial
 
 History = Sequence[TrialEvent | BlockMove]
-"""What the journal has of a block, oldest first."""
+"""What the journal says about a block, oldest first."""
 
 
 @dataclass(frozen=True)
 class RunBlock:
-    """A block that a folder has at least a part of."""
+    """A block that a folder has at least partly."""
 
     number: int
     folder: CampaignFolder
@@ -30,27 +30,27 @@ class RunBlock:
         return [event for event in self.history if event["event"] == "trial"]
 
     def standing(self, trial: PlannedTrial) -> list[LiveAttempt]:
-        """The attempts at a trial, but for those that were made where the block is not done any more."""
+        """The attempts at a trial, without those made on a machine that no longer runs the block."""
         mine = [event for event in self.attempts if event["trial"] == trial.id and not superseded(event)]
         return cast(list[LiveAttempt], mine)
 
     @property
     def done(self) -> int:
-        """Trials of which nothing is left to do."""
+        """Trials that need no more work."""
         return sum(usable(past) or given_up(past) for past in map(self.standing, self.trials))
 
     @property
     def finished(self) -> bool:
-        """Whether all are."""
+        """Whether all its trials are done."""
         return self.done == len(self.trials)
 
     @property
     def virtual(self) -> bool:
-        """Whether no trial of it depends on the machine."""
+        """Whether all its trials are independent of the machine (virtual clock)."""
         return all(trial.parameters.clock == "virtual" for trial in self.trials)
 
     def marks(self) -> list[tuple[object, ...]]:
-        """What tells the events of its history from others."""
+        """What distinguishes the events of its history from others."""
         return [_mark(event) for event in self.history]
 
 
@@ -61,7 +61,7 @@ def _mark(event: TrialEvent | BlockMove) -> tuple[object, ...]:
 
 
 def run_blocks(folder: CampaignFolder, plan: Plan) -> dict[int, RunBlock]:
-    """Those that the folder has begun, by number. Raises UserError where the journal has a trial of no plan."""
+    """The blocks that the folder has begun, by number. Raises UserError if the journal has a trial that no plan has."""
     trials = {block[0].block: block for block in plan.blocks}
     names = {trial.id for trial in plan.trials()}
     histories = dict[int, list[TrialEvent | BlockMove]]()
@@ -74,7 +74,7 @@ def run_blocks(folder: CampaignFolder, plan: Plan) -> dict[int, RunBlock]:
 
 
 def require_seals(folder: CampaignFolder) -> None:
-    """Raises UserError where an attempt is not as it was sealed, or has no seal."""
+    """Raise UserError if an attempt differs from its seal, or has no seal."""
     folder.require_journal()
     folder.examine()
     for event in folder.events():

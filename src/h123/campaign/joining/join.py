@@ -1,4 +1,4 @@
-"""Joins shards into a campaign: everything is looked at first, and nothing is written where anything is refused.
+"""Joins shards into a campaign: everything is checked first, and nothing is written if anything is refused.
 
 The campaign is a folder like any other. Its journal has the shards' own events, block by block, each after the line
 that says which folder and which machines they came from. A joined campaign that gets more shards goes on where it was.
@@ -25,24 +25,24 @@ from h123.study import Plan, Study, make_plan
 
 @dataclass(frozen=True)
 class Joined:
-    """What became of the shards."""
+    """The result of joining shards."""
 
     folder: CampaignFolder
     planned: int
     added: Sequence[int]
-    """Blocks that came now."""
+    """Blocks that were added now."""
     missing: Sequence[int]
     """Blocks that the campaign does not have."""
     unfinished: Mapping[Path, Sequence[int]] = field(default_factory=dict)
-    """Of these, what a shard has begun and not finished."""
+    """Blocks among the missing ones that a shard has begun and not finished."""
     empty: Sequence[Path] = ()
     """Folders in which nothing has begun."""
 
 
 def join_shards(shards: Sequence[Path], out: Path, report: Callable[[str], None]) -> Joined:
-    """Add the finished blocks of `shards` to the campaign in `out`, which is made where there is none.
+    """Add the finished blocks of `shards` to the campaign in `out`, which is created if necessary.
 
-    Raises UserError, and changes nothing, where a shard is of another campaign, is not as it was sealed, or has a block
+    Raises UserError, and changes nothing, if a shard is of another campaign, is not as it was sealed, or has a block
     that another one has otherwise.
     """
     begun, empty = _begun(shards, out)
@@ -84,7 +84,7 @@ def join_shards(shards: Sequence[Path], out: Path, report: Callable[[str], None]
 def _begun(shards: Iterable[Path], out: Path) -> tuple[list[CampaignFolder], list[Path]]:
     """The shards, each once, and the folders in which nothing has begun: a machine was stopped before its first trial.
 
-    Raises UserError where one is no campaign, or is the campaign itself.
+    Raises UserError if one is no campaign, or is the campaign itself.
     """
     folders, empty = dict[Path, CampaignFolder](), list[Path]()
     for path in shards:
@@ -106,7 +106,7 @@ def _plan(folders: Sequence[CampaignFolder]) -> Plan:
 
 
 def _choose(mine: dict[int, RunBlock], theirs: Sequence[RunBlock]) -> dict[int, RunBlock]:
-    """Whose run of each block the campaign gets, or has, where it gets one. Raises UserError where two differ."""
+    """Whose run of each block the campaign gets, or has, where it gets one. Raises UserError if two differ."""
     chosen = dict[int, RunBlock]()
     for block in theirs:
         if not block.finished:
@@ -136,7 +136,7 @@ def _require_finished(block: RunBlock) -> None:
 
 
 def _second_runs(folders: Iterable[CampaignFolder], blocks: Mapping[int, RunBlock], plan: Plan) -> list[SecondRun]:
-    """All. Raises UserError where one did not do the same as the block's own trial."""
+    """All. Raises UserError if one did not do the same as the block's own trial."""
     trials, found = {trial.id: trial for trial in plan.trials()}, list[SecondRun]()
     for folder in folders:
         for event in folder.events():

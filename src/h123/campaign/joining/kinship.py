@@ -13,7 +13,7 @@ _ABSENT = "absent"
 
 
 def require_kin(folder: CampaignFolder, first: CampaignFolder) -> None:
-    """Raises UserError where the folder is not of the same campaign as the first one, with the first difference."""
+    """Raise UserError with the first difference if the folder is not of the same campaign as the first one."""
     if folder.imported:
         raise UserError(f"{folder.path} holds imported samples, and no blocks that h123 ran", remedy=_LEAVE_OUT)
     for name, (here, there) in _facts(folder, first).items():

@@ -13,10 +13,10 @@ from h123.packets.capture import DELIVERED, DOWN, PACKET, RETRY, TCP, UDP, UP, P
 from h123.study.networks.network import Direction
 
 FULL = 1150
-"""Bytes of payload from which on a packet is full: QUIC's begin with 1200 and grow as the path is probed, TCP's have
-1448."""
+"""Payload bytes from which on a packet counts as full: QUIC's begin with 1200 and grow as the path is probed, TCP's
+have 1448."""
 SPEAKS = 60
-"""Bytes of QUIC's payload above which a packet is more than an acknowledgement, nearly always."""
+"""Bytes of QUIC payload above which a packet almost always carries more than an acknowledgement."""
 _LONG, _SYN = 0x80, 0x02
 """The bit in QUIC's first byte for a long header, which all packets of a handshake have; TCP's flag."""
 NEVER = int(np.iinfo(np.int64).max)
@@ -94,8 +94,8 @@ class Sending:
         return size * float(durations.sum()) / float(self.packets["payload"][self.speaks].sum(dtype=np.int64))
 
     def receipts(self, times: Times) -> Times:
-        """When the other end first received what this one sent at or after each of these times. NEVER, if it did
-        not."""
+        """When the other end first received something that this end sent at or after each of these times. NEVER, if it
+        did not."""
         arrived = np.flatnonzero(self.arrived)
         place = np.searchsorted(self.at[arrived], times)
         return np.append(self.delivered_at[arrived], NEVER)[place]
@@ -105,11 +105,11 @@ class Sending:
         return self.some(slice(count))
 
     def some(self, which: slice | NDArray[np.bool_]) -> "Sending":
-        """Some of its packets."""
+        """A part of its packets."""
         return Sending(self.packets[which], Wire(self.wire.begins[which], self.wire.ends[which]))
 
     def joined(self, other: "Sending") -> "Sending":
-        """This and what it sent to, or from, another address."""
+        """The two combined: this one, and what the same end sent to, or from, another address."""
         packets = np.concatenate([self.packets, other.packets])
         begins, ends = (
             np.concatenate([getattr(side.wire, name) for side in (self, other)]) for name in ("begins", "ends")

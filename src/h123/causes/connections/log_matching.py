@@ -1,5 +1,5 @@
-"""Matches the logs of a stack with connections on the link, and computes when each log began: it has a clock of its
-own."""
+"""Matches a stack's logs with connections on the link, and computes when each log began, because logs have their own
+clock."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ _UNLIKELY = 1e12
 
 def match_logs(logs: Sequence[StackLog], connections: Sequence[Connection]) -> list[StackLog | None]:
     """For each connection the server's log of it, in the trial's time: the log whose packets were sent when the link
-    saw the server's. None where there is none."""
+    saw the server's. None if there is none."""
     log_of: list[StackLog | None] = [None] * len(connections)
     quic = [
         place for place, connection in enumerate(connections) if connection.quic and len(_sending_times(connection))

@@ -1,5 +1,5 @@
-"""When a sender's lost packets were noticed and sent again, and the cost of datagrams that the link carried and a full
-buffer dropped."""
+"""When a sender noticed its lost packets and sent them again, and the cost of datagrams that the link delivered but a
+full buffer dropped."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,17 +17,17 @@ _NO_ROOM = "Udp.RcvbufErrors"
 
 
 def lost_packets(sending: Sending) -> Times:
-    """Places of the sender's packets that the link lost, had no room for, or let not pass."""
+    """Places of the sender's packets that the link lost, had no room for, or blocked."""
     return np.flatnonzero(np.isin(sending.packets["fate"], (LOST, QUEUE_FULL, BLOCKED)) & sending.speaks)
 
 
 def mending(sending: Sending, answers: Sending, round_trip_ns: int) -> Spans:
-    """The spans from the sending of each lost packet until that of its replacement."""
+    """The spans from the sending of each lost packet until its replacement was sent."""
     return Spans.union(sending.at[lost_packets(sending)], resent(sending, answers, round_trip_ns))
 
 
 def resent(sending: Sending, answers: Sending, round_trip_ns: int) -> Times:
-    """When the replacement of each lost packet was sent; its own time, if there is none."""
+    """When the replacement of each lost packet was sent; the packet's own time, if there is none."""
     places = lost_packets(sending)
     if not len(places):
         return places

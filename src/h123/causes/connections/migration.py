@@ -17,7 +17,7 @@ _DATA = FULL // 2
 
 
 def elsewhere(of: Connection, moves: Sequence[int]) -> Limits:
-    """The times, after each of the moves of its client, ns, in which the server's data did not reach it."""
+    """The times in which the server's data did not reach the client after each of its moves, ns."""
     changes = [change for at in moves if of.begin < at and (change := _after(of, at)) is not None]
     if not changes:
         return []
@@ -27,7 +27,7 @@ def elsewhere(of: Connection, moves: Sequence[int]) -> Limits:
 
 def _after(of: Connection, at: int) -> tuple[int, int, int] | None:
     """When data stopped arriving, when the server received something from the new address, and when it sent data there.
-    None where it never received anything."""
+    None if it never received anything."""
     up, down = of.up, of.down
     before = np.unique(up.packets["source"][up.at < at])
     spoke = np.flatnonzero(up.arrived & ~np.isin(up.packets["source"], before))

@@ -1,4 +1,4 @@
-"""Round trips of a sender, computed from packets alone, and whether its window grew from one to the next.
+"""Round trips of a sender, computed only from packets, and whether its window grew from one to the next.
 
 A round trip ends with the first packet that the other end sent after it had received the round trip's first one:
 nothing sent before can answer it.
@@ -13,7 +13,7 @@ from h123.causes.connections.connection import Sending
 from h123.causes.spans import Times
 
 DOUBLES = 1.25
-"""A window this many times the previous one grows as in slow start, however late or partially it is acknowledged."""
+"""A window this many times the previous one grows as in slow start, even if it is acknowledged late or partly."""
 GROWS_NOT = 1.02
 """A window at most this many times the previous one does not grow."""
 _TELLING = 2
@@ -29,14 +29,15 @@ class Rounds:
     firsts: Times
     """Place of each round trip's first packet among the sender's, ascending."""
     windows: Times
-    """Payload bytes sent in each."""
+    """Payload bytes sent in each round trip."""
 
     def of(self, places: Times) -> Times:
         """The round trip of each packet."""
         return np.searchsorted(self.firsts, places, side="right") - 1
 
     begins: NDArray[np.bool_]
-    """Whether all earlier packets were known to have arrived before each. Then it is the first of a burst."""
+    """Whether all earlier packets were known to have arrived before each round trip. If so, it is the first of a
+    burst."""
 
     @property
     def growth(self) -> NDArray[np.float64]:
@@ -61,7 +62,8 @@ def _largest_so_far(windows: NDArray[np.float64], begins: NDArray[np.bool_]) -> 
 
 
 def rounds(sending: Sending, answers: Sending, round_trip_ns: int, rested: NDArray[np.bool_]) -> Rounds:
-    """All round trips of a connection. `rested`: whether all was known to have arrived before each packet."""
+    """All round trips of a connection. `rested`: whether all earlier packets were known to have arrived before each
+    packet."""
     firsts, first, count = [], 0, len(sending)
     answered = np.flatnonzero(answers.arrived)
     sent_at, received_at = answers.at[answered], answers.delivered_at[answered]

@@ -1,4 +1,4 @@
-"""When TCP's receive window was full: what it advertised, and how far the sender had come, can be read."""
+"""When TCP's receive window was full, from what was advertised and how far the sender had come."""
 
 import numpy as np
 
@@ -10,8 +10,8 @@ _SYN, _ACK = 0x02, 0x10
 
 def full_window(sending: Sending, answers: Sending) -> Spans:
     """The spans of a full window, in the sender's time: from a packet after which no full one had room, until the next
-    one, or the answer that made room for one, and for half the window: a sender waits for that much to avoid small
-    packets (RFC 9293, 3.8.6.2.1). None where the record lacks the handshake, which scales windows."""
+    one, or until the answer that made room for one and for half the window (a sender waits for that much to avoid small
+    packets, RFC 9293, 3.8.6.2.1). None if the record lacks the handshake, which scales windows."""
     scale, places = _scale(sending, answers), np.flatnonzero(sending.speaks)
     acknowledgements = answers.arrivals[(answers.packets["flags"][answers.arrivals] & _ACK) > 0]
     if scale is None or not len(places) or not len(acknowledgements):

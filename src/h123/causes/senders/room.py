@@ -33,7 +33,7 @@ class Room:
     """Packets that TCP may send at first."""
 
     def since(self, share: float = _ROOM) -> Times:
-        """For each packet, when after it no more than this share of the window was under way. NEVER where that did not
+        """For each packet, when the share of the window under way first fell to this after it. NEVER if that did not
         happen."""
         enough = self._sent_bytes - share * self._window
         place = np.searchsorted(self._releases[1], enough)

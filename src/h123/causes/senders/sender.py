@@ -69,8 +69,8 @@ class Sender:
     bodies: Spans | None = None
     """When it had a body to send. None: unknown."""
     fills: bool = False
-    """Whether it fills its packets as long as it has data and flow control, which is known, permits: QUIC senders do,
-    whose window counts bytes."""
+    """Whether it fills its packets as long as it has data and (known) flow control permits: QUIC senders do, whose
+    window counts bytes."""
     conditions: Conditions = WALL
 
     @cached_property

@@ -72,7 +72,7 @@ class Streams:
 
     @cached_property
     def allowed(self) -> int | None:
-        """Streams that the server allows at once, as it first says; None: it does not."""
+        """Streams that the server initially allows at once; None if it does not say."""
         kind = _MAX_STREAMS_BIDI if self.quic else _MAX_STREAMS
         return self._setting(DOWN, kind)
 
@@ -96,7 +96,7 @@ class Streams:
         return Spans.union([begin for begin, _ in spans], [end for _, end in spans])
 
     def of(self, requests: Sequence[tuple[int, int]]) -> list[Stream | None]:
-        """For requests, given when each was sent and ended by its client, the stream that was read when it ended."""
+        """For each request, given when its client sent and ended it, the stream that was read when it ended."""
         if not requests or not self.complete:
             return [None] * len(requests)
         request_times, ends = np.array(requests, np.int64).T

@@ -97,7 +97,7 @@ def _decided_by(campaign: Path, what: list[str], other_campaign: Path | None, *,
 
 
 def _other(path: Path, folder: "CampaignFolder") -> "CampaignFolder":
-    """The campaign to compare with. Raises UserError where it is of another study."""
+    """The campaign to compare with. Raises UserError if it is of another study."""
     from h123.store import CampaignFolder
 
     other = CampaignFolder.open(path)

@@ -1,4 +1,4 @@
-"""The last lines of every command about a campaign: trials whose files have changed since they were measured."""
+"""The last lines of every command about a campaign: trials whose files have changed since the measurement."""
 
 from typing import TYPE_CHECKING
 
@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 def complain_of_damage(folder: "CampaignFolder") -> None:
-    """Report what a campaign has lost since it was measured, after everything that it still has was shown."""
+    """Report, after everything else was shown, which parts of a campaign are lost since it was measured."""
     from h123.store import damage_warning
 
     if error := damage_warning(folder):

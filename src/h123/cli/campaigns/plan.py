@@ -1,4 +1,4 @@
-"""`h123 plan`: what a run would do, and what its blocks buy."""
+"""`h123 plan`: what a run would do, and what its blocks can show."""
 
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated

@@ -19,7 +19,7 @@ _NAMED = 3
 def print_power_preview(
     plan: Plan, console: Console, *, effect: float | None, spread: float | None, width: float | None
 ) -> None:
-    """How narrow the intervals will be, what each family can find, and how many blocks a width takes."""
+    """Print how narrow the intervals will be, what each family can find, and how many blocks a width takes."""
     sought = plan.study.compare.margin if effect is None else effect
     families = preview_power(plan, effect=sought, assumed_spread=spread, spreads=known_spreads())
     if not families:

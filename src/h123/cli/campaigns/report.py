@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from h123.store import CampaignFolder
 
 LINES = 30
-"""Of an answer on one screen."""
+"""Lines of an answer on one screen."""
 
 
 def command(
@@ -51,8 +51,8 @@ def command(
 
 
 def conclude(folder: "CampaignFolder", form: AnswerForm = AnswerForm.SCREEN, *, most: int = LINES) -> int:
-    """Analyse a campaign, write its report and print the answer in at most `most` lines, first of all what became of
-    what its study requires; the exit status of that."""
+    """Analyse a campaign, write its report and print the answer in at most `most` lines, the outcome of the study's
+    requirements first; return the exit status of that outcome."""
     from h123.cli.campaigns import requirements
     from h123.report import write_report
 

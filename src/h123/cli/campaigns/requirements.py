@@ -16,7 +16,7 @@ from h123.study import Basis, Condition, Study
 
 
 def forbidding(texts: Sequence[str], by: Basis) -> list[Condition]:
-    """The conditions that hold where none of `--fail-if` does. Raises UserError."""
+    """The conditions that hold if none of `--fail-if` does. Raises UserError."""
     try:
         return [Condition.forbidding(text, by) for text in texts]
     except ValueError as fault:
@@ -29,7 +29,7 @@ def required(folder: CampaignFolder) -> list[Condition]:
 
 
 class GateResult:
-    """A campaign's verdicts with what became of its conditions, which is also written."""
+    """A campaign's verdicts with the outcome of its conditions, which is also written."""
 
     def __init__(self, folder: CampaignFolder, conditions: Sequence[Condition]) -> None:
         verdicts, self.files, self.status = analyse(folder), list[Path](), 0
@@ -41,7 +41,7 @@ class GateResult:
 
 
 def standing(folder: CampaignFolder) -> list[Condition]:
-    """The conditions that the campaign was last checked against, or else those that its study requires."""
+    """The conditions that the campaign was last checked against, or else those of its study."""
     path = folder.path / "gate.json"
     try:
         rows = read_content(path, "gate/1")["conditions"] if path.is_file() else []
@@ -51,7 +51,7 @@ def standing(folder: CampaignFolder) -> list[Condition]:
 
 
 def print_gate_files(files: Sequence[Path]) -> None:
-    """Name the gate's files."""
+    """Print the names of the gate's files."""
     if files:
         first, *others = files
         out_console.print(f"Gate: {first}, {', '.join(path.name for path in others)}", soft_wrap=True)
@@ -69,8 +69,8 @@ def report_outcomes(where: Path, name: str, outcomes: Sequence[ConditionOutcome]
 
 
 def later_look(folder: CampaignFolder) -> int | None:
-    """The number of blocks at which to look next; None where what is asked is decided, or more cannot help: what the
-    study requires, or where it requires nothing, its question."""
+    """The number of blocks for the next look; None if the study's requirements, or without any its question, are
+    decided, or if more blocks cannot help."""
     verdicts, conditions = analyse(folder), required(folder)
     if not conditions:
         return next_look(verdicts)

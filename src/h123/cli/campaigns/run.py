@@ -1,4 +1,4 @@
-"""`h123 run`: a campaign is begun or gone on with, runs until what ends it, and is analysed.
+"""`h123 run`: begins or continues a campaign, runs it until something ends it, and analyses it.
 
 What ends it: the blocks that are planned; or the look that decides what is asked (`--until-decided`); or intervals that
 are narrow enough (`--precision`).
@@ -198,8 +198,8 @@ def command(
 
 
 def run(arguments: RunArguments) -> int:
-    """Run the whole command, and return the exit status, which is not 0 where what the study requires does not hold, or
-    is unknown. Measured results are kept, whatever happens. Raises Interrupted, UserError."""
+    """Run the whole command and return the exit status, which is not 0 if the study's requirements do not hold or are
+    undecided. Measured results are kept, whatever happens. Raises Interrupted, UserError."""
     is_quiet = arguments.form is AnswerForm.TABLE
     with quietly(is_quiet=is_quiet):
         return _run(arguments, is_quiet=is_quiet)

@@ -1,4 +1,4 @@
-"""The arguments of `h123 run`, and what in them contradicts itself, or the campaign that is there."""
+"""The arguments of `h123 run`, and contradictions among them or with an existing campaign."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,11 +38,11 @@ class RunArguments:
     address: str | None = None
     form: AnswerForm = AnswerForm.SCREEN
     most_lines: int = 30
-    """Of an answer on one screen."""
+    """Lines of an answer on one screen."""
 
 
 def check(arguments: RunArguments) -> "CampaignFolder | None":
-    """The campaign that is in its folder, if any. Raises UserError where it cannot go on, or none can begin there."""
+    """The campaign in its folder, if any. Raises UserError if it cannot continue, or if none can begin there."""
     from h123.store import check_new
 
     there = campaign_in(arguments.out)
@@ -95,14 +95,14 @@ def _began_so(arguments: RunArguments, folder: "CampaignFolder") -> bool:
 
 
 def campaign_in(out: Path | None) -> "CampaignFolder | None":
-    """The campaign that is there, if any."""
+    """The campaign in the folder, if any."""
     from h123.store import CampaignFolder
 
     return CampaignFolder.open(out) if out and (out / "campaign.json").exists() else None
 
 
 def of_another_study(out: Path) -> UserError:
-    """What is in the folder."""
+    """The error if the folder holds a campaign of another study."""
     return UserError(
         f"{out} holds a campaign of another study, or of an earlier version of this study",
         remedy=f"resume that campaign with `h123 run --out {typed(out)}`, or choose another folder",

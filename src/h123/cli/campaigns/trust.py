@@ -1,4 +1,4 @@
-"""Whether the programs that a campaign or a study starts are those of the person who runs it.
+"""Whether the programs that a campaign or study starts come from the person who runs it.
 
 A campaign that somebody else sent has commands in it, and the lab starts them as root. So, as git does with folders of
 others, h123 shows them and asks. It trusts a study that the person owns, and after that its commands wherever they
@@ -28,7 +28,7 @@ def require_trust(servers: Servers, origin: Path, *, own: bool, trusted: bool) -
     """Refuse to start programs that the user does not know.
 
     `own`: the study's file is the user's, or comes with h123. `trusted`: the user gave --trust. Otherwise this
-    asks, where standard input is a terminal. Raises UserError where the answer is not yes.
+    asks, where standard input is a terminal. Raises UserError if the answer is not yes.
     """
     risky = {name: _parts(server) for name, server in servers.items()}
     if not risky:
@@ -42,7 +42,7 @@ def require_trust(servers: Servers, origin: Path, *, own: bool, trusted: bool) -
 
 
 def is_own(path: Path) -> bool:
-    """Whether the study's file, and the folder that it is in, belong to the person, or come with h123."""
+    """Whether the study's file and its folder belong to the user, or come with h123."""
     return path.resolve().is_relative_to(project_root() / "studies") or is_mine(path)
 
 

@@ -20,7 +20,7 @@ def proofs_of(cast: Cast) -> Proofs:
 
 
 def verification_gate(*, allow_unverified: bool) -> Callable[[Cast], Proofs]:
-    """Looks up all proofs; unless `allow_unverified`, raises UserError where a verification failed."""
+    """Look up all verifications. Raises UserError if one failed, unless `allow_unverified`."""
 
     def vouch(cast: Cast) -> Proofs:
         proofs = proofs_of(cast)
@@ -42,7 +42,7 @@ def _refuse_failed(proofs: Proofs) -> None:
 
 
 def proof_lines(proofs: Proofs) -> Iterator[str]:
-    """A line for each thing that is known, with those of whom it is."""
+    """Yield a line for each known fact, with the subjects that it is about."""
     names_by_sentence: dict[str, list[str]] = {}
     for name, role, evidence in _each(proofs):
         names_by_sentence.setdefault(_sentence(evidence), []).append(f"{name} ({role})")

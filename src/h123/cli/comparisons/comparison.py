@@ -1,4 +1,4 @@
-"""A comparison of a person's own servers: they are found out, a study is drafted from what was found, and it is run."""
+"""A comparison of a user's own servers: surveys them, drafts a study from the findings, and runs it."""
 
 import dataclasses
 import datetime as dt
@@ -60,9 +60,9 @@ from h123.study import (
 )
 
 LINES = 25
-"""Of an answer on one screen."""
+"""Lines of an answer on one screen."""
 MOST_BLOCKS = 12
-"""Unless --max-blocks says otherwise."""
+"""The most blocks, unless --max-blocks says otherwise."""
 _LEVEL = 40
 """Characters of a level's name, at most."""
 _WAITS_NS = 5_000_000
@@ -204,7 +204,7 @@ def _check_visits(conditions: Sequence[Condition]) -> None:
 
 
 def _planned(arguments: CompareArguments, servers: Mapping[str, OwnServer]) -> RunArguments:
-    """The arguments with which `h123 run` will run the study. Raises UserError where the folder cannot take the
+    """The arguments with which `h123 run` will run the study. Raises UserError if the folder cannot take the
     campaign, before any server starts."""
     out = arguments.out or Path("campaigns") / f"compare-{dt.datetime.now():%Y%m%d-%H%M%S}"
     commands = {name: shlex.join(shlex.split(server.command or "")) for name, server in servers.items()}

@@ -46,8 +46,8 @@ def command(
 
 
 def hold(path: Path, conditions: "Sequence[Condition]", *, as_json: bool = False) -> int:
-    """Hold a campaign against them, or where there are none against what its study requires; the exit status. Raises
-    UserError."""
+    """Check a campaign against the conditions, or if there are none against the requirements of its study; return the
+    exit status. Raises UserError."""
     from h123.cli.campaigns.requirements import GateResult, print_gate_files, required
     from h123.documents import read_content
     from h123.report import caveat_lines, first_lines, print_gate, write_report

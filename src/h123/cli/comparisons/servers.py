@@ -19,7 +19,7 @@ from h123.study import METRICS, Condition
 
 PROTOCOLS = ("h1", "h2", "h3")
 ONE = "server"
-"""The name of a server that has none."""
+"""The name of an unnamed server."""
 _NAMED = re.compile(r"(?P<name>[a-z][a-z0-9-]{0,30})=(?P<command>.+)", re.DOTALL)
 
 
@@ -93,7 +93,7 @@ def check_remote_server(arguments: CompareArguments, conditions: Sequence[Condit
 
 
 def remote_server(arguments: CompareArguments, inquiry: Inquiry) -> OwnServer:
-    """The server that the URL names, where it is now. Raises UserError."""
+    """The server in the URL, at its present address. Raises UserError."""
     site = inquiry.site
     shared = {
         "allow_remote_load": arguments.allow_remote_load,

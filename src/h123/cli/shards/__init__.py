@@ -1,1 +1,1 @@
-"""The commands for campaigns that many machines run, each a part: shards, what starts them, and what joins them."""
+"""The commands for campaigns that many machines run in parts: shards, job files for them, and joining."""

@@ -1,4 +1,4 @@
-"""What a plan costs on many machines: time, machine hours, bytes, and where more machines stop helping."""
+"""What a plan costs on many machines: time, machine hours, bytes, and from how many machines on more do not help."""
 
 import math
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _LADDER = (1, 2, 5)
 
 
 def print_machines(plan: "Plan", jobs: "Jobs", machines: int, console: "Console") -> None:
-    """The plan on so many machines like this one, and on fewer and more."""
+    """Print the plan's cost on this many machines like this one, and on fewer and more."""
     from h123.execution import kept_bytes
 
     blocks = plan.planned

@@ -100,7 +100,7 @@ def _job(
     cpus: int,
     image: str | None,
 ) -> Job:
-    """Raises UserError where the system cannot run it."""
+    """Raises UserError if the system cannot run it."""
     from h123.campaign import check_campaign, require_travelling
     from h123.execution import kept_bytes
     from h123.study import is_path

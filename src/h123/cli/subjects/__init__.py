@@ -1,1 +1,1 @@
-"""The commands about subjects, and about what else studies name."""
+"""The commands about subjects, and about other things that studies name."""

@@ -1,4 +1,4 @@
-"""`h123 install`: subjects and the virtual kernel get into the cache."""
+"""`h123 install`: puts subjects and the virtual kernel into the cache."""
 
 from typing import Annotated
 

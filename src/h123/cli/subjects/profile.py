@@ -51,7 +51,7 @@ def command(
 
 
 def _profile_subjects(subjects: "Sequence[Subject]", everything: bool, role: "VerifiedRole | None") -> None:
-    """Profile the subjects. Raises UserError where nothing can be measured."""
+    """Profile the subjects. Raises UserError if nothing can be measured."""
     from h123.base.terminal.steps import Steps
     from h123.catalogue import catalogue, check_failures, installed_once
     from h123.cli.subjects.cast import cast_of, install_missing, tasks_of

@@ -1,4 +1,4 @@
-"""`h123 publish`: what this machine found out, about subjects or in a campaign, goes into the documentation."""
+"""`h123 publish`: puts what this machine found, about subjects or in a campaign, into the documentation."""
 
 import re
 from pathlib import Path

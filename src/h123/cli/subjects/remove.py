@@ -1,4 +1,4 @@
-"""`h123 remove`: subjects and the virtual kernel go out of the cache."""
+"""`h123 remove`: removes subjects and the virtual kernel from the cache."""
 
 from typing import Annotated
 

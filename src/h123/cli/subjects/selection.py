@@ -31,7 +31,7 @@ def named_subjects(names: list[str] | None, everything: bool) -> "tuple[bool, li
 
 
 def subjects_by_name(names: Sequence[str], others: Sequence[str] = ()) -> "list[Subject]":
-    """The subjects with these names, without duplicates. `others` are further names that are allowed."""
+    """The subjects with these names, without duplicates. `others` are further allowed names."""
     from h123.catalogue import catalogue, unknown_subject
 
     every = catalogue()

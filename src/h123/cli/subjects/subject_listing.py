@@ -98,7 +98,7 @@ def subject_rows(names: Sequence[str]) -> Iterator[Mapping[str, object]]:
 
 
 def print_subject(subject: Subject, console: Console) -> None:
-    """Everything about one."""
+    """Print everything about one subject."""
     console.print(Text(subject.name, style="bold").append(f": {subject.title} {subject.version}", style="not bold"))
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(style="dim", no_wrap=True)
@@ -310,7 +310,7 @@ def _joined(names: Iterable[str]) -> str:
 
 
 def print_verification(results_by_subject: Mapping[str, Sequence[Result]], console: Console) -> None:
-    """Print what was verified of each subject, by role and protocol, and below it what failed or could not be
+    """Print what was verified for each subject, by role and protocol, and below it what failed or could not be
     checked."""
     table = Table("subject", "as", *PROTOCOLS, box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name, results in results_by_subject.items():

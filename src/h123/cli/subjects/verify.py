@@ -105,8 +105,8 @@ def verify_subjects(
     missing: bool = False,
     only: "Part | None" = None,
 ) -> None:
-    """What `h123 verify` does about subjects; `everything`: those are all, and of them those count that are installed,
-    again where their sources have changed; `missing`: nothing that is known; `only`: the rest of it is known. Raises
+    """Verify subjects as `h123 verify` does. `everything`: they are all subjects; of these, only installed ones count,
+    even if their sources have changed. `missing`: skip what is known. `only`: the other parts are known. Raises
     UserError if one does not do what it declares."""
     from h123.base.terminal.steps import Steps
     from h123.catalogue import catalogue, check_failures, fingerprint, installed_once
@@ -180,7 +180,7 @@ def _verify_trials(folder: Path, names: list[str]) -> None:
 
 
 def print_repetition(trial: str, repetition: "Repetition", console: "Console") -> None:
-    """Whether a trial repeated, and every figure that did not."""
+    """Print whether a trial repeated, and every figure that did not."""
     verdict = "identical" if repetition.identical else "repeated" if repetition.repeated else "did NOT repeat"
     lines = [f"{trial}: {verdict}", _links_line(repetition)]
     lines += [f"    {d.name}: {d.first} and {d.second}" for d in (*repetition.packets, *repetition.bytes)]

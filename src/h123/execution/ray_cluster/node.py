@@ -39,7 +39,8 @@ class Node:
         self._engine = LocalEngine()
 
     def describe(self) -> tuple[str, str]:
-        """The machine as JSON, and an identifier of the running kernel: nodes that share it share processors."""
+        """The machine's facts as JSON, and an identifier of the running kernel: nodes with the same kernel share
+        processors."""
         return self._machine.model_dump_json(), _BOOT.read_text(encoding="ascii").strip()
 
     def run(self, text: str, archives: Mapping[str, Any]) -> Iterator[tuple[str, bytes | None]]:

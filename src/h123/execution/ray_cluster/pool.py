@@ -1,4 +1,4 @@
-"""The campaign's side of a Ray cluster: one actor on each node, which come and go."""
+"""The campaign's side of a Ray cluster: one actor for each node, which may come and go."""
 
 import io
 import os
@@ -20,7 +20,8 @@ from h123.execution.pool import AttemptDone, MachineJoined, MachineLost, PoolEve
 from h123.execution.wire import pack, unpack
 
 RESOURCE = "h123"
-"""What a node offers once, so that no two actors share it: `ray start --resources '{"h123": 1}'`."""
+"""The resource that each node offers once, so that no two actors share a node: `ray start --resources '{"h123":
+1}'`."""
 _MOST_ACTORS = 1000
 _FIRST_S = 300.0
 """How long the first node may take: an autoscaler boots a machine meanwhile."""
@@ -59,7 +60,7 @@ class RayPool:
         RAY_ADDRESS names, or else this machine as the only node. `blocks`: how many nodes are of use. `wall`: trials
         run in real time, so that nodes which share processors are not used together.
 
-        Raises UserError where Ray is missing or does not answer.
+        Raises UserError if Ray is missing or does not answer.
         """
         self._folder, self._wall = folder, wall
         self._ray = _connect(address)
@@ -85,7 +86,7 @@ class RayPool:
         self.close()
 
     def machines(self) -> Sequence[Machine]:
-        """Those that are there now; waits for the first. Raises UserError where none comes."""
+        """The machines that are present; waits for the first. Raises UserError if none comes."""
         self._fill()
         until = time.monotonic() + _FIRST_S
         while not self._placed():
@@ -120,7 +121,7 @@ class RayPool:
         return self._folder / done.machine / done.archive
 
     def cancel(self) -> None:
-        """End all actors: their trials end with them."""
+        """End all actors, and their trials with them."""
         for actor in self._actors:
             self._ray.kill(actor.handle)
         self._actors.clear()

@@ -1,4 +1,4 @@
-"""The answer as `run`, `compare` and `analyse` print it: at most so many lines as fit on a screen."""
+"""The answer as `run`, `compare` and `analyse` print it: at most as many lines as fit on a screen."""
 
 import re
 import textwrap
@@ -26,7 +26,7 @@ from h123.report.text.words import unbroken
 
 WIDTH = 100
 MOST = 30
-"""Lines of an answer, with those that name the report and the way to the details."""
+"""Lines of an answer, including those that name the report and how to get the details."""
 _ROWS = 12
 """Rows of a table that is not printed alone."""
 _STYLES = {"better": "blue", "worse": "yellow", "equivalent": "green", "inconclusive": "dim"}
@@ -48,7 +48,7 @@ class _Group:
 
 
 def print_table(verdicts: Verdicts, console: Console) -> None:
-    """Print the answer's tables alone."""
+    """Print only the answer's tables."""
     verdicts = without(verdicts, common(verdicts))
     found = answers(verdicts)
     for answer in found:
@@ -58,8 +58,8 @@ def print_table(verdicts: Verdicts, console: Console) -> None:
 
 
 def print_gate(verdicts: GatePart, console: Console, *, most: int | None = None) -> int:
-    """Print what became of the campaign's conditions, the worst first, in at most `most` lines; their number, which is
-    0 where nothing is required."""
+    """Print the outcome of the campaign's conditions, the worst first, in at most `most` lines; return their number,
+    which is 0 if nothing is required."""
     lines: list[tuple[str, str]] = []
     for number, text in enumerate(gate_lines(verdicts)):
         style = "" if number else f"bold {_GATE_STYLES[verdicts['gate']['verdict']]}"
@@ -75,7 +75,7 @@ def print_gate(verdicts: GatePart, console: Console, *, most: int | None = None)
 def print_answer(
     verdicts: Verdicts, console: Console, folder: Path | None = None, *, most: int = MOST, taken: int = 0
 ) -> None:
-    """Print the answer in at most `most` lines, of which others print `taken`; `folder` is the campaign's."""
+    """Print the answer in at most `most` lines, of which others use `taken`; `folder` is the campaign's."""
     same = common(verdicts)
     verdicts = without(verdicts, same)
     width, found = _width(console), answers(verdicts)

@@ -21,8 +21,8 @@ _FOLDER = re.compile(r"(--out[ \u00a0])DIR\b")
 
 
 def caveat_lines(verdicts: Verdicts, folder: Path | None = None) -> list[str]:
-    """The caveats of a campaign, the most important first; commands name its folder, if that is given. What is stored
-    of a campaign names no folder, so that it can be moved."""
+    """The caveats of a campaign, the most important first; commands name its folder, if it is given. Stored text names
+    no folder, so that a campaign can be moved."""
     checks = (
         _missing,
         _failed_attempts,

@@ -27,7 +27,7 @@ class AnswerLine(NamedTuple):
 
 
 def comparison_lines(verdicts: Verdicts) -> list[AnswerLine]:
-    """What answers the question."""
+    """The lines that answer the question."""
     asked = headline(verdicts["comparisons"])
     if len(asked) > _ONE_BY_ONE:
         lines = [AnswerLine(*line) for line in headline_sentences(asked)]
@@ -55,7 +55,7 @@ def _why(c: JudgedComparison) -> str:
 
 
 def cold_lines(verdicts: Verdicts) -> list[AnswerLine]:
-    """The same of cold requests: `Cold requests (medium, poor): HTTP/3 is 34 to 38 % faster than HTTP/2.`"""
+    """The same for cold requests: `Cold requests (medium, poor): HTTP/3 is 34 to 38 % faster than HTTP/2.`"""
     return list(_cold_lines(cold(verdicts)))
 
 
@@ -74,8 +74,8 @@ def _cold_lines(comparisons: Sequence[JudgedComparison]) -> Iterator[AnswerLine]
 
 
 def cause_lines(verdicts: Verdicts, width: int) -> list[str]:
-    """`medium, HTTP/3 v HTTP/2: −135 ms a request, of which −120 ms a congestion window cut by losses`, for what
-    differs; each as long as a line of `width` columns has room for parts."""
+    """`medium, HTTP/3 v HTTP/2: −135 ms a request, of which −120 ms a congestion window cut by losses`, for each
+    difference; with as many parts as fit into a line of `width` columns."""
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
     rows = reason_rows(causes.cause_rows(verdicts), headline(comparisons), comparisons)
     return [line for row in rows if (line := _cause_line(row, width))]

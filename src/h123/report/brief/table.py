@@ -7,12 +7,12 @@ from h123.report.text.answer import AnswerRow, AnswerTable
 from h123.report.text.words import level
 
 ABREAST = 4
-"""Levels that have a column each; of more, the best three and the worst are shown."""
+"""The most levels with their own column; if there are more, the best three and the worst are shown."""
 _BEST = "bold blue"
 
 
 def answer_table(answer: AnswerTable, *, most: int | None = None) -> Table:
-    """The table; `most`: rows that are shown."""
+    """The table, with at most `most` rows."""
     cells = [(row, _cold(answer, row)) for row in answer.main]
     with_cold = any(below for _, below in cells)
     ranked = len(answer.levels) > ABREAST

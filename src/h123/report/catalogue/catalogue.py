@@ -1,4 +1,4 @@
-"""docs/catalogue.md: every subject, what was seen of it, how to install it, and whose work it is."""
+"""docs/catalogue.md: every subject, what was measured about it, how to install it, and who made it."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -46,7 +46,7 @@ minute or more."""
 
 
 def write_catalogue() -> Path:
-    """Write the project's page from its committed files; returns its path. Raises UserError where one is wrong."""
+    """Write the project's page from its committed files; return its path. Raises UserError if one of them is wrong."""
     path = project_root() / "docs" / "catalogue.md"
     subjects = catalogue()
     every = {

@@ -38,7 +38,7 @@ class DeclarationCheck:
 
     declared: DeclaredConstants
     comparisons: Sequence[DeclaredComparison]
-    """Empty: there is no valid measurement."""
+    """Empty if there is no valid measurement."""
 
     @property
     def server(self) -> str:
@@ -51,12 +51,12 @@ class DeclarationCheck:
 
     @property
     def over(self) -> str:
-        """`h3, cubic`"""
+        """Protocol and controller: `h3, cubic`."""
         return f"{self.declared.protocol}, {self.declared.congestion}"
 
 
 def write_constants() -> Path:
-    """Write the project's page from its committed files; returns its path. Raises UserError where one is wrong."""
+    """Write the project's page from its committed files; return its path. Raises UserError if one of them is wrong."""
     path = project_root() / "docs" / "constants.md"
     write_atomically(path, constants_page(check_declarations(load_declared_constants(), catalogue(), public_records())))
     return path

@@ -18,7 +18,7 @@ from h123.report.page.template import template
 from h123.verification.matrix import Cell, Pairing, failures
 
 Cells = Mapping[Pairing, Cell | None]
-"""The cells in the order in which to show them. None: not tried yet."""
+"""The cells in the order of display. None: not tried yet."""
 
 _SIGNS = {"pass": ("✓", "green"), "fail": ("✗", "bold red"), "unsupported": ("·", "dim"), "not tried": ("?", "yellow")}
 _CORNER, _GAP = "server \\ client", 2
@@ -71,7 +71,7 @@ def write_matrix(cells: Cells, subjects: Mapping[str, Subject], events: Sequence
 
 
 def reasons(cell: Cell | None) -> str:
-    """A cell in words: what came of each method."""
+    """A cell in words: the outcome of each method."""
     if cell is None:
         return "not tried yet"
     results = (f"{m}: {r.outcome}{f' ({r.reason})' if r.reason else ''}" for m, r in cell.results.items())
@@ -125,14 +125,14 @@ def _table(cells: Cells, servers: Sequence[str], clients: Sequence[str], protoco
 
 @dataclass(frozen=True)
 class ProtocolTable:
-    """The page's table of one protocol. It has no row or column in which no pair could run."""
+    """The page's table for one protocol, without rows or columns in which no pair could run."""
 
     protocol: str
     clients: list[str]
     rows: list[tuple[str, list[dict[str, str]]]]
-    """A server, and what to show for each client."""
+    """A server, and the cell for each client."""
     absent: list[str]
-    """Sides that are in neither row nor column."""
+    """Servers and clients that have neither a row nor a column."""
 
 
 def _protocol_table(cells: Cells, protocol: str) -> ProtocolTable:

@@ -54,7 +54,7 @@ of it makes a verification fail. `h123 verify NAME --moves` sees it again."""
 
 
 def measured_constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[list[str]]:
-    """The sections of the page, each in lines; one without anything to tell is empty."""
+    """The sections of the page, each as lines; empty if it has nothing to report."""
     sections = (_constants, _reception, _client_constants, _moves, _kernel)
     return [section(subjects, records) for section in sections]
 

@@ -24,7 +24,7 @@ The other end is `go`; over HTTP/1.1 and HTTP/2 the kernel's CUBIC sends. *Under
 
 
 def write_profiles() -> Path:
-    """Write the project's page from its committed files; returns its path. Raises UserError where one is wrong."""
+    """Write the project's page from its committed files; return its path. Raises UserError if one of them is wrong."""
     path = project_root() / "docs" / "profiles.md"
     write_atomically(path, profiles_page(catalogue(), public_records()))
     return path

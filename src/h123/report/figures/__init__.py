@@ -1,1 +1,1 @@
-"""Figures of a campaign, each drawn for a desk and for a phone."""
+"""Figures of a campaign, each drawn for a wide screen and for a phone."""

@@ -75,7 +75,7 @@ def effects_figure(comparisons: Sequence[PublishedRow]) -> Figure:
 
 
 def factors_figure(tests: Sequence[FactorTest]) -> Figure:
-    """Kruskal-Wallis H of each factor by metric, within each method where methods vary."""
+    """Kruskal-Wallis H of each factor by metric, within each method if there are several."""
     rows: list[Mark] = [
         {
             "panel": "|".join([metric(t["metric"]).title, *t["within"].values()]),

@@ -24,7 +24,7 @@ _STEP = 26
 """Pixels of a row."""
 SECONDS = "datum.value >= 1 ? format(datum.value, '~g') + ' s' : format(datum.value * 1000, '~g') + ' ms'"
 MEGABYTES = "format(datum.value / 1e6, '~g') + ' MB/s'"
-"""The format of bytes a second on an axis."""
+"""The format of bytes per second on an axis."""
 _TRIALS = "Marks: one a trial, the mean of its requests. Upright line: the average of the trials."
 
 
@@ -53,7 +53,7 @@ def times_figure(replications: Sequence[ReplicationsRow], factors: Factors, comp
 
 
 def throughput_figure(replications: Sequence[ReplicationsRow], factors: Factors, compared: str) -> Figure:
-    """Size over latency, request by request, the levels of the last factor but one next to each other."""
+    """Size over latency, request by request, with the levels of the last factor but one side by side."""
     outer, inner = _parted(factors, compared)
     inner = inner[::-1]
     caption = (

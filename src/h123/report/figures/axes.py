@@ -1,4 +1,4 @@
-"""Axes: ticks with numbers that people use, and names of rows broken into lines where they are long."""
+"""Axes: ticks with round numbers, and names of rows broken into lines if they are long."""
 
 import itertools
 import json
@@ -38,8 +38,8 @@ class Scale:
 
 
 def log_scale(rows: Sequence[Mark], margin: float, plot: int) -> Scale:
-    """A domain that holds `ratio`, `low` and `high` of every row and some room about the equivalence margin, with the
-    finest ticks for which an axis of `plot` pixels has room.
+    """A domain that contains `ratio`, `low` and `high` of every row and some room around the equivalence margin, with
+    the finest ticks that fit on an axis of `plot` pixels.
     """
     numbers = [row[name] for row in rows for name in ("ratio", "low", "high") if row.get(name) is not None]
     low = min([*numbers, 1 / (1 + 2 * margin)]) / 1.06
@@ -71,7 +71,7 @@ def _digit(digit: int, decade: int) -> float:
 
 
 def log_ticks(domain: Sequence[float], most: int) -> list[float]:
-    """Powers of ten within the domain, not all where they are many; 2 and 5 between where they are few."""
+    """Powers of ten within the domain, not all if there are many; with 2 and 5 between them if there are few."""
     low, high = (math.log10(value) for value in domain)
     powers = range(math.ceil(low), math.floor(high) + 1)
     step = max(1, math.ceil(len(powers) / max(1, most)))
@@ -83,17 +83,17 @@ def log_ticks(domain: Sequence[float], most: int) -> list[float]:
 
 @dataclass(frozen=True)
 class RowNames:
-    """The names at the left of a picture's rows, all of them on an axis."""
+    """The names to the left of a picture's rows, all of them on one axis."""
 
     axis: alt.Axis
     width: int
     """Pixels that the axis takes."""
     row: int
-    """Pixels that a row needs at least."""
+    """The least height of a row in pixels."""
 
 
 def row_names(names: Iterable[str], most: int) -> RowNames:
-    """The names in as many lines each as keep them within `most` pixels."""
+    """The names, each in as many lines as keep them within `most` pixels."""
     lines_by_name = {name: lines(name, most - _GAP) for name in names}
     longest = max((len(line) for name_lines in lines_by_name.values() for line in name_lines), default=0)
     label = f"{json.dumps(lines_by_name)}[datum.label]"
@@ -103,12 +103,12 @@ def row_names(names: Iterable[str], most: int) -> RowNames:
 
 
 def lines(name: str, pixels: int) -> list[str]:
-    """A name in lines no longer than that; a word is broken only where it alone is too long."""
+    """A name in lines of at most that length; a word is broken only if it is too long by itself."""
     return textwrap.wrap(name, max(8, int(pixels / CHARACTER))) or [""]
 
 
 def header(names: Iterable[str], pixels: int) -> alt.Header:
-    """The titles of a picture's panels, each above its own; a bar in a name parts its lines."""
+    """The titles of a picture's panels, each above its own; a bar in a name separates its lines."""
     lines_by_name = {name: [line for part in name.split("|") for line in lines(part, pixels)] for name in names}
     return alt.Header(
         labelAnchor="start", labelPadding=6, labelExpr=f"{json.dumps(lines_by_name)}[datum.label]", labelLimit=0

@@ -24,7 +24,7 @@ _ABREAST = 3
 
 
 def bars_figures(values: Sequence[ValueRow], charts: Iterable[Chart], factor: str) -> list[Figure]:
-    """A figure for each chart that has any value. `values`: those of verdicts.json."""
+    """A figure for each chart that has a value. `values`: those in verdicts.json."""
     groups_by_chart = ((chart, _groups(values, chart, factor)) for chart in charts)
     return [_figure(chart, groups) for chart, groups in groups_by_chart if groups]
 

@@ -27,7 +27,7 @@ MIDDLE, TAIL = "median", "99th percentile"
 
 
 def capacity_figures(capacity: Capacity | None, factor: str) -> list[Figure]:
-    """A figure for each pair of curves that has any data. `factor`: the compared one."""
+    """A figure for each pair of curves that has data. `factor`: the compared one."""
     if capacity is None:
         return []
     rows = capacity["rows"]

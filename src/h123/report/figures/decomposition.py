@@ -1,4 +1,4 @@
-"""Protocol and processing in a picture: what of each difference either clock explains."""
+"""Protocol and processing in a picture: how much of each difference each clock explains."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

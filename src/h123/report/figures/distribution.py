@@ -25,9 +25,9 @@ _ROLES = {"fastest": COLOURS["better"], "slowest": COLOURS["worse"], _OTHERS: CO
 
 
 def distribution_figure(quantiles: Sequence[Mark], factor: str, base: str | None) -> Figure:
-    """A panel for each cell, a curve for each level. If there are many levels, only `base`, with which all are
-    compared, the fastest and the slowest have colours of their own. `quantiles`: those of `latency_quantiles`, in
-    the order of the panels."""
+    """A panel for each cell, a curve for each level. If there are many levels, only the fastest, the slowest and
+    `base`, with which all are compared, have their own colours. `quantiles`: those of `latency_quantiles`, in the order
+    of the panels."""
     rows = [
         row | {"where": other_factors(row["cell"], factor), "level": row["cell"][factor]}
         for row in quantiles
@@ -86,8 +86,8 @@ def _with_series(rows: Sequence[Mark], roles: dict[str, str]) -> list[Mark]:
 
 
 def panel(curves: list[Mark], thin: list[Mark], plot: int, colours: dict[str, str]) -> Any:
-    """The curves with their dots, and behind them the `thin` ones. Of each its `seconds` at 0, 1 ... 100 %, the name of
-    its `series`, its `level`, and `where` it was measured."""
+    """The curves with their dots, and behind them the `thin` ones. Each has its `seconds` at 0, 1 ... 100 %, the name
+    of its `series`, its `level`, and `where` it was measured."""
     unit_seconds, unit = common_unit((row["seconds"][50] for row in curves), "s")
     x = _times([row["seconds"] for row in [*curves, *thin]], unit_seconds, unit, plot)
     ticks = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], labelExpr="format(100 * datum.value, '~g') + ' %'")

@@ -1,4 +1,4 @@
-"""Renders figures: offline, with the same bytes each time, light and dark."""
+"""Renders figures: offline, always with the same bytes, light and dark."""
 
 import re
 from collections import Counter
@@ -37,7 +37,7 @@ _OFTEN = 8
 
 
 class FigureRows(alt.InlineData):
-    """A chart's data. A copy of the chart has the same ones: Altair copies charts often, and rows never change."""
+    """A chart's data. Copies of the chart share it: Altair copies charts often, and rows never change."""
 
     def __init__(self, rows: Iterable[Mark]) -> None:
         super().__init__(values=list(rows))
@@ -48,7 +48,7 @@ class FigureRows(alt.InlineData):
 
 @dataclass(frozen=True)
 class Figure:
-    """One picture: the same definition for a desk and for a phone, and what it shows in words."""
+    """One picture: one definition for a wide screen and a phone, and what it shows in words."""
 
     name: str
     title: str
@@ -58,7 +58,7 @@ class Figure:
 
     @cached_property
     def desk(self) -> str:
-        """The wide one as SVG; the page and the file show the same."""
+        """The wide version as SVG, which the page and the file both show."""
         return _svg(self.wide)
 
 

@@ -1,4 +1,5 @@
-"""A paper's printed values on a limited link, the same cells as measured, and what the link can carry: one picture."""
+"""A paper's printed values on a limited link, the measured values of the same cells, and what the link can carry, in
+one picture."""
 
 import itertools
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ _COLOURS = [COLOURS["worse"], COLOURS["dot"], COLOURS["other-dot"]]
 
 
 def printed_figure(table: PrintedTable) -> Figure | None:
-    """None where no printed value is on a limited link."""
+    """The figure. None if no printed value is on a limited link."""
     rows = [row for row in table.values if row["link"]]
     if not rows:
         return None

@@ -29,8 +29,8 @@ _LEAST_PLOT = 130
 
 
 def answer_figure(comparisons: Sequence[JudgedComparison], margin: float) -> Figure:
-    """The ratio with its interval: one panel for each metric and pair, a row for each cell; of many pairs the other
-    way round, sorted by ratio.
+    """Each ratio with its interval: one panel for each metric and pair, one row for each cell; with many pairs the
+    other way round, sorted by ratio.
     """
     rows = _rows(comparisons)
     labels = 12 + round(CHARACTER * max(len(row["label"]) for row in rows))
@@ -182,7 +182,8 @@ def _layers(
 
 
 def spanned(spans: alt.Chart, scale: Scale) -> alt.Chart:
-    """Intervals, `from` and `to`: one without a bound reaches the picture's edge; rows that have none stay empty."""
+    """Intervals, `from` and `to`: one without a bound reaches the picture's edge; rows without an interval stay
+    empty."""
     first, last = scale.domain
     bounded = spans.transform_filter("isValid(datum.low) || isValid(datum.high)")
     ends = {"from": f"isValid(datum.low) ? datum.low : {first}", "to": f"isValid(datum.high) ? datum.high : {last}"}

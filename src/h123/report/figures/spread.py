@@ -1,4 +1,4 @@
-"""Pictures of values: each trial's, all requests', and what they cost in processor time."""
+"""Pictures of values: those of each trial, those of all requests, and their cost in processor time."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -28,8 +28,8 @@ _GUTTER = 66
 
 
 def trials_figure(values: Sequence[ValueRow], metric_name: str, factor: str) -> Figure:
-    """One dot for each trial by treatment, with a line joining the trials of a block. Treatments whose names do not fit
-    side by side have a row each. `values`: those of verdicts.json."""
+    """One dot for each trial by treatment, with a line that joins the trials of a block. Treatments whose names do not
+    fit side by side have their own rows. `values`: those in verdicts.json."""
     wording = metric(metric_name)
     rows = [(row, value) for row in values if (value := row["metrics"].get(metric_name)) is not None]
     scale, unit = common_unit((value for _, value in rows), wording.unit)
@@ -101,7 +101,7 @@ def requests_figure(quantiles: Sequence[Mark], order: list[str], factor: str) ->
 
 def cpu_figure(values: Sequence[ValueRow], factor: str) -> Figure | None:
     """CPU per request of client, server and what is behind it, one mark for each trial. None without such values.
-    `values`: those of verdicts.json."""
+    `values`: those in verdicts.json."""
     costs = [
         (row, name, value) for row in values for name in _CPU_ROLES if (value := row["metrics"].get(name)) is not None
     ]
@@ -135,7 +135,7 @@ def cpu_figure(values: Sequence[ValueRow], factor: str) -> Figure | None:
 
 
 def treatments(rows: Sequence[ValueRow], factor: str) -> list[str]:
-    """The treatments' names, twins behind their like, in the order of the levels."""
+    """The treatments' names in the order of the levels, twins after their originals."""
     by_treatment = {(row["cell"][factor], row["twin"]): row for row in rows}
     return [treatment(by_treatment[key]["cell"], factor, key[1]) for key in sorted(by_treatment)]
 

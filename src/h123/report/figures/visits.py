@@ -1,4 +1,4 @@
-"""The visits of pages that pictures show: of each treatment the one in the middle of all."""
+"""The visits of pages that pictures show: for each treatment the one in the middle."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -29,13 +29,13 @@ STAGES: Mapping[str, str] = {
 
 
 def stages(requests: Sequence[Sample]) -> list[dict[str, int]]:
-    """ns of each, of each request."""
+    """The time of each request in each stage, ns."""
     columns = [column.values.tolist() for column in stages_of(Rows.of(requests))]
     return [dict(zip(STAGES, times, strict=True)) for times in zip(*columns, strict=True)]
 
 
 MOST_ARMS = len(SERIES)
-"""Arms of a cell."""
+"""The most arms of a cell."""
 _MOST_CELLS = 9
 _MIDDLE = """
     WITH loaded AS (
@@ -61,7 +61,7 @@ of its resource is a failure too."""
 def median_visits(folder: CampaignFolder) -> list[Mark]:
     """For each treatment of a campaign that loads pages: {cell, trial, visits, rows, lost}. `visits`: the number of
     visits. `rows`: the samples of the median visit, in the order in which they were due. `lost`: when packets
-    reached the link and never left it, in ns; None where the record is incomplete."""
+    reached the link and never left it, in ns; None if the record is incomplete."""
     rows = connect(folder).execute(_MIDDLE)
     names = [name for name, *_ in rows.description]
     by_treatment: dict[str, Mark] = {}
@@ -79,7 +79,7 @@ def began(visit: Mark) -> int:
 
 
 def took(visit: Mark) -> int:
-    """ns from then to its last byte."""
+    """Time from then to its last byte, ns."""
     return max(int(row["end_ns"]) for row in visit["rows"]) - began(visit)
 
 
@@ -99,7 +99,7 @@ def _loss_times(folder: CampaignFolder, visit: Mark) -> list[int] | None:
 
 
 def by_cell(visits: Sequence[Mark], factor: str) -> dict[str, list[Mark]]:
-    """The first cells, and of each the visits of all its arms; of many arms the fastest and the slowest."""
+    """The first cells, each with the visits of all its arms; if there are many arms, the fastest and the slowest."""
     cells: dict[str, list[Mark]] = {}
     for visit in sorted(visits, key=lambda visit: str(visit["cell"][factor])):
         cells.setdefault(other_factors(visit["cell"], factor), []).append(visit)

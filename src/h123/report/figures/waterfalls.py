@@ -16,7 +16,7 @@ from h123.report.text.words import level
 from h123.store import Sample
 
 MOST = 250
-"""Requests of a visit."""
+"""The most requests of a visit."""
 _ABREAST = 3
 _TALL, _PITCH, _LEAST = 170, 7.0, 1.5
 """Pixels of a panel's bars, unless _PITCH for each bar is less, or _LEAST for each is more."""
@@ -28,7 +28,7 @@ _WORTH = 0.002
 """Share of the axis that a stage needs to be drawn."""
 LOST = "packets lost"
 CARRIERS = {"h1": "over HTTP/1.1", "h2": "over HTTP/2", "h3": "over HTTP/3"}
-"""The protocols, drawn next to the bars where a visit used more than one."""
+"""The protocols, drawn next to the bars if a visit used more than one."""
 _COLOURS = {name: COLOURS[colour] for name, colour in STAGES.items()} | {LOST: COLOURS["worse"]}
 _CARRIER_COLOURS = dict(zip(CARRIERS.values(), (COLOURS["other-dot"], COLOURS["dot"], COLOURS["queue"]), strict=True))
 _BESIDE = (-0.02, -0.008)

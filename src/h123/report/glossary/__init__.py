@@ -37,7 +37,7 @@ class Term:
     also: tuple[str, ...] = ()
     """Its other names."""
     do: str = ""
-    """What to do where an answer has it."""
+    """What to do if an answer has it."""
     see: str = ""
     """The page below docs that says more."""
 
@@ -49,7 +49,7 @@ class Term:
 
 @cache
 def terms() -> tuple[Term, ...]:
-    """Return all terms, by kind and in the order of the file; metrics are those of the table of metrics."""
+    """All terms, by kind and in the order of the file; metrics come from the table of metrics."""
     read: dict[str, dict[str, Any]] = yaml.safe_load(files(__package__).joinpath("terms.yaml").read_text("utf-8"))
     written = [
         _written(name, kind, **{"see": _PAGES.get(kind, ""), **fields})

@@ -25,7 +25,7 @@ def write_report(folder: CampaignFolder, other_campaign: Path | None = None) -> 
     """Write report.html and figures/ from verdicts.json and the campaign's files; returns the page's path.
 
     `other_campaign`: the folder of a second campaign, whose values the page shows next to the printed ones of a paper.
-    This only reads it. Raises UserError where the campaign has not been analysed, or the two cannot be compared.
+    This only reads it. Raises UserError if the campaign has not been analysed, or the two cannot be compared.
     """
     verdicts = read_verdicts(folder)
     sources = _sources(PageFacts.of(folder, verdicts), verdicts, _printed(folder, verdicts, other_campaign))
@@ -41,7 +41,7 @@ def write_report(folder: CampaignFolder, other_campaign: Path | None = None) -> 
 
 
 def result_page(result: PublishedResult) -> str:
-    """The same page of a published result. Raises UserError where that is damaged."""
+    """The same page of a published result. Raises UserError if that is damaged."""
     parts, page = result.parts()
     verdicts, facts = verdicts_of(parts, result.path), facts_of(result, page)
     side = printed_side(facts.study, facts.name, verdicts)
@@ -55,7 +55,7 @@ def _sources(facts: PageFacts, verdicts: Verdicts, printed: PrintedTable | None)
 
 
 def _drawn(sources: PageSources) -> "Mapping[type, Sequence[Figure]]":
-    """The figures. None where the drawing library is not installed."""
+    """The figures. None if the drawing library is not installed."""
     if REPORT.lacking("Figures"):
         return {}
     from h123.report.page.figures import section_figures

@@ -28,7 +28,7 @@ class PageFacts:
     """The further data of a page. A published result leaves out curves of single trials and median visits."""
 
     name: str
-    """The campaign's."""
+    """The campaign's name."""
     created: str
     study: Resolved
     networks: Sequence[tuple[str, str]]
@@ -41,13 +41,13 @@ class PageFacts:
     quantiles: Sequence[Mark]
     """The rows of `latency_quantiles`."""
     left_out: Sequence[str] = field(default=())
-    """What the page would also show if the samples were there, in words."""
+    """What the page would also show if the samples were available, in words."""
     visits: Sequence[Mark] = field(default=())
     """The rows of `median_visits`."""
 
     @classmethod
     def of(cls, folder: CampaignFolder, verdicts: Verdicts) -> Self:
-        """The data of a campaign's folder."""
+        """The data from a campaign's folder."""
         attempts, events = load_attempts(folder), folder.events()
         return cls(
             name=folder.name,
@@ -86,7 +86,7 @@ def published_facts(folder: CampaignFolder, verdicts: Verdicts) -> Mapping[str, 
 
 
 def facts_of(result: PublishedResult, page: Mapping[str, Any]) -> PageFacts:
-    """The data of a published result, from its last line. Raises UserError where that has another shape."""
+    """The data of a published result, from its last line. Raises UserError if that has another shape."""
     try:
         return _model().validate_python({**page, "study": head_of(result)["campaign"].study})
     except ValidationError as invalid:

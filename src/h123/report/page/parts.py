@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 Content = Mapping[str, object]
 ANSWER = "answer"
-"""The name of the figure that stands in the page's head."""
+"""The name of the figure at the top of the page."""
 PRINTED = "printed-values"
 """The name of the figure of a published work's printed values."""
 
@@ -217,7 +217,7 @@ HEAD: Sequence[PagePart] = [
     PagePart(judgement.SECTION, "figure", _answer_figure),
     PagePart(None, "lines", _undrawn),
 ]
-"""On the first screen."""
+"""The parts on the first screen."""
 BODY: Sequence[PagePart] = [
     PagePart(causes.SECTION, "causes", _causes),
     PagePart(None, "trust", _trust),
@@ -242,13 +242,13 @@ BODY: Sequence[PagePart] = [
     PagePart(None, "order", _order),
     PagePart(heading.SECTION, "provenance", _provenance),
 ]
-"""Below the contents, in this order."""
+"""The parts below the contents, in this order."""
 
 
 def page_parts(
     parts: Sequence[PagePart], of: PageSources, figures: "Mapping[type, Sequence[Figure]]"
 ) -> Iterator[Markup]:
-    """The parts that have something to show."""
+    """The parts that have content."""
     environment = _environment()
     for part in parts:
         own = figures.get(part.section.part, ()) if part.section else ()

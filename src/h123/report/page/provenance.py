@@ -18,7 +18,7 @@ from h123.study.networks.network import Direction
 
 @dataclass(frozen=True)
 class LinkRow:
-    """What one direction of one network did over a campaign, next to its profile."""
+    """What one direction of one network did during a campaign, next to its profile."""
 
     network: str
     direction: str
@@ -29,7 +29,7 @@ class LinkRow:
     loss: str
     lateness: str
     cross: str
-    """The throughput of cross traffic. Empty: there was none."""
+    """The throughput of cross traffic. Empty if there was none."""
 
 
 def link_rows(attempts: Sequence[Attempt]) -> list[LinkRow]:
@@ -46,9 +46,9 @@ def link_rows(attempts: Sequence[Attempt]) -> list[LinkRow]:
 
 
 def lab_shares(attempts: Sequence[Attempt]) -> dict[str, str]:
-    """For each network, the median and the largest share of all processors' time that the lab used, with the kernel's
-    work on its behalf: what a TUN device receives goes up the receiver's stack in the same call. Empty where it is
-    unknown, and under the virtual clock, where it takes no time."""
+    """For each network, the median and the largest share of all processors' time that the lab used, including the
+    kernel's work for it: what a TUN device receives goes up the receiver's stack in the same call. Empty if unknown,
+    and under the virtual clock, where it takes no time."""
     shares: dict[str, list[float]] = {}
     for attempt in attempts:
         machine_account = attempt.report.machine
@@ -107,7 +107,7 @@ def _worst(values: Iterable[float]) -> float:
 
 @dataclass(frozen=True)
 class InvalidAttempt:
-    """An attempt that does not count. Each of its reasons is in words, with a detail."""
+    """An attempt that does not count, with each of its reasons in words and a detail."""
 
     trial: str
     reasons: list[tuple[str, str]]
@@ -125,7 +125,7 @@ def invalid_attempts(events: Iterable[Event]) -> list[InvalidAttempt]:
 
 
 def order_rows(events: Iterable[Event], factor: str) -> list[tuple[int, list[str]]]:
-    """Block number and its trials' treatments in the order of execution (first attempts), where it is known."""
+    """Block number and its trials' treatments in the order of execution (first attempts), if known."""
     blocks: dict[int, dict[str, TrialEvent]] = {}
     for event in events:
         if event["event"] == "trial" and event["position"] is not None and not superseded(event):
@@ -167,7 +167,7 @@ def provenance(folder: CampaignFolder, attempts: Sequence[Attempt]) -> list[tupl
 
 
 def _privileges(facts: MachineFacts) -> list[tuple[str, str]]:
-    """The privileges in words. Empty where an earlier h123 began the campaign."""
+    """The privileges in words. Empty if an earlier h123 began the campaign."""
     had = facts.get("privileges")
     return [("trials ran", PRIVILEGES[had])] if had else []
 

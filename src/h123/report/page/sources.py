@@ -23,21 +23,21 @@ class PageSources:
 
     facts: PageFacts
     whole: Verdicts
-    """The verdicts with the factors that are the same in all comparisons."""
+    """The verdicts, including factors with the same level in all comparisons."""
     verdicts: Verdicts
     """The verdicts without those factors."""
     same: Cell
     printed: PrintedTable | None = field(default=None)
-    """A published work's values, where there are any."""
+    """A published work's values, if there are any."""
 
     @cached_property
     def comparisons(self) -> list[JudgedComparison]:
-        """The comparisons without those of the twin."""
+        """The comparisons, without A/A comparisons."""
         return [c for c in self.verdicts["comparisons"] if not c["twin"]]
 
     @cached_property
     def values(self) -> list[ValueRow]:
-        """The values of all trials, in the order of the comparisons; none of those that took no time."""
+        """The values of all trials, in the order of the comparisons, without those of trials that took no time."""
         return in_order(timed(self.verdicts["values"], self.verdicts), self.verdicts)
 
     @property
@@ -47,8 +47,8 @@ class PageSources:
 
 
 def timed(rows: Iterable[InCell], verdicts: Verdicts) -> list[InCell]:
-    """Rows of trials or treatments without those that took no time under the virtual clock: every comparison of their
-    times is withheld."""
+    """Rows of trials or treatments without those that took no time under the virtual clock, because no comparison of
+    their times is judged."""
     factor = verdicts["factor"]
     sides: dict[tuple[tuple[str, str], ...], list[bool]] = {}
     for c in verdicts["comparisons"]:
@@ -69,7 +69,7 @@ def _key(cell: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def in_order(rows: Iterable[InCell], verdicts: Verdicts) -> list[InCell]:
-    """Rows of trials or treatments in the order of the comparisons: those of the study's first cell first."""
+    """Rows of trials or treatments in the order of the comparisons: those of the study's first cell come first."""
     cells = [c["cell"] for c in verdicts["comparisons"]]
 
     def place(row: InCell) -> int:

@@ -11,7 +11,7 @@ from h123.report.text.words import unbroken
 
 
 def template(room: str, name: str) -> jinja2.Template:
-    """The template in the package `room`; it puts `style` and `script` into itself, for a page is one file."""
+    """The template in the package `room`; it includes `style` and `script`, because a page is one file."""
     return templates(room).get_template(name)
 
 
@@ -46,7 +46,7 @@ _HEADING = re.compile(r"<h2>(.*?)</h2>", re.DOTALL)
 
 
 def with_contents(page: str) -> str:
-    """The rendered page with an id on each `<h2>`, and their list at PLACE."""
+    """The rendered page with an id on each `<h2>`, and a list of them at PLACE."""
     names: list[tuple[str, str]] = []
 
     def heading(match: re.Match[str]) -> str:

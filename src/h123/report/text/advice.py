@@ -13,7 +13,7 @@ _NAMED = 3
 
 
 def advice(verdicts: Verdicts) -> list[str]:
-    """Sentences about the comparisons by the question's metrics, first what to run. DIR is the campaign's
+    """Sentences about the comparisons by the question's metrics, beginning with what to run. DIR is the campaign's
     folder."""
     comparisons, outlook = verdicts["comparisons"], verdicts["projection"]
     metrics = {c["metric"] for c in headline(comparisons)}
@@ -31,7 +31,7 @@ def advice(verdicts: Verdicts) -> list[str]:
 
 
 def remedy(comparison: JudgedComparison) -> str:
-    """What would decide one comparison, as a sentence. Empty where nothing is open or known."""
+    """What would decide one comparison, as a sentence. Empty if nothing is open or known."""
     projection = comparison.get("projection")
     if not projection:
         return ""

@@ -29,7 +29,7 @@ _OTHER_SIDE = 0.01
 
 @dataclass(frozen=True)
 class Best:
-    """Which level is best at one metric in one cell: `levels`, or unknown `between` several (empty: between all)."""
+    """Which level is best by one metric in one cell: `levels`, or undecided `between` several (empty: between all)."""
 
     levels: Sequence[str]
     between: Sequence[str] = ()
@@ -69,13 +69,13 @@ class AnswerRow:
         return self.best.words
 
     def value(self, name: str) -> str:
-        """The value of a level: `62.3 ms*`, where the star marks the best; a dash for what takes no time."""
+        """The value of a level: `62.3 ms*`, with a star if it is the best; a dash if it takes no time."""
         if name in self.timeless:
             return self.metric.format(None)
         return self.metric.format(self.values.get(name)) + "*" * (name in self.best.levels)
 
     def ratio(self, pair: tuple[str, str]) -> str:
-        """The estimate from trials paired by block, as sentences have it; a dash where none can be relied on."""
+        """The estimate from trials paired by block, as in sentences; a dash if none is reliable."""
         return shown_ratio(self.ratios[pair]) if pair in self.ratios else "–"
 
     def change(self, pair: tuple[str, str]) -> str:
@@ -86,11 +86,11 @@ class AnswerRow:
         )
 
     def standing(self, pair: tuple[str, str]) -> str:
-        """How the pair's first level does."""
+        """The standing of the pair's first level."""
         return standing(self.ratios[pair]) if pair in self.ratios else "inconclusive"
 
     def medians(self, pair: tuple[str, str]) -> float | None:
-        """The ratio of the values that the table shows."""
+        """The ratio of the values in the table."""
         a, b = (self.values.get(name) for name in pair)
         return a / b if a and b and a / b > 0 else None
 
@@ -110,7 +110,7 @@ class AnswerTable:
 
     metric: Metric
     workload: str
-    """Empty where it varies."""
+    """Empty if it varies."""
     levels: Sequence[str]
     rows: Sequence[AnswerRow]
 
@@ -125,8 +125,8 @@ class AnswerTable:
         return [row for row in self.rows if row.metric is self.metric]
 
     def title(self, *, ratios: bool, mark: str = "*") -> str:
-        """`Latency of GET 100 kB, median over the trials; differences are of trials paired by block. *: fastest`; the
-        legend explains `mark` if the table has it."""
+        """`Latency of GET 100 kB, median over the trials; differences are of trials paired by block. *: fastest`: the
+        title, which explains `mark` if the table has it."""
         of = f" of {self.workload}" if self.workload else ""
         note = "; differences are of trials paired by block" if ratios else ""
         marked = max((len(row.best.levels) for row in self.rows), default=0)
@@ -135,7 +135,7 @@ class AnswerTable:
 
     @property
     def tally(self) -> str:
-        """How often each level is best, where there are many rows: `Fastest: HTTP/1.1 in 30 of 44; ...`; otherwise
+        """How often each level is best, if there are many rows: `Fastest: HTTP/1.1 in 30 of 44; ...`; otherwise
         empty."""
         rows = self.main
         if len(rows) <= _ENOUGH_TO_READ:
@@ -147,17 +147,17 @@ class AnswerTable:
         return f"{self.metric.words.best.capitalize()}: {'; '.join(counts)}."
 
     def ranked(self, row: AnswerRow) -> list[str]:
-        """The row's levels with values to show, the best first."""
+        """The row's levels with values to show, best first."""
         shown = (name for name in _ranked(row.values, row.metric) if name not in row.timeless)
         return [name for name in shown if row.values[name] is not None]
 
     @property
     def factors(self) -> str:
-        """What the rows differ in: `network`, `network, server`; `workload` where nothing else varies."""
+        """The factors in which the rows differ: `network`, `network, server`; `workload` if nothing else varies."""
         return ", ".join(next((tuple(row.cell) for row in self.rows if row.cell), ("workload",)))
 
     def cell(self, row: AnswerRow) -> str:
-        """The name of a row's cell, or the workload where nothing else varies."""
+        """The name of a row's cell, or the workload if nothing else varies."""
         return cell_name(row.cell) or self.workload
 
     def height(self, row: AnswerRow) -> int:
@@ -165,20 +165,20 @@ class AnswerTable:
         return sum(other.cell == row.cell for other in self.rows)
 
     def kind(self, row: AnswerRow) -> str:
-        """`warm`, `cold`, `cold, first byte`: which requests a row is about."""
+        """`warm`, `cold`, `cold, first byte`: the requests of a row."""
         if row.metric is self.metric:
             return "warm"
         return "cold" if row.metric.name == self.metric.cold else "cold, first byte"
 
     def name(self, row: AnswerRow) -> str:
-        """The cell's name, or the workload where nothing else varies. Rows of cold requests say so."""
+        """The cell's name, or the workload if nothing else varies, with a note on rows of cold requests."""
         if row.metric is self.metric:
             return self.cell(row)
         title = row.metric.title.removeprefix(f"{self.metric.title}, ")
         return title[:1].lower() + title[1:]
 
     def parting(self, most: int | None = None) -> str:
-        """Where medians disagree with the paired ratios, and why. `most`: the number of places to name."""
+        """Where and why medians disagree with the paired ratios. `most`: the number of places to name."""
         places = [(row, pair) for row in self.rows for pair in row.ratios if row.parts(pair)]
         if not places:
             return ""
@@ -199,7 +199,7 @@ class AnswerTable:
 
 
 def answers(verdicts: Verdicts) -> list[AnswerTable]:
-    """The answer by each metric of the study's first family; none where no trial has a value of it."""
+    """The answer by each metric of the study's first family; empty if no trial has a value."""
     metrics = list(dict.fromkeys(c["metric"] for c in headline(verdicts["comparisons"])))
     below = {cold for name in metrics if (cold := metric(name).cold)}
     tables = (_answer(verdicts, name) for name in metrics if name not in below)
@@ -209,7 +209,7 @@ def answers(verdicts: Verdicts) -> list[AnswerTable]:
 
 
 def cold(verdicts: Verdicts) -> list[JudgedComparison]:
-    """The comparisons of cold requests that belong to an answer about others."""
+    """The comparisons of cold requests that belong to an answer about other requests."""
     answers_asked = headline(verdicts["comparisons"])
     names = {name for c in answers_asked for name in _cold(c["metric"])} - {c["metric"] for c in answers_asked}
     return [c for c in verdicts["comparisons"] if c["metric"] in names and not c["twin"]]
@@ -235,7 +235,7 @@ def no_answer(verdicts: Verdicts) -> str:
 
 
 def shown_ratio(comparison: JudgedComparison) -> str:
-    """The estimate; a dash where the comparison is not judged because its data are unreliable."""
+    """The estimate; a dash if the comparison is not judged because its data is unreliable."""
     return "–" if unfit(comparison) else ratio(comparison["ratio"], comparison["low"], comparison["high"])
 
 

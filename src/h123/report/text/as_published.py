@@ -15,7 +15,7 @@ _SHOWN_IN_TERMINAL = 3
 
 
 def verdict_words(row: PublishedRow) -> str:
-    """A published verdict as this metric calls it."""
+    """A published verdict in the words of this metric."""
     return metric_word(row["metric"], row["verdict"]) if decided(row) else PUBLISHED_VERDICTS[row["verdict"]]
 
 

@@ -11,7 +11,7 @@ from h123.study.metrics.quantity import RequestRate
 
 _RATE = next(metric for metric in METRICS.values() if isinstance(metric.of, RequestRate))
 BUSY = 0.9
-"""Above this share of one processor the client may be the limit."""
+"""Above this share of one processor, the client may be the limit."""
 
 
 def terminal_lines(capacity: Capacity | None) -> list[str]:
@@ -31,7 +31,7 @@ def knee(row: CapacityRow) -> str:
 
 
 def maximum(row: CapacityRow) -> str:
-    """`maximum 9400 /s (9100 /s to 9600 /s)`; where the steps did not reach it, so."""
+    """`maximum 9400 /s (9100 /s to 9600 /s)`, with a note if the steps did not reach it."""
     if row["saturated"] or row["maximum"] is None:
         return f"maximum {rate_limit_words(row['maximum'])}"
     return f"maximum not reached: the last step, {rate(row['steps'][-1]['rate'])}, was answered in full"
@@ -46,7 +46,7 @@ def rate_limit_words(of: RateLimit | None) -> str:
 
 
 def rate(value: float | None) -> str:
-    """Requests a second."""
+    """Requests per second."""
     return _RATE.format(value)
 
 
@@ -55,7 +55,7 @@ def _between(of: Middle) -> str:
 
 
 def limit(row: CapacityRow) -> str:
-    """A note where the client had no processor time left at its maximum; otherwise empty."""
+    """A note if the client had no processor time left at its maximum; otherwise empty."""
     most = max((*row["steps"], *row["closed"]), key=lambda step: step["achieved"] or 0.0)
     if (most["client"] or 0.0) < BUSY:
         return ""
@@ -98,7 +98,7 @@ def omissions(rows: Sequence[CapacityRow]) -> Iterator[str]:
 
 
 def overloaded(row: CapacityRow) -> CapacityStep | None:
-    """The lowest step that was more than it gets through."""
+    """The lowest step that was more than the treatment could handle."""
     most = row["maximum"]
     beyond = (step for step in row["steps"] if most and (step["rate"] or 0.0) > most["value"])
     return next(beyond, None)

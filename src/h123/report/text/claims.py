@@ -59,8 +59,7 @@ class OtherLedgers:
 
 
 def print_claims(decided: "Iterable[Decided]", console: Console, others: OtherLedgers | None = None) -> None:
-    """Print all claims with their verdicts, how many there are of each, and which published results decided how
-    many."""
+    """Print all claims with their verdicts, how many have each verdict, and how many each published result decided."""
     words, names = list[str](), list[str]()
     for entry in decided:
         ledger = entry.ledger
@@ -125,7 +124,7 @@ def terminal_lines(ledgers: "Sequence[LedgerDecided]") -> list[str]:
 
 
 def conditions(ledger: "LedgerDecided") -> list[str]:
-    """Under what a campaign's verdicts on this ledger hold."""
+    """The conditions under which a campaign's verdicts on this ledger hold."""
     lines = []
     if ledger["scale"] not in (None, 1):
         lines.append(
@@ -139,12 +138,12 @@ def conditions(ledger: "LedgerDecided") -> list[str]:
 
 
 def verdict_class(claim: "ClaimRow") -> str:
-    """The style of the comparison's verdict that this one looks like."""
+    """The style of the comparison verdict that corresponds to this one."""
     return _CLASSES.get(claim["verdict"], "inconclusive")
 
 
 def verdict_words(claim: "ClaimRow") -> str:
-    """The verdict; where the printed figures cannot be either, that too."""
+    """The verdict, and a note if the printed figures are impossible as well."""
     impossible = not claim["possible"] and claim["verdict"] != "impossible"
     return str(claim["verdict"]) + (", impossible as printed" if impossible else "")
 

@@ -12,7 +12,7 @@ Data = TypeVar("Data")
 
 
 def common(verdicts: JudgedPart) -> Cell:
-    """The factors that have one level in all comparisons; empty where nothing else would name the cells."""
+    """The factors with the same level in all comparisons; empty if without them the cells would have no names."""
     cells = [c["cell"] for c in verdicts["comparisons"]]
     if not cells:
         return {}
@@ -21,12 +21,12 @@ def common(verdicts: JudgedPart) -> Cell:
 
 
 def common_line(same: Cell) -> str:
-    """`With chromium as client with CUBIC throughout.`; empty where nothing is."""
+    """`With chromium as client with CUBIC throughout.`; empty if there are no common factors."""
     return opened("", f"{place(same)} throughout.") if same else ""
 
 
 def without(data: Data, same: Cell) -> Data:
-    """The data, where no `cell` has the common factors any more; nothing of what was given is changed."""
+    """A copy of the data whose `cell`s lack the common factors."""
     stripped: Data = _stripped(data, same)
     return stripped
 

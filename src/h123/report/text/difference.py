@@ -1,4 +1,4 @@
-"""A comparison as people say it: in per cent of time saved or added; beyond a factor of two, in times.
+"""A comparison in everyday words: in per cent of time saved or added; beyond a factor of two, in times.
 
 Numbers that belong together are joined by no-break spaces, so that no line ends within an interval.
 """
@@ -38,7 +38,7 @@ def unfit(row: WithheldRow) -> bool:
 
 
 def timeless(row: WithheldRow) -> bool:
-    """Whether its values are only what programs take to read a virtual clock."""
+    """Whether its values are only the time that programs take to read a virtual clock."""
     return row["withheld"] is not None and row["withheld"]["kind"] == "timeless"
 
 
@@ -70,21 +70,21 @@ def sentence(comparison: VerdictRow, margin: float) -> str:
 
 
 def confidence(comparisons: Sequence[VerdictRow]) -> str:
-    """What the intervals in the sentences about these are worth; empty where there are none to speak of."""
+    """What the intervals in the sentences about these comparisons are worth; empty if they have none."""
     shared = shared_confidence(comparisons)
     return f"The ranges hold with {unbroken(shared)} confidence." if shared else ""
 
 
 def shared_confidence(comparisons: Sequence[VerdictRow]) -> str:
-    """`95 %`: the confidence that all intervals have that are shown of these; empty where none is."""
+    """`95 %`: the confidence that all the shown intervals of these comparisons have; empty if none is shown."""
     shown = (c["confidence"] for c in comparisons if c["low"] is not None and not unfit(c))
     sure = [confidence for confidence in shown if confidence is not None and meaningful(confidence)]
     return confidence_words(min(sure)) if sure else ""
 
 
 def sentence_of_several(comparisons: Sequence[VerdictRow], *, of: str) -> str:
-    """`HTTP/3 is 34 to 38 % faster than HTTP/2`: what comparisons of one pair have in common, which found differences
-    in one direction; worded as differences of the metric `of` are."""
+    """`HTTP/3 is 34 to 38 % faster than HTTP/2`: what comparisons of one pair have in common that found differences in
+    one direction, in the words for the metric `of`."""
     phrases = _Phrases(comparisons[0], of)
     ratios = sorted(c["ratio"] for c in comparisons if c["ratio"] is not None)
     return phrases.between(ratios[0], ratios[-1]) if ratios else phrases.by_failures()

@@ -9,13 +9,13 @@ from h123.report.text.words import decided, level, listed, standing, verdict_wor
 from h123.study import metric
 
 ENOUGH_TO_READ = 6
-"""More answers than this are summarised."""
+"""The most answers that are not summarised."""
 _NAMED = 3
 
 
 def headline_sentences(answers: Sequence[JudgedComparison]) -> list[tuple[str, str]]:
-    """How the first level does, and a sentence, the most frequent word first: `Latency, HTTP/3 v HTTP/2: faster in 16
-    of 24 (by 18 to 38 %): all with network medium or poor.` Empty where the answers are few enough to read one by
+    """Standings of the first level, each with a sentence, the most frequent first: `Latency, HTTP/3 v HTTP/2: faster
+    in 16 of 24 (by 18 to 38 %): all with network medium or poor.` Empty if the answers are few enough to read one by
     one."""
     if len(answers) <= ENOUGH_TO_READ:
         return []

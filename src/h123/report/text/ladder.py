@@ -8,7 +8,7 @@ from h123.report.text.words import cell_name, level, percent, ratio
 from h123.study import metric
 
 NOTABLE = 0.03
-"""The share of an estimate by which the geometric mean of the same ratios may differ without a remark."""
+"""How far the geometric mean of the same ratios may differ from an estimate, as a share of it, without a remark."""
 
 
 def terminal_lines(rows: Sequence[LadderRow], answers: Sequence[JudgedComparison]) -> list[str]:
@@ -27,7 +27,7 @@ def terminal_lines(rows: Sequence[LadderRow], answers: Sequence[JudgedComparison
 
 
 def where(row: LadderRow) -> str:
-    """The row's cell, or the workload where nothing else varies."""
+    """The row's cell, or the workload if nothing else varies."""
     return cell_name(row["cell"]) or str(row["workload"])
 
 
@@ -44,7 +44,7 @@ def factor(of: Factor) -> str:
 
 
 def caveat(row: LadderRow) -> str:
-    """A note where a few blocks move the means away from the comparisons' estimates; otherwise empty."""
+    """A note if a few blocks move the means away from the comparisons' estimates; otherwise empty."""
     if row["apart"] is None or row["apart"] <= NOTABLE:
         return ""
     return f"; a few blocks are unlike the others, and pull one of these by {percent(row['apart'])}"

@@ -7,11 +7,12 @@ from h123.analysis.comparisons.rows import JudgedComparison
 from h123.report.text.words import cell_name
 
 MANY_PAIRS = 4
-"""If there are more pairs than this, they are the sorted rows of a figure, and its cells are the panels."""
+"""With more pairs than this, pairs are the sorted rows of a figure, and cells are its panels."""
 
 
 def by_ratio(comparisons: Sequence[JudgedComparison]) -> list[JudgedComparison]:
-    """The comparisons as a table shows them: of many pairs each metric's in each cell sorted by ratio."""
+    """The comparisons in the order of a table: if there are many pairs, each metric's in each cell are sorted by
+    ratio."""
     if not many(comparisons):
         return list(comparisons)
     places = {question: place for place, question in enumerate(distinct(map(_question_key, comparisons)))}

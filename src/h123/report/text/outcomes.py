@@ -1,5 +1,5 @@
-"""The results of comparisons, with a sentence each. Comparisons of one place that are not judged for one reason share a
-sentence."""
+"""The results of comparisons, with a sentence each. Comparisons in one cell that are not judged for the same reason
+share a sentence."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ class OutcomeSentence:
     """A sentence about one comparison, or about several with the same result."""
 
     standing: str
-    """How the first level does."""
+    """The standing of the first level."""
     text: str
     note: str
-    """Further remarks. Empty where the sentence says everything."""
+    """Further remarks. Empty if the sentence says everything."""
 
 
 def outcomes(comparisons: Sequence[JudgedComparison], margin: float) -> Iterator[OutcomeSentence]:
@@ -54,6 +54,6 @@ def _unjudged(alike: Sequence[JudgedComparison]) -> str:
 
 
 def gate_lines(verdicts: GatePart) -> Sequence[str]:
-    """The outcome of a campaign's conditions, the verdict first. Empty where there are none."""
+    """The outcome of a campaign's conditions, the verdict first. Empty if there are none."""
     gate = verdicts.get("gate")
     return gate["lines"] if gate else []

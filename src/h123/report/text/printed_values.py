@@ -1,4 +1,4 @@
-"""The page's table of a published work's printed values next to those of one campaign or two."""
+"""The page's table with a published work's printed values next to those of one campaign or two."""
 
 import math
 import re
@@ -21,7 +21,7 @@ from h123.study import metric
 Row = dict[str, Any]
 """A row of a table, as the page shows it."""
 IMPOSSIBLE = 1.02
-"""Times what the link carries, above which a printed value cannot be: rounding is less."""
+"""How many times as much as the link carries makes a printed value impossible; rounding explains less."""
 
 
 @dataclass(frozen=True)
@@ -34,15 +34,15 @@ class PrintedSide:
     scale: float
     trials: TrialCounts
     factors: Sequence[str]
-    """The study's, in its order."""
+    """The study's factors, in its order."""
     source: Mapping[str, object]
     rows: Sequence[PrintedRow]
-    """`as_published.printed.rows` of its verdicts.json."""
+    """`as_published.printed.rows` in its verdicts.json."""
 
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """Everything that the page shows of printed values. Each row has one cell for each of `sides`."""
+    """Everything that the page shows about printed values. Each row has one cell for each of `sides`."""
 
     source: Mapping[str, object]
     sides: Sequence[PrintedSide]
@@ -56,7 +56,7 @@ class PrintedTable:
 
 
 def printed_side(study: Mapping[str, Any], campaign: str, verdicts: Mapping[str, Any]) -> PrintedSide | None:
-    """A campaign's side. None where no printed values belong to its study. `study`: as resolved."""
+    """A campaign's side. None if no printed values belong to its study. `study`: as resolved."""
     printed = (verdicts["as_published"] or {}).get("printed")
     if not printed:
         return None
@@ -65,7 +65,7 @@ def printed_side(study: Mapping[str, Any], campaign: str, verdicts: Mapping[str,
 
 
 def open_other_side(here: CampaignFolder, path: Path) -> PrintedSide:
-    """The side of the campaign in `path`, to show next to `here`. It only reads. Raises UserError where they cannot be
+    """The side of the campaign in `path`, to show next to `here`. It only reads. Raises UserError if they cannot be
     compared."""
     if real(path) == real(here.path):
         raise UserError(f"{path} is the campaign itself", remedy="name the folder of another campaign after --beside")
@@ -84,7 +84,8 @@ def nothing_printed(folder: CampaignFolder) -> UserError:
 
 
 def printed_table(here: PrintedSide, other: PrintedSide | None = None) -> PrintedTable:
-    """The table of one campaign; with `other`, of that one before it. Raises UserError where the two do not match."""
+    """The table for one campaign, or with `other` for that one followed by this one. Raises UserError if the two do not
+    match."""
     sides = [here] if other is None else [other, here]
     if other is not None:
         _refuse_apart(here, other)

@@ -72,11 +72,11 @@ class SectionWords:
     first: Lines | None = None
     """What a reader must know before any answer: servers that did different work, subjects that failed."""
     below: Callable[[Verdicts], Iterable[SectionLine]] | None = None
-    """Below the answer."""
+    """The sentences below the answer."""
     trust: Lines | None = None
     """What to know before you believe the answer."""
     last: Lines | None = None
-    """After all of these."""
+    """The sentences after all others."""
 
 
 def _plain(lines: Lines) -> Callable[[Verdicts], Iterable[SectionLine]]:
@@ -173,7 +173,7 @@ _SPLIT = (decomposition.SECTION, ladder.SECTION, capacity.SECTION)
 
 
 def further(verdicts: Verdicts) -> list[str]:
-    """What a study finds besides comparisons: parts of differences, steps, capacity, published claims."""
+    """Other findings of a study in addition to comparisons: parts of differences, steps, capacity, published claims."""
     split = [one for one in SAID if one.section in _SPLIT and one.below]
     lines = [line.text.strip() for one in split if one.below for line in one.below(verdicts)]
     return lines + last(verdicts)

@@ -1,5 +1,5 @@
-"""The names that people use, and numbers as they read best. The wording is in vocabulary.toml, that of metrics
-in study/metrics/table.py, that of causes in causes/cause.py."""
+"""Names and numbers for people. The wording is in vocabulary.toml, that of metrics in study/metrics/table.py, and that
+of causes in causes/cause.py."""
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ class Bounds(TypedDict):
     low: ReadOnly[float | None]
     high: ReadOnly[float | None]
     confidence: NotRequired[ReadOnly[float | None]]
-    """Absent where every interval has the same."""
+    """Absent if all intervals have the same."""
 
 
 class MetricVerdict(TypedDict):
@@ -37,12 +37,12 @@ _CUSTOMARY_CONFIDENCE = (0.99, 0.95, 0.90)
 
 
 def level(name: str) -> str:
-    """A factor's level as people say it: `HTTP/3` for `h3`."""
+    """A factor's level in people's words: `HTTP/3` for `h3`."""
     return str(_VOCABULARY["levels"].get(name, name))
 
 
 def treatment(cell: Mapping[str, str], factor: str, twin: bool) -> str:
-    """A treatment's name: the compared factor's level, or that level again where it is the twin."""
+    """A treatment's name: the compared factor's level, marked if it is the twin."""
     return level(cell[factor]) + (" again" if twin else "")
 
 
@@ -62,23 +62,23 @@ def cause(code: str, default: str) -> str:
 
 
 def withheld(kind: str) -> str:
-    """Why a comparison has no verdict, in a few words; empty where only the reason itself says it."""
+    """Why a comparison has no verdict, in a few words; empty if only the full reason can say it."""
     return str(_VOCABULARY["withheld"].get(kind, ""))
 
 
 def failed_audit(code: str, trials: str) -> str | None:
-    """A failed audit in one line; `trials` is `2 of 119 trials`. None: it has no short form."""
+    """A failed audit in one line; `trials` is `2 of 119 trials`. None if it has no short form."""
     text = _VOCABULARY["audits"].get(code)
     return str(text).format(trials=trials) if text else None
 
 
 def cell_name(cell: Mapping[str, str]) -> str:
-    """The short name of a cell: `poor`, or `poor, light` where several factors vary."""
+    """The short name of a cell: `poor`, or `poor, light` if several factors vary."""
     return ", ".join(level(name) for name in cell.values())
 
 
 def place(cell: Mapping[str, str]) -> str:
-    """Where a comparison holds: `on poor under light load`. Empty where only the compared factor varies."""
+    """Where a comparison holds: `on poor under light load`. Empty if only the compared factor varies."""
     places, phrases, before = _VOCABULARY["places"], list[str](), ""
     for factor, name in cell.items():
         phrase = places.get(factor, places["default"]).format(factor=factor, level=level(name))
@@ -89,7 +89,7 @@ def place(cell: Mapping[str, str]) -> str:
 
 
 def ratio(value: float | None, low: float | None = None, high: float | None = None) -> str:
-    """A ratio with as many decimals as its interval makes meaningful, or a dash."""
+    """A ratio with as many decimals as its interval justifies, or a dash."""
     if value is None:
         return "–"
     if not 0.1 <= value < 10:
@@ -99,7 +99,7 @@ def ratio(value: float | None, low: float | None = None, high: float | None = No
 
 
 def interval(row: Bounds) -> str:
-    """The interval of the ratio: `0.64 – 0.78`, or a dash where the blocks are too few for any."""
+    """The interval of the ratio: `0.64 – 0.78`, or a dash if there are too few blocks."""
     low, high = row["low"], row["high"]
     if low is None or high is None or not meaningful(row.get("confidence", 1.0)):
         return "–"
@@ -117,7 +117,7 @@ def confidence_words(attained: float) -> str:
 
 
 def verdict_word(comparison: VerdictRow) -> str:
-    """The verdict as this metric calls it: slower goodput is `lower`."""
+    """The verdict in the words of this metric: slower goodput is `lower`."""
     if comparison.get("withheld"):
         return "not judged"
     if small := comparison.get("small"):
@@ -138,7 +138,7 @@ def metric_titles(names: Iterable[str]) -> list[str]:
 
 
 def standing(row: MetricVerdict) -> str:
-    """How the first level does: `better`, `worse`, `equivalent` or `inconclusive`."""
+    """The standing of the first level: `better`, `worse`, `equivalent` or `inconclusive`."""
     return metric(row["metric"]).standing(row["verdict"])
 
 
@@ -158,6 +158,7 @@ def unbroken(text: str) -> str:
 
 
 def opened(where: str, rest: str) -> str:
-    """A sentence's beginning: `On poor, ...`; only its first letter is raised, for names keep their capitals."""
+    """A sentence's beginning, such as `On poor, ...`. Only its first letter is raised, because names keep their
+    capitals."""
     text = f"{where}, {rest}" if where else rest
     return text[:1].upper() + text[1:]

@@ -25,7 +25,7 @@ _Read = TypeVar("_Read")
 
 @dataclass(frozen=True)
 class Arm:
-    """An attempt, by the name that it has on the page; all times in ns of its trial's clock."""
+    """An attempt with its name on the page; all times in ns, on its trial's clock."""
 
     attempt: SelectedAttempt
     name: str
@@ -37,7 +37,7 @@ class Arm:
 
     @property
     def link(self) -> Link:
-        """The one between client and server."""
+        """The link between client and server."""
         return self.trial.links[0]
 
     def way(self, way: int) -> Direction:
@@ -45,7 +45,7 @@ class Arm:
         return (self.link.down if way == DOWN else self.link.up) or Direction()
 
     def sender(self, way: int) -> str:
-        """The host that sends this way."""
+        """The host that sends in this direction."""
         end = self.link.b if way == DOWN else self.link.a
         return end.host if end else ("server" if way == DOWN else "client")
 
@@ -104,7 +104,7 @@ class Arm:
 
     @cached_property
     def requests(self) -> list[Sample]:
-        """The requests in the order of their start. Empty where the attempt left no samples."""
+        """The requests in the order of their starts. Empty if the attempt left no samples."""
         file = self.attempt.folder / "samples.parquet"
         return read_samples(file, self.attempt.statuses, measured=bool(self.report)) if file.is_file() else []
 

@@ -25,7 +25,7 @@ class SelectedAttempt:
     """Whether its trial's results rest on it."""
     valid: bool
     reasons: Sequence[Mapping[str, str]]
-    """Why it is not valid."""
+    """Why the attempt is not valid."""
     disturbed: bool
     block: int
     cell: Mapping[str, str]
@@ -45,7 +45,7 @@ def choose(folder: CampaignFolder, names: Sequence[str]) -> list[SelectedAttempt
     """Find the attempts by name. `b01-t01-medium-h2` names the attempt that counts, `b01-t01-medium-h2~1` the first
     one.
 
-    Raises UserError where there is none, or its files have changed.
+    Raises UserError if there is none, or its files have changed.
     """
     if len(names) > _MOST:
         raise UserError(f"{len(names)} trials are too many for one page", remedy="name one, or two to compare")

@@ -14,7 +14,7 @@ _ALONE = 1.05
 
 
 def processor(arm: Arm, role: str) -> str:
-    """`1.2 s, and 30 ms waited for one`: of a role, during the client's run."""
+    """`1.2 s, and 30 ms waited for one`: the processor time of a role during the client's run."""
     of = _role(arm, role)
     if of is None or of.cpu is None:
         return "–"
@@ -39,7 +39,7 @@ def sends(arm: Arm, role: str) -> str:
 
 
 def dropped(arm: Arm, role: str) -> str:
-    """Datagrams that found the receive buffer full."""
+    """Datagrams that were dropped because the receive buffer was full."""
     host = _host(arm, role)
     return "–" if host is None or not arm.datagrams else str(host.grown("Udp.RcvbufErrors"))
 

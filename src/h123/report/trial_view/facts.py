@@ -1,4 +1,4 @@
-"""Describes the attempts on a page: what they are, what they did, and what they have no record of."""
+"""Describes the attempts on a page: what they are, what they did, and what they did not record."""
 
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
@@ -19,7 +19,7 @@ _LONG_S = 10
 
 
 def rows(arms: Sequence[Arm]) -> list[Row]:
-    """A table's, a column for each arm."""
+    """The rows of a table with a column for each arm."""
     lines: list[tuple[str, Callable[[Arm], str]]] = [
         ("trial", _identity),
         ("is", lambda arm: ", ".join(map(level, arm.attempt.cell.values())) + (", twin" if arm.attempt.twin else "")),

@@ -1,4 +1,4 @@
-"""Latency's cumulative distribution in each arm."""
+"""The cumulative distribution of latency in each arm."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ _PHASES = {"cold": "cold requests, each on a new connection", "warm": "warm requ
 
 
 def latency_figure(arms: Sequence[Arm]) -> Figure | None:
-    """A panel for cold and one for warm requests, a curve an arm; none of a phase of single requests."""
+    """A panel for cold and one for warm requests, with a curve for each arm; none for a phase with single requests."""
     panels = {words: _curves(arms, phase) for phase, words in _PHASES.items()}
     panels = {words: curves for words, curves in panels.items() if any(curve["of"] > 1 for curve in curves)}
     if not panels:

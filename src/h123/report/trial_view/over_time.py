@@ -1,4 +1,4 @@
-"""Lines over time, drawn alike: panels one below another with one axis of time, and above them ticks: what was lost."""
+"""Lines over time in one style: panels one below another with a common time axis, and above them marks for losses."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +16,7 @@ from h123.report.look import COLOURS, NARROW, SERIES, WIDE, Mark
 FATES = {LOST: "lost", QUEUE_FULL: "queue full", BLOCKED: "blocked"}
 HELD = max(FATES) + 1
 KINDS = {**FATES, HELD: "flow control"}
-"""The kinds of ticks: packets that never left the link, by their fates, and times in which flow control blocked a
-sender."""
+"""The kinds of marks: packets that never left the link, by fate, and times in which flow control blocked a sender."""
 _LEFT = 70
 """Pixels left of every plot, so that all have their times one below another."""
 _ROW = 16
@@ -38,7 +37,7 @@ class Line:
     seconds: Numbers
     values: Numbers
     dashed: bool = False
-    """Whether its values come from a setting or a log rather than from packets."""
+    """Whether its values come from a setting or a log instead of packets."""
     steps: bool = False
     """Whether each value holds until the next."""
     points: bool = False
@@ -46,12 +45,12 @@ class Line:
     crosses: tuple[Numbers, Numbers] | None = None
     """Times and values to be marked as losses."""
     dots: tuple[Numbers, Numbers] | None = None
-    """The same of what was sent again."""
+    """The same for what was sent again."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """Lines with one axis of values."""
+    """Lines with a common axis of values."""
 
     title: str
     unit: str

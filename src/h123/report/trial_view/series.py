@@ -1,4 +1,4 @@
-"""The figures over time: what each shows of the arms."""
+"""The figures over time: what each one shows about the arms."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -33,7 +33,7 @@ from h123.report.trial_view.arm import Arm
 from h123.report.trial_view.over_time import FATES, HELD, Line, Panel, Ticks, over_time
 
 MOST = 400
-"""Bins of a picture: two pixels each on a desk."""
+"""Bins of a picture: two pixels each on a wide screen."""
 WAYS = {DOWN: "down, to the client", UP: "up, to the server"}
 RATE = "the link's rate"
 WINDOW, SMOOTHED, FULL = "congestion window", "smoothed round trip", "a full queue"
@@ -62,8 +62,7 @@ def loss_marks(arms: Sequence[Arm], bins: Bins, ways: Sequence[int] = (DOWN, UP)
 
 
 def stall_marks(arms: Sequence[Arm], bins: Bins, way: int) -> list[Ticks]:
-    """When flow control blocked the sender in a direction, by the server's log, with a mark for each bin of such a
-    time."""
+    """When the server's log says that flow control blocked the sender in a direction, with a mark for each such bin."""
     marks = []
     for number, arm in enumerate(arms):
         own = arm.sender(way) == "server"
@@ -100,8 +99,8 @@ def _throughput(arms: Sequence[Arm], bins: Bins, way: int) -> Panel:
 
 
 def flight_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
-    """Bytes in flight in the direction that carried more, and the congestion window where TCP's account has enough
-    values, or a QUIC server logged it."""
+    """Bytes in flight in the direction that carried more, and the congestion window if TCP's account has enough values,
+    or if a QUIC server logged it."""
     flown = [bytes_in_flight(arm.connections, way, shifted_bins(bins, arm)) for arm in arms]
     windows = _senders(arms, bins, way, sender_window, logged_window)
     blocked = stall_marks(arms, bins, way)
@@ -145,7 +144,7 @@ def round_trip_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
 
 
 def queue_figure(arms: Sequence[Arm], bins: Bins) -> Figure | None:
-    """How long packets waited in the queue. None where no link has a rate."""
+    """How long packets waited in the queue. None if no link has a rate."""
     panels = [panel for way in WAYS if (panel := _queue(arms, bins, way))]
     if not panels:
         return None
@@ -211,7 +210,7 @@ def _one_each(bins: Bins, times: Times, values: Numbers) -> tuple[Numbers, Numbe
 
 
 def main_way(arms: Sequence[Arm]) -> int:
-    """The way that carried more of the shown trials' bytes."""
+    """The direction that carried more of the shown trials' bytes."""
     return max(WAYS, key=lambda way: sum(int(arm.of_way(way)["bytes"].sum(dtype=np.int64)) for arm in arms))
 
 
@@ -239,7 +238,7 @@ def _senders(
 
 
 def sender_line(name: str, arm: int, series: Series, scale: float) -> Line:
-    """A line of what a sender tells itself, whose looks are marked where they are few."""
+    """A line of a sender's own figures, whose samples are marked if there are few."""
     few = len(series.times) <= _FEW
     return Line(name, arm, series.times / 1e9, series.values / scale, dashed=True, points=few)
 
@@ -265,7 +264,7 @@ def _same(series: Series, other: Series) -> bool:
 
 
 def shifted(arm: Arm, way: int) -> Packets:
-    """Its packets in a direction, in time since its client began."""
+    """The arm's packets in a direction, in time since its client began."""
     packets = arm.of_way(way).copy()
     packets["at_ns"] -= arm.begin_ns
     packets["left_ns"][packets["left_ns"] > 0] -= arm.begin_ns
@@ -273,18 +272,19 @@ def shifted(arm: Arm, way: int) -> Packets:
 
 
 def line(arm: Arm, number: int, bins: Bins, values: Numbers) -> Line:
-    """A value a bin, which holds until the next; none of bins that the arm's record of packets does not cover."""
+    """A line with a value for each bin, which holds until the next; without bins that the arm's record of packets does
+    not cover."""
     covered = not arm.left_out or bins.begins + bins.width <= arm.recorded_to - arm.begin_ns
     return Line(arm.name, number, bins.begins / 1e9, np.where(covered, values, np.nan), steps=True)
 
 
 def rate_unit(most: float) -> tuple[float, str]:
-    """The unit in which this many bits a second read best."""
+    """The unit in which this many bits per second are easiest to read."""
     return next((step for step in ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")) if most >= step[0]), (1, "bit/s"))
 
 
 def width(bins: Bins) -> str:
-    """The width of a bin, for people."""
+    """The width of a bin, in words."""
     return f"{bins.width / 1e6:g} ms" if bins.width < 10**9 else format_span(bins.width / 1e9)
 
 

@@ -15,7 +15,7 @@ from h123.report.trial_view.arm import Arm
 from h123.store import Sample
 
 MOST = 100
-"""Requests of an arm."""
+"""The most requests of an arm."""
 _BAR = 5
 """Pixels of a request."""
 _WORTH = 0.004
@@ -39,16 +39,16 @@ PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     RECEIVING: (STAGES[RECEIVING], ()),
     FAILED: (STAGES[FAILED], ()),
 }
-"""What bars are cut into, in this order; colours, and the causes that each holds. Those without causes are what the
-client alone tells."""
+"""The parts of bars in their order, with the colours and causes of each. Those without causes are known only from the
+client."""
 _OF_CAUSE = {cause: part for part, (_, causes) in PARTS.items() for cause in causes}
 
 Parts = dict[str, int]
-"""ns of each, in their order."""
+"""The time of each part in their order, ns."""
 
 
 def waterfall_figure(arms: Sequence[Arm]) -> Figure | None:
-    """A panel for each arm, all with one axis; None where no request is known."""
+    """A panel for each arm, with a common axis; None if no request is known."""
     bars_by_arm = {arm.name: list(_bars(arm)) for arm in arms if arm.requests}
     if not bars_by_arm:
         return None

@@ -1,4 +1,5 @@
-"""A campaign folder out of foreign samples: trials by what the schema says, no lab report, nothing invented."""
+"""A campaign folder from foreign samples: trials as the schema says, without a lab report and without invented
+facts."""
 
 import hashlib
 import re
@@ -28,7 +29,8 @@ Groups = dict[TrialLabels, list[ForeignRequest]]
 
 
 def import_samples(files: Sequence[Path], schema: Schema, out: Path) -> CampaignFolder:
-    """The new campaign in `out`, with the samples of `files`. Raises UserError; `out` is then as it was."""
+    """Write a new campaign into `out`, with the samples of `files`. Raises UserError and then leaves `out` as it
+    was."""
     if out.exists():
         raise UserError(f"{out} already exists", remedy="name a new folder with --out")
     check_new(out)
@@ -116,7 +118,7 @@ def _write(path: Path, files: Sequence[Path], schema: Schema, groups: Groups, re
 
 
 def _ordered(files: Sequence[Path], schema: Schema, groups: Groups) -> list[TrialLabels] | None:
-    """The runs in the order in which they began; None where that is not known, as of two in the same second."""
+    """The runs in the order in which they began; None if that is not known, as of two in the same second."""
     if not schema.samples.ordered:
         return None
     if schema.samples.start is None and schema.samples.end is None:
@@ -138,7 +140,7 @@ def _blocks(groups: Groups) -> dict[TrialLabels, int]:
 
 
 def _only(schema: Schema, groups: Groups) -> dict[str, list[str]]:
-    """The levels that occur, for factors of which some do not. Raises UserError where nothing is left to compare."""
+    """The levels that occur, for factors of which some do not. Raises UserError if nothing is left to compare."""
     only = {}
     for index, (factor, levels) in enumerate(schema.study.factors.items()):
         levels_present = {place.levels[index] for place in groups}

@@ -1,4 +1,4 @@
-"""Runs of which a tool writes no requests, only how their times are distributed: percentiles with counts.
+"""Runs for which a tool writes no requests, only how their times are distributed: percentiles with counts.
 
 Each request counts with the next percentile that the tool printed, so every quantile that it printed is right and all
 others are at most a step too large.
@@ -17,11 +17,11 @@ from h123.base.complaints import excerpt
 from h123.base.errors import UserError
 
 COUNT = "count"
-"""The column that says how many requests a row stands for."""
+"""The column with the number of requests that a row stands for."""
 MOST_REQUESTS = 5_000_000
 Tool = Literal["autocannon", "locust", "nighthawk"]
 Step = tuple[Decimal, str]
-"""A share of all requests, and the time that this share took at most."""
+"""A share of all requests, and the most time that these requests took."""
 _HOW: Mapping[Tool, str] = {
     "autocannon": "autocannon --json ... > FILE",
     "locust": "locust --headless --csv NAME ..., which writes NAME_stats.csv",
@@ -31,7 +31,7 @@ _BY_STATUS = re.compile(r"[1-5][0-9][0-9]")
 
 
 def read_distribution(path: Path, file: TextIO, tool: Tool) -> Iterator[tuple[str, dict[str, str]]]:
-    """Rows with `count`, `seconds`, `status`, `error` and, where the tool says it, `start` of one run."""
+    """Rows of one run with `count`, `seconds`, `status`, `error` and, if the tool gives it, `start`."""
     reader = {"autocannon": _autocannon, "locust": _locust, "nighthawk": _nighthawk}[tool]
     try:
         yield from reader(file)

@@ -28,7 +28,8 @@ _OTHER_TOOL = "name the schema of the tool that wrote the file with --schema (do
 
 
 def read_rows(path: Path, samples: Samples) -> Iterator[tuple[int | str, Fields]]:
-    """Line number, or another place in the file, and row. The fields of nested objects are named `data.tags.status`."""
+    """Yield line number, or another place in the file, and row. The fields of nested objects are named
+    `data.tags.status`."""
     match samples.format:
         case "scorecard":
             yield from ((run.where, run.columns) for run in read_card(path))
@@ -49,7 +50,7 @@ def stem(path: Path) -> str:
 
 
 def from_name(path: Path, patterns: list[str]) -> Fields:
-    """The labels that the first matching pattern finds in the file's name. Raises UserError where none matches."""
+    """The labels that the first matching pattern finds in the file's name. Raises UserError if none matches."""
     for pattern in patterns:
         if (labels := _match_labels(pattern, stem(path))) is not None:
             return labels
@@ -62,7 +63,7 @@ def from_name(path: Path, patterns: list[str]) -> Fields:
 
 
 def _match_labels(pattern: str, name: str) -> Fields | None:
-    """By `{protocol}-{block}`: each part is as short as it can be. None where the name is another; takes no longer for
+    """By `{protocol}-{block}`: each part is as short as it can be. None if the name is another; takes no longer for
     names that nearly fit."""
     first, *rest = re.split(r"\{(\w+)\}", pattern)
     if not name.startswith(first):

@@ -1,4 +1,4 @@
-"""Rows of foreign files as samples: what each says of its request, and which trial it belongs to, by a schema."""
+"""Turns rows of foreign files into samples by a schema: what each row says about its request and its trial."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ RESUMED = {"yes": True, "no": False, "1": True, "0": False}
 SUCCEEDED = {"true": True, "yes": True, "1": True, "ok": True, "false": False, "no": False, "0": False, "ko": False}
 ERRORS = ("timeout", "reset", "refused", "tls", "protocol", "wrong-bytes")
 OPTIONAL = ("block", "run", "error", "succeeded")
-"""Sources whose columns a file may lack: then nothing is known of them."""
+"""Sources whose columns a file may lack; their facts are then unknown."""
 _FIRST_STATUS = 100
 _REDIRECTS = range(300, 400)
 _NOT_MODIFIED = 304
@@ -38,7 +38,7 @@ _NO_COLUMN = "correct the name in the schema, or name the schema of the tool tha
 
 @dataclass(frozen=True)
 class TrialLabels:
-    """The trial that a request belongs to, with labels as the file has them."""
+    """The trial of a request, with labels as in the file."""
 
     block: str | None
     run: str
@@ -47,7 +47,7 @@ class TrialLabels:
 
 
 class ForeignTls(NamedTuple):
-    """What is known of a request's connection."""
+    """What is known about a request's connection."""
 
     version: str | None
     """`none` without TLS."""
@@ -55,7 +55,7 @@ class ForeignTls(NamedTuple):
 
 
 class ForeignSample(TypedDict):
-    """Columns of samples.parquet, as far as foreign tools tell them."""
+    """Columns of samples.parquet, as far as foreign tools provide them."""
 
     phase: str
     start_ns: int
@@ -71,13 +71,13 @@ class ForeignSample(TypedDict):
 
 @dataclass(frozen=True)
 class ForeignRequest:
-    """One row."""
+    """One row of a foreign file."""
 
     place: TrialLabels
     sample: ForeignSample
     tls: ForeignTls | None
     began_ns: int | None
-    """The start by a clock that all runs have in common, perhaps only to the second. None: unknown."""
+    """The start on a clock that all runs share, perhaps only to the second. None: unknown."""
     timed: bool
     """Whether its times are exact."""
     count: int = 1
@@ -90,7 +90,7 @@ class ForeignFile:
 
     requests: list[ForeignRequest]
     redirects: int
-    """Answers that sent the client elsewhere, among the requests or left out."""
+    """Answers that redirected the client, among the requests or left out."""
 
 
 def read_requests(path: Path, schema: Schema) -> ForeignFile:
@@ -179,7 +179,7 @@ def _row(row: Fields, schema: Schema, file: str, line: int | str) -> _Row:
 
 
 def _level(row: Fields, schema: Schema, factor: str, sample: ForeignSample) -> str | None:
-    """The level of a factor. None where a failed request does not give it."""
+    """The level of a factor. None if a failed request does not give it."""
     names, level = schema.study.factors[factor], _text(row, schema.samples.levels[factor])
     if level in names:
         return level
@@ -253,7 +253,7 @@ def _sample(row: Fields, samples: Samples) -> ForeignSample:
 
 
 def _tls(row: Fields, samples: Samples) -> ForeignTls | None:
-    """The TLS facts. None where neither is known; an empty field says nothing."""
+    """The TLS facts. None if neither is known; an empty field says nothing."""
     version = _text(row, samples.tls) if samples.tls else ""
     resumed = _text(row, samples.resumed) if samples.resumed else ""
     if version:
@@ -291,7 +291,7 @@ def _moment(row: Fields, name: str, samples: Samples, *, failed: bool) -> int | 
 
 
 def _duration(row: Fields, name: str, source: ColumnSource, *, failed: bool) -> int | None:
-    """The duration. None where the file has none, as for failed requests."""
+    """The duration. None if the file has none, as for failed requests."""
     text = _text(row, source)
     if is_absent(text):
         return None

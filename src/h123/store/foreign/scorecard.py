@@ -28,8 +28,8 @@ _NO_VALUE = -1
 
 @dataclass(frozen=True)
 class CardRun:
-    """The content of one cell: a number of transfers, and the time that they took. For several runs, that of the mean
-    rate."""
+    """The content of one cell: a number of transfers, and the time that they took. For several runs, the time from the
+    mean rate."""
 
     where: str
     """The cell, in words."""
@@ -37,7 +37,7 @@ class CardRun:
 
 
 def read_card(path: Path) -> Iterator[CardRun]:
-    """The cells of a card that have a value. Raises UserError where the file is no card."""
+    """The cells of a card that have a value. Raises UserError if the file is not a card."""
     card = _card(path)
     try:
         meta = {name: str(value) for name, value in card["meta"].items() if not isinstance(value, dict | list)}
@@ -113,7 +113,7 @@ class CardLoad:
     upload: bool
     size: int
     users: int
-    """Transfers at a time."""
+    """Simultaneous transfers."""
     requests: int
     """Requests of each user."""
 
@@ -124,11 +124,11 @@ class CardLoad:
 
 
 Rates = Mapping[CardLoad, Sequence[float]]
-"""Bytes a second of each trial."""
+"""Bytes per second in each trial."""
 
 
 def card_of(meta: Mapping[str, object], rates: Rates) -> _Json:
-    """The card that scorecard.py would have written of these rates, as far as it has a place for them."""
+    """The card that scorecard.py would have written for these rates, as far as its format allows."""
     card: _Json = {"meta": dict(meta)}
     many = _requests(rates)
     for table, upload in (("downloads", False), ("uploads", True)):

@@ -1,4 +1,4 @@
-"""Times and numbers as other tools write them, and the words that they write where there is none."""
+"""Times and numbers in the spellings of other tools, including their words for missing ones."""
 
 import re
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from decimal import Decimal
 from h123.store.compact import LIMIT
 
 NONE = {"", "-", "--", "err", "error", "fail", "failed", "n/a", "na", "nan", "none", "null", "inf", "infinity"}
-"""Words in place of a number that a failed request does not have."""
+"""Words in place of a number for a failed request."""
 TIMEOUTS = {"timeout", "timed out", "time out", "timedout"}
 _SCALE = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 _EPOCH_NS = (946_684_800 * 10**9, 7_258_118_400 * 10**9)
@@ -20,7 +20,7 @@ _MOST_DIGITS = 40
 
 
 class WrongValue(ValueError):
-    """A value that cannot be, and what to do about it."""
+    """An impossible value, and what to do about it."""
 
     def __init__(self, message: str, remedy: str) -> None:
         super().__init__(message)
@@ -91,7 +91,7 @@ def _rfc3339(text: str) -> int:
 
 
 def whole_number(name: str, text: str) -> int:
-    """Raises Wrong."""
+    """A whole number. Raises Wrong."""
     try:
         value = int(text)
     except ValueError:
@@ -102,7 +102,7 @@ def whole_number(name: str, text: str) -> int:
 
 
 def one_of(name: str, text: str, allowed: Iterable[str]) -> str:
-    """Raises Wrong for any other word."""
+    """One of the allowed words. Raises Wrong for any other."""
     if text in allowed:
         return text
     message = f"{name} is {quoted(text)}, not one of {', '.join(allowed)}"
@@ -110,7 +110,7 @@ def one_of(name: str, text: str, allowed: Iterable[str]) -> str:
 
 
 def status(text: str) -> int | None:
-    """The status in `200`, `200.0`, `200 OK` or `HTTP/1.1 200 OK`. None: the text is no status."""
+    """The status in `200`, `200.0`, `200 OK` or `HTTP/1.1 200 OK`. None if the text is not a status."""
     if match := re.fullmatch(r"(?:HTTP/[\d.]+ +)?(\d{3})(?:\.0+| .*)?|(-?\d{1,9})", text.strip(), re.ASCII | re.DOTALL):
         return max(int(match[1] or match[2]), 0)
     return None

@@ -1,4 +1,4 @@
-"""Figures of a claim that arithmetic or physics can judge without any measurement (h123.analysis.claims.arithmetic).
+"""Figures of a claim that arithmetic or physics can judge without a measurement (h123.analysis.claims.arithmetic).
 
 Their quantities are written with units, as everywhere.
 """

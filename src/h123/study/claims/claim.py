@@ -10,7 +10,7 @@ from h123.study.metrics.table import MetricName
 from h123.study.quantities import Change, Levels, Share
 
 ALL_LEVELS = "all"
-"""Stands for every level of a factor."""
+"""Stands for all levels of a factor."""
 BOUNDED = ("equivalent", "not higher", "not lower")
 """Directions that bound a difference. They must hold in each cell, within a margin."""
 
@@ -21,13 +21,13 @@ class Claim(Strict):
     id: Annotated[str, Field(pattern=r"^[A-Z][0-9]+[a-z]?$")]
     """Such as C01 or C01a."""
     source: str | None = None
-    """The source of this claim, where the file quotes several works."""
+    """The source of this claim, if the file quotes several works."""
     quotation: Annotated[str, Field(min_length=1)] | None = None
-    """A sentence of the source, letter by letter; what a figure or table says is in `condition` or `cells`."""
+    """A sentence of the source, verbatim; the content of a figure or table is in `condition` or `cells`."""
     where: Annotated[str, Field(min_length=1)] | None = None
     """The place in the source: a section, a table."""
     summary: Annotated[str, Field(min_length=1)] | None = None
-    """The claim in our words, where several works say it in theirs."""
+    """The claim in our words, if several works make it in theirs."""
     metric: str
     """For a claim with `cells`, one that h123 measures."""
     a: str | None = None
@@ -35,7 +35,7 @@ class Claim(Strict):
     b: str | None = None
     """The level that it is compared with."""
     direction: Literal["lower", "higher", "equivalent", "not higher", "not lower", "none"]
-    """How the source says that a compares with b."""
+    """How the source compares a with b."""
     checks: list[Annotated[Check, Field(discriminator="check")]] = Field(default=[])
     """Figures that arithmetic or physics can judge."""
 
@@ -47,7 +47,7 @@ class Claim(Strict):
 
 
 ARITHMETIC = "arithmetic"
-"""The rule of a claim that only its checks decide."""
+"""The rule for a claim that only its checks decide."""
 
 
 class DocumentEvidence(Strict):
@@ -107,8 +107,8 @@ class MeasurableClaim(Claim):
     cells: dict[str, Levels] = Field(min_length=1)
     """The levels of every other factor. The claim is about their mean, or, with a margin, about each of these cells."""
     against: dict[str, Levels] | None = None
-    """These factors' levels instead: one for all of `cells`, or as many, in their order. With `b`, an interaction:
-    a / b in `cells` over a / b there."""
+    """Levels of these factors to compare with: one for all of `cells`, or as many, in their order. With `b`, an
+    interaction: a / b in `cells` over a / b there."""
     note: Annotated[str, Field(min_length=1)] | None = None
     """What a verdict does not cover."""
 
@@ -128,7 +128,7 @@ class MeasurableClaim(Claim):
         return self
 
     def counterpart(self, cell: dict[str, str]) -> dict[str, str]:
-        """The cell to compare one of `cells` with."""
+        """The cell with which to compare one of `cells`."""
         return {
             **cell,
             **{factor: self._instead(factor, cell[factor], to) for factor, to in (self.against or {}).items()},

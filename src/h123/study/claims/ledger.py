@@ -26,7 +26,7 @@ class Publication(Strict):
 
     title: str
     where: str
-    """Where to find it: journal, site, year."""
+    """Where to find the work: journal, site, year."""
 
 
 class Ledger(Strict):
@@ -35,7 +35,7 @@ class Ledger(Strict):
     source: Publication
     """`{title, where}`."""
     study: str | None = None
-    """The study whose campaigns can decide these claims: in the file its name or its file, here its name."""
+    """The study whose campaigns can decide these claims. The file gives its name or its file; here it is the name."""
     claims: list[AnyClaim] = Field(min_length=1)
 
 
@@ -123,7 +123,7 @@ def ledgers_of(study: str | None = None) -> list[Ledger]:
 
 
 def _about(path: Path) -> str | None:
-    """The name of the study that a file of claims is about. None where the file does not say.
+    """The name of the study that a file of claims is about. None if the file does not say.
 
     A campaign ignores claims about other studies: neither their subjects, nor their study's file, nor the claims
     need be right (`h123 claims` reports faults in them).

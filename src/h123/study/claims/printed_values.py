@@ -26,12 +26,11 @@ Cell = dict[str, str]
 Figure = Annotated[str, Field(coerce_numbers_to_str=True, min_length=1)]
 """A figure as printed, with its unit: `2472.8ms`, `5.33MB/s`, `-31.2%`, `-0.422`."""
 Figures = dict[str, Figure | Annotated[list[Figure], Field(min_length=2, max_length=2)]]
-"""Level, or pair of levels, to its figure or range."""
+"""The figure or range for each level, or pair of levels."""
 
 
 class LevelFacts(Strict):
-    """What the work says about one of its levels, as far as bounds need it. None: it says nothing, or there is no
-    limit."""
+    """What the work says about one of its levels, as far as bounds need it. None: nothing, or there is no limit."""
 
     size: Annotated[Size, Field(gt=0)] | None = None
     users: Annotated[StrictInt, Field(ge=1)] | None = None
@@ -50,11 +49,11 @@ class Statement(Strict):
     metric: PrintedName
     statistic: Literal["mean", "median"]
     cell: Cell
-    """Levels of the factors that are named; a factor that is not is left open."""
+    """Levels of the named factors; other factors are left open."""
     printed: Figures = Field(default={})
     """Values by level of the compared factor."""
     change: Figures = Field(default={})
-    """a / b - 1 by pair `a/b`."""
+    """a / b - 1 for each pair `a/b`."""
     effect: Figures = Field(default={})
     """Rank-biserial correlation by pair."""
 
@@ -86,7 +85,7 @@ class PrintedValues(Strict):
     """The compared factor."""
     factors: dict[str, dict[str, LevelFacts]]
     studies: dict[str, dict[str, str]] = Field(min_length=1)
-    """Study whose campaigns have these cells, to the names that differ: the work's factor to the study's."""
+    """For each study whose campaigns have these cells, the names that differ: the work's factor to the study's."""
     values: list[Statement] = Field(min_length=1)
 
     def all(self) -> list[PrintedValue]:
@@ -121,7 +120,7 @@ def load_printed(path: Path) -> PrintedValues:
 
 
 def printed_values_of(study: str) -> PrintedValues | None:
-    """The printed values for campaigns of `study`. None where no file has any. Raises UserError."""
+    """The printed values for campaigns of `study`. None if no file has any. Raises UserError."""
     matches = [(path, values) for path in list_published() if study in (values := load_printed(path)).studies]
     if len(matches) > 1:
         names = " and ".join(str(path) for path, _ in matches)
@@ -168,7 +167,7 @@ def _choose(
 
 
 def _read(statement: Statement, kind: Kind, of: str) -> PrintedValue:
-    """One figure as numbers. Raises ValueError where it is not understood."""
+    """One figure as numbers. Raises ValueError if it is not understood."""
     figures = {"value": statement.printed, "change": statement.change, "effect": statement.effect}[kind][of]
     texts = tuple(figures) if isinstance(figures, list) else (figures,)
     numbers = [_number(text, statement.metric, kind) for text in texts]

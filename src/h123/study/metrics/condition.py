@@ -1,4 +1,4 @@
-"""Conditions, in a line: what a ratio must be (`latency new/base <= 1.05`, or `<= +5%`), or a value (`latency new <
+"""Conditions in one line: a limit for a ratio (`latency new/base <= 1.05`, or `<= +5%`) or for a value (`latency new <
 200ms`)."""
 
 import operator
@@ -146,7 +146,8 @@ class Condition(Strict):
 
     @classmethod
     def forbidding(cls, text: str, by: Basis = "interval") -> "Condition":
-        """The condition that holds where `text`, such as `latency new/base > 1.05`, does not. Raises ValueError."""
+        """The condition that holds exactly if `text`, such as `latency new/base > 1.05`, does not. Raises
+        ValueError."""
         parts = _parts(text, FORBIDDEN)
         return cls(holds=str(parts._replace(sign=_OPPOSITE[parts.sign])), by=by)
 
@@ -161,7 +162,7 @@ class Condition(Strict):
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """The two of a ratio, or the one of a value."""
+        """The two levels of a ratio, or the one of a value."""
         parts = self._read
         return (parts.a,) if parts.b is None else (parts.a, parts.b)
 
@@ -172,7 +173,7 @@ class Condition(Strict):
 
     @property
     def bound(self) -> float:
-        """The last ratio or value that is allowed, or the first that is not; a value in the metric's own unit."""
+        """The last allowed ratio or value, or the first that is not allowed; a value in the metric's own unit."""
         return self._read.bound
 
     @property

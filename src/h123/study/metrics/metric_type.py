@@ -48,7 +48,7 @@ class Metric:
     title: str
     unit: Unit = ""
     of: Quantity | None = None
-    """None for a metric that h123 does not measure."""
+    """The quantity. None for a metric that h123 does not measure."""
     words: Words = Words("better", "worse", "best", "lower", "higher")
     noun: str = ""
     """The noun after a possessive: HTTP/3's goodput is 31 % higher than HTTP/2's. Without one the sentence is about the
@@ -57,14 +57,14 @@ class Metric:
     """The explanation in a caption."""
     better: Literal["lower", "higher"] = "lower"
     cold: str | None = None
-    """The metric of cold requests that the answer shows in brackets next to this one."""
+    """The metric of cold requests that the answer shows next to this one."""
     repeats: str | None = None
-    """The metric that it is the same observation as, in a closed loop with requests of one size."""
+    """The metric with which it shares its observation, in a closed loop with requests of one size."""
     zero: bool = False
-    """Whether 0 is an ordinary value, lower than any other."""
+    """Whether 0 is a normal value, lower than any other."""
     by_role: bool = False
-    """Whether one figure shows it together with the other role's, wherever there are values, even if the study does not
-    name it."""
+    """Whether one figure shows it together with the other role's if there are values, even if the study does not name
+    it."""
 
     @property
     def clocks(self) -> tuple[Clock, ...]:
@@ -78,8 +78,8 @@ class Metric:
 
     @property
     def of_requests(self) -> bool:
-        """Whether it measures the requests' times. Then failed requests and a machine that stalls make it worse, and
-        the two clocks divide it. Processor time and memory that failed requests used are as real as those of others."""
+        """Whether it measures the requests' times. If so, failed requests and a stalling machine make it worse, and the
+        two clocks divide it. Processor time and memory count for failed requests like for others."""
         return isinstance(self.of, RequestTime | TimeFromSend | PageTime | StageTime | BodyRate | RequestRate)
 
     @property
@@ -99,22 +99,22 @@ class Metric:
 
     @property
     def verdicts(self) -> tuple[str, str]:
-        """The words in verdicts.json for a first level that is better, and for one that is worse: `faster` and
-        `slower`, or `lower` and `higher` of an amount."""
+        """The words in verdicts.json if the first level is better, and if it is worse: `faster` and `slower`, or
+        `lower` and `higher` for an amount."""
         return (self.words.better, self.words.worse) if self.words == AMOUNT else ("faster", "slower")
 
     def standing(self, verdict: str) -> str:
-        """`better` or `worse` where a verdict says that the first level is; else the verdict."""
+        """`better` or `worse` if a verdict says so about the first level; else the verdict."""
         return dict(zip(self.verdicts, ("better", "worse"), strict=True)).get(verdict, verdict)
 
     @property
     def worst(self) -> float:
-        """The value of a trial whose requests failed. It is beyond any value that a trial can have."""
+        """The value of a trial whose requests failed, which is worse than any real value."""
         return math.inf if self.better == "lower" else 0.0
 
     @property
     def observation(self) -> str:
-        """The name of what it observes in a closed loop."""
+        """The name of its observation in a closed loop."""
         return self.repeats or self.name
 
     def format(self, value: float | None) -> str:

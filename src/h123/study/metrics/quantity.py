@@ -30,9 +30,9 @@ class Needs:
     facts: tuple[str, ...] = ()
     """Fields of each visit in client.json."""
     packets: bool = False
-    """The record of that link's packets."""
+    """The record of packets on that link."""
     breaks: bool = False
-    """A network over which its client moves, or that stops UDP."""
+    """A network over which its client moves, or which stops UDP."""
     counterpart: bool = False
     """Whether it needs one lost packet, and a second trial in which that packet was delivered."""
     requests: int = 1
@@ -41,7 +41,7 @@ class Needs:
 
 @dataclass(frozen=True)
 class RequestTime:
-    """A quantile of the time that requests of a phase took, from their start `until` something of them."""
+    """A quantile of the time that requests of a phase took, from their start `until` an event."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     phase: Literal["warm", "cold"]
@@ -58,8 +58,8 @@ class RequestTime:
 
 @dataclass(frozen=True)
 class TimeFromSend:
-    """A quantile of the time that warm requests took once they were sent: without what they waited for before, which a
-    client that sends no faster than it is answered never sees (coordinated omission)."""
+    """A quantile of the time that warm requests took once they were sent. This leaves out the wait before, which a
+    client that sends only after the last answer never sees (coordinated omission)."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     share: float
@@ -72,12 +72,12 @@ class TimeFromSend:
 
 @dataclass(frozen=True)
 class PageTime:
-    """The median of the time that warm visits of a page took, from their start until something of them."""
+    """The median of the time that warm visits of a page took, from their start until an event."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     until: VisitTime
-    """The end of the time: all resources have come, the document's first byte, the largest body, or an event of the
-    browser."""
+    """The event at the end of the time: all resources have arrived, the document's first byte, the largest body, or an
+    event of the browser."""
 
     @property
     def needs(self) -> Needs:
@@ -95,12 +95,12 @@ class PageTime:
 
 @dataclass(frozen=True)
 class StageTime:
-    """The median over warm visits of what a visit's mean request spent on a stage."""
+    """The median over warm visits of the time that a visit's mean request spent in a stage."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     stage: Stage
-    """Until it had a place on a connection; until its new connection was open; until its first byte; until its last.
-    They add up to the request."""
+    """Until it had a place on a connection; until its new connection was open; until its first byte; until its last
+    byte. They add up to the request."""
 
     @property
     def needs(self) -> Needs:
@@ -141,7 +141,7 @@ class BodyRate:
 
 @dataclass(frozen=True)
 class RequestRate:
-    """Warm requests over the time that all of them took together."""
+    """Warm requests divided by the time that all of them took together."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(("start_ns", "end_ns"))
@@ -149,13 +149,13 @@ class RequestRate:
 
 @dataclass(frozen=True)
 class ProcessorTime:
-    """Processor time of roles together: a request's share of all, of what came once all connections were open, or a
-    connection's share of what came before."""
+    """Processor time of roles together: a request's share of all, of the time after all connections were open, or a
+    connection's share of the time before."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall",)
-    """Under the virtual one processing takes no time: what its kernel counts is rounding, not a value."""
+    """Under the virtual clock processing takes no time: what its kernel counts is rounding, not a value."""
     roles: tuple[Role, ...]
-    """`backend` is all that stands behind the server: what a store keeps its objects in, a proxy's origin."""
+    """`backend` is everything behind the server: the store in which it keeps objects, or a proxy's origin."""
     part: Literal["all", "open", "opening"] = "all"
 
     @property
@@ -204,8 +204,8 @@ class LinkTraffic:
 
 @dataclass(frozen=True)
 class QueueDelay:
-    """The mean time that packets which went this way waited for the rate of the client's link: behind others, in its
-    queue, and to be sent themselves. A link without a rate has none."""
+    """The mean time that packets in this direction waited for the rate of the client's link: behind others in its
+    queue, and for their own transmission. A link without a rate has none."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(report=("queue_ns",))
@@ -233,8 +233,8 @@ class OpeningCost:
 
 @dataclass(frozen=True)
 class RecoveryTime:
-    """The median, over a client's moves to another place and the times at which UDP is stopped, of the time until the
-    first answer after it."""
+    """The median time from a client's move, or from the moment at which UDP is stopped, to the first answer after
+    it."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(("start_ns", "end_ns"), breaks=True)
@@ -242,7 +242,7 @@ class RecoveryTime:
 
 @dataclass(frozen=True)
 class FallbackShare:
-    """The share of answers that another protocol carried than the client would rather have."""
+    """The share of answers over another protocol than the client prefers."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(("protocol",))
@@ -250,7 +250,7 @@ class FallbackShare:
 
 @dataclass(frozen=True)
 class AbandonedShare:
-    """The share of the requests that were to be abandoned whose answer had not come whole by then."""
+    """The share of requests to be abandoned whose answer had not arrived completely by then."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs()
@@ -258,7 +258,7 @@ class AbandonedShare:
 
 @dataclass(frozen=True)
 class RetriedShare:
-    """The share of the warm requests that were made more than once, where such as have no answer are made again."""
+    """The share of warm requests that were made more than once, if requests without an answer are repeated."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(("tries",))
@@ -266,8 +266,8 @@ class RetriedShare:
 
 @dataclass(frozen=True)
 class WastedShare:
-    """The share of the bytes down the client's link that were not the body of a complete answer. Where requests are
-    abandoned or repeated, this includes what came for those that were given up, before and after."""
+    """The share of the bytes down the client's link that were not part of a complete answer's body. If requests are
+    abandoned or repeated, this includes the bytes of cancelled ones."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(("bytes_down",), report=("bytes_delivered",))
@@ -279,10 +279,10 @@ class LossCost:
     same."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("virtual",)
-    """Under the wall one two trials differ anyway."""
+    """Under the wall clock, two trials differ anyway."""
     needs: ClassVar[Needs] = Needs(("start_ns", "end_ns"), packets=True, counterpart=True)
     what: Literal["all", "others"]
-    """Requests: all, or those but the lost packet's own."""
+    """Requests: all, or all except the lost packet's own."""
 
 
 Quantity = (

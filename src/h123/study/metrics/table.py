@@ -34,11 +34,11 @@ PRINTED = _table(
         repeats="latency",
     ),
 )
-"""The metrics of requests that published works print (published/*.yaml), and that their procedure compares."""
+"""The metrics of requests that published works print (published/*.yaml) and that their procedure compares."""
 
 
 def metric(name: str) -> Metric:
-    """Look a metric up to show it. A metric that h123 does not measure, from a claim or a later version, has its own
+    """Look up a metric to show it. A metric that h123 does not measure, from a claim or a later version, gets its own
     name."""
     return METRICS.get(name) or PRINTED.get(name) or Metric(name, name, noun=name)
 

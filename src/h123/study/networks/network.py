@@ -1,4 +1,4 @@
-"""A network: an emulated path in both directions, in the words of the lab (see docs/contracts/trial.md)."""
+"""A network: an emulated path in both directions, in the lab's terms (see docs/contracts/trial.md)."""
 
 from typing import Any, Literal
 
@@ -21,7 +21,7 @@ class Bottleneck(LinkModel):
 
     bps: int | None = None
     trace_ms: list[int] | None = None
-    """Opportunities to deliver, repeated."""
+    """Delivery opportunities in ms, repeated."""
     opportunity_bytes: int | None = None
 
     @property
@@ -63,13 +63,13 @@ class Loss(LinkModel):
     """How packets are lost. Exactly one field is set."""
 
     random: float | None = None
-    """A share."""
+    """The share of packets that are lost at random."""
     gilbert_elliott: GilbertElliott | None = None
     """Two states with their own losses."""
     packets: list[int] | None = None
     """Indices from 0."""
     bytes: list[int] | None = None
-    """The packets that carry these, counted from 0 over all that is offered."""
+    """Losses of the packets that carry these bytes, counted from 0 over everything offered."""
 
     @property
     def mean(self) -> float:
@@ -105,7 +105,7 @@ class Limit(LinkModel):
     """A rate above which UDP is dropped."""
 
     limit: int
-    """Bits a second."""
+    """Bits per second."""
 
 
 Udp = Literal["pass", "drop", "reject"] | Limit
@@ -123,7 +123,7 @@ class Change(LinkModel):
 
 
 class Direction(LinkModel):
-    """One direction of a link; None: without."""
+    """One direction of a link; a field that is None has no effect."""
 
     rate: Bottleneck | None = None
     """Applied first, with the queue."""
@@ -133,7 +133,7 @@ class Direction(LinkModel):
     """Applied after the queue."""
     blackouts: list[Blackout] | None = None
     duplicate: float | None = None
-    """A share."""
+    """The share of packets that are duplicated."""
     delay_ns: int | None = None
     """Applied last."""
     jitter: Jitter | None = None
@@ -141,7 +141,7 @@ class Direction(LinkModel):
     udp: Udp | None = None
     """Pass, drop, reject, or a limit."""
     changes: list[Change] | None = None
-    """What is different from `at_ns` on."""
+    """Timed changes, each from its `at_ns` on."""
 
 
 class Move(LinkModel):
@@ -149,7 +149,7 @@ class Move(LinkModel):
     still reach it."""
 
     at_ns: int
-    """From the start of the main role."""
+    """Time from the start of the main role."""
     new: Literal["port", "address"]
     """Whether each flow gets a new port, or the client a new address and new ports."""
     overlap_ns: int = 0
@@ -162,7 +162,7 @@ class Traffic(LinkModel):
     tcp: int | None = None
     """Connections, each never short of data."""
     udp: int | None = None
-    """Bits a second, in full packets at equal distances."""
+    """Bits per second, in full packets at equal distances."""
 
 
 class Cross(LinkModel):
@@ -208,7 +208,7 @@ class Network(LinkModel):
         return any(effect for way in ways for name, effect in way.items() if name not in ("queue", "duplicate"))
 
     def link(self) -> Resolved:
-        """The fields `kind`, `up`, `down` of a link in trial.json; `moves` and `cross` where there are any."""
+        """The fields `kind`, `up`, `down` of a link in trial.json; `moves` and `cross` if there are any."""
         if self.up is None or self.down is None:
             return {"kind": "veth"}
         link: Resolved = {"kind": "emulated", "up": _bare(self.up), "down": _bare(self.down)}
@@ -231,7 +231,7 @@ class Network(LinkModel):
 
     @classmethod
     def from_resolved(cls, data: Resolved) -> "Network":
-        """A network out of campaign.json."""
+        """A network from campaign.json."""
         return cls.model_validate(data)
 
     def describe(self) -> tuple[str, str]:
@@ -239,7 +239,7 @@ class Network(LinkModel):
         return _describe(self.up), _describe(self.down)
 
     def describe_moves(self) -> str:
-        """`client seen from a new port at 2 s`; empty: the client stays where it is."""
+        """`client seen from a new port at 2 s`; empty if the client stays where it is."""
         return ", ".join(_describe_move(move) for move in self.moves or [])
 
     def describe_cross(self) -> str:

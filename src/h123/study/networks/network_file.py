@@ -1,4 +1,4 @@
-"""networks/*.yaml as people write them: quantities with units, `both` for two equal directions."""
+"""networks/*.yaml in the form that people write: quantities with units, `both` for two equal directions."""
 
 import itertools
 import re

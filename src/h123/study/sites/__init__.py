@@ -1,3 +1,3 @@
-"""Pages: sites/*.yaml, recordings of pages (HAR), and what a browser is served."""
+"""Pages: sites/*.yaml, recordings of pages (HAR), and the documents for a browser."""
 
 __all__ = ["documents", "site"]

@@ -79,7 +79,7 @@ class Documents:
 
     @cached_property
     def folder(self) -> str:
-        """Below a server's root; another one for every other page."""
+        """The folder below a server's root; each page has its own."""
         identity = f"{FORMAT} {self.site.model_dump_json()}"
         return f"{FOLDER}/{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
 
@@ -88,7 +88,7 @@ class Documents:
         return [f"/{self.folder}/{self._name(index)}" for index in range(len(self._loads))]
 
     def fault(self) -> str | None:
-        """Say why there can be no such documents. None: there can."""
+        """Why there can be no such documents. None if there can."""
         for index, (resource, _) in enumerate(self._loads):
             for child in self._requested(index):
                 if resource.type == "style" and child.type not in _RULES:
@@ -107,7 +107,7 @@ class Documents:
         return None
 
     def contents(self) -> Iterator[tuple[str, bytes]]:
-        """Each file's name below the folder, and its content."""
+        """The name below the folder and the content of each file."""
         for index, (resource, _) in enumerate(self._loads):
             yield self._name(index), self._padded(index, resource)
 

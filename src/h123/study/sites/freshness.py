@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from email.utils import parsedate_to_datetime
 
 CACHEABLE = {200, 203, 301, 304, 308}
-"""Statuses of answers to GET that a cache keeps; a 304 is about what it has."""
+"""Statuses of answers to GET that a cache keeps; a 304 is about what it already has."""
 
 
 def fresh_s(headers: Mapping[str, str]) -> float:

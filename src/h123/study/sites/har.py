@@ -27,7 +27,7 @@ _SPAN_S = 60.0
 
 @dataclass
 class Recording:
-    """One page of a file."""
+    """One page in a recording."""
 
     title: str
     source: str
@@ -36,14 +36,14 @@ class Recording:
     document: int
     """The index of the document. The redirects that led to it come before it."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """Requests that do not load the page, by why."""
+    """Requests that do not load the page, by reason."""
     notes: list[str] = field(default_factory=list)
     """Notes about the page as a whole."""
 
 
 def read_har(path: Path, page: int | None = None) -> Recording:
-    """One page of a HAR, by its number; without one, that of the first request. Raises UserError naming the file and
-    the place in it."""
+    """Read one page of a HAR, by its number, or the page of the first request. Raises UserError with the file and the
+    place in it."""
     log = _log(path, _json(path))
     every = _entries(path, log)
     pages = paged(log, every)

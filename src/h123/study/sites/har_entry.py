@@ -1,4 +1,4 @@
-"""One request of a HAR file: what programs write in different fields, made alike.
+"""One request of a HAR file: what programs write in different fields, in one form.
 
 Only what a site needs is kept: no header, no cookie and no body leaves this module.
 """
@@ -58,15 +58,15 @@ class HarEntry:
     url: str
     """The URL without a fragment."""
     start: float | None
-    """Seconds since the epoch; None: not recorded."""
+    """Seconds since the epoch; None if not recorded."""
     time: float | None
     """Seconds until its last byte."""
     status: int
     type: Type
     size: int | None
-    """Bytes of the body as it was sent. None: not recorded."""
+    """Bytes of the body as it was sent. None if not recorded."""
     unpacked: bool
-    """Whether the size is that before compression, because the file has no other."""
+    """Whether the size is the uncompressed one, because the file has no other."""
     with_head: bool
     """Whether the size includes the answer's headers, because the file has no other."""
     cached: bool
@@ -88,12 +88,12 @@ class HarEntry:
 
     @property
     def host(self) -> str:
-        """The host, with the port where the URL has one."""
+        """The host, with the port if the URL has one."""
         return urlsplit(self.url).netloc.rpartition("@")[2]
 
     @property
     def what(self) -> str:
-        """Method and address without query."""
+        """Method and address without the query."""
         return f"{self.method} {self.url.partition('?')[0]}"
 
 
@@ -115,7 +115,7 @@ class WrittenHarEntry:
         self.headers = _headers(self.response)
 
     def unusable(self) -> str | None:
-        """Say why it is no request of a page. None: it is one."""
+        """Why it is not a request of a page. None if it is."""
         scheme = self.url.partition(":")[0].lower()
         if scheme in ("ws", "wss") or self.kind == "websocket" or self.status == 101:
             return "of WebSockets"

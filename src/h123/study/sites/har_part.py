@@ -1,4 +1,4 @@
-"""An object within a HAR file, with its place: values that cannot be are refused with file, entry and key."""
+"""An object within a HAR file, with its place: impossible values are refused with file, entry and key."""
 
 import datetime as dt
 import math
@@ -11,7 +11,7 @@ from h123.base.errors import UserError
 MOST_BYTES = 100 * 10**9
 """The largest size that the file of a site can list."""
 MOST_MS = 86_400_000.0
-"""A day: no request and no page takes longer."""
+"""A day; no request or page takes longer."""
 FIRST_YEAR, LAST_YEAR = 1970, 2200
 
 
@@ -33,7 +33,7 @@ class HarPart:
         return HarPart.of(self.at(key), self.values.get(key))
 
     def part(self, key: str) -> "HarPart":
-        """The object at `key`. It is empty where the file has none."""
+        """The object at `key`. It is empty if the file has none."""
         value = self.values.get(key)
         return HarPart(self.at(key), value if isinstance(value, dict) else {})
 
@@ -49,7 +49,7 @@ class HarPart:
         return value if isinstance(value, list) else []
 
     def number(self, key: str, most: float, unit: str = "") -> float | None:
-        """The number at `key`, even if it is written as text, as WebPageTest does. None: unknown, which many programs
+        """The number at `key`, even if it is written as text, as WebPageTest does. None if unknown, which many programs
         write as -1."""
         raw = self.values.get(key)
         if raw is None or isinstance(raw, str):
@@ -70,7 +70,7 @@ class HarPart:
         return None if value is None else int(value)
 
     def seconds(self, key: str) -> float | None:
-        """The time at `key`, which the file has in milliseconds, in seconds."""
+        """The time at `key` in seconds; the file has it in milliseconds."""
         value = self.number(key, MOST_MS, " ms (a day)")
         return None if value is None else value / 1000
 

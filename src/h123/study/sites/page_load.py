@@ -1,4 +1,5 @@
-"""Finds the requests of a recording that load the page. What a user or a timer did later is no part of it."""
+"""Finds the requests of a recording that load the page. What a user or a timer did later does not belong to the
+load."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -8,9 +9,9 @@ from itertools import pairwise
 IDLE_S = 0.5
 """The page has loaded when this many seconds pass without a request, after the browser's load event."""
 QUIET_S = 2.0
-"""The same where the recording has no load event."""
+"""The same if the recording has no load event."""
 LONGEST_DATA_S = 5.0
-"""After that a request for data is a stream or a long poll, for whose end no page waits."""
+"""After this time, a request for data is a stream or a long poll, for whose end no page waits."""
 POLLS = 3
 """This many requests for the same thing at even intervals are polls."""
 _SHORTEST_POLL_S = 0.2
@@ -31,14 +32,14 @@ class RecordedRequest:
 
 @dataclass(frozen=True)
 class PageLoad:
-    """The requests that are no part of the load, by index."""
+    """The requests that do not belong to the load, by index."""
 
     polls: frozenset[int]
     late: frozenset[int]
 
 
 def page_load(requests: Sequence[RecordedRequest], on_load: float | None) -> PageLoad:
-    """Find what is no part of the load, among requests in the order of their starts. `on_load`: the browser's load
+    """Find the requests that do not belong to the load, in the order of their starts. `on_load`: the browser's load
     event."""
     polls = _polls(requests, on_load)
     idle = QUIET_S if on_load is None else IDLE_S

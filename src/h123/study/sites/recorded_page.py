@@ -48,8 +48,8 @@ class RecordedPage:
         return tuple(dict.fromkeys(path_of(resource) for resource in self.resources))
 
     def as_served(self, served: Mapping[str, RecordedAnswer]) -> "RecordedPage":
-        """The page with the sizes that its server has now, without what the server does not answer. Raises UserError
-        where it is more than a study's file can list."""
+        """The page with the sizes that its server sends now, without what the server does not answer. Raises UserError
+        if it is more than a study's file can list."""
         served_resources = [resource for resource in self.resources if not served[path_of(resource)].fault]
         askers_of_missing = {
             resource.name: resource.by for resource in self.resources if served[path_of(resource)].fault

@@ -1,4 +1,4 @@
-"""A site: what a page is made of, and which part of it asks for which; sites/*.yaml."""
+"""A site: the resources of a page, and which of them requests which; sites/*.yaml."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ class Resource(Strict):
     host: Annotated[StrictStr, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")] | None = Field(
         default=None, exclude_if=lambda host: host is None
     )
-    """The label of a host other than the page's, which has connections of its own. None: the page's host."""
+    """The label of another host than the page's, with its own connections. None: the page's host."""
     cacheable: StrictBool = Field(default=False, exclude_if=lambda cacheable: not cacheable)
     """Whether a returning visitor still has it and does not request it."""
 
@@ -127,8 +127,8 @@ class Site(Strict):
         return [(resource, None if resource.by is None else place[resource.by]) for resource in every]
 
     def depth(self) -> list[int]:
-        """For each single resource, how many must come before it is requested. A resource may come before the one that
-        requests it."""
+        """For each single resource, how many must arrive before it is requested. A resource may arrive before the one
+        that requests it."""
         loads = self.loads()
         depths = dict[int, int]()
         for start in range(len(loads)):
@@ -142,7 +142,7 @@ class Site(Strict):
         return [depths[index] for index in range(len(loads))]
 
     def running_ns(self) -> int:
-        """The longest that resources run one after another, each asking for the next."""
+        """The longest time that resources run one after another, each of which requests the next."""
         loads, longest = self.loads(), 0
         for _, asker in loads:
             total = 0
@@ -163,8 +163,8 @@ class Site(Strict):
         return list(dict.fromkeys(resource.host for resource in self.resources if resource.host is not None))
 
     def repeat_requests(self) -> "Site":
-        """The requests of a returning visitor: the document, since a navigation requests it again, and what is not
-        cacheable.
+        """The requests of a returning visitor: the document, because a navigation requests it again, and everything
+        that is not cacheable.
 
         If a cached resource would request others, the nearest resource above it that is requested does so instead.
         Its `run` grows by those of the cached resources between, the longest of several.
@@ -190,7 +190,7 @@ class Site(Strict):
 
 
 class SiteFile(Strict):
-    """A site's file: itself, and for people what it is and where its figures are from."""
+    """A site's file: the site, and for people what it is and where its figures come from."""
 
     name: StrictStr
     title: Annotated[StrictStr, Field(min_length=1)]
@@ -199,7 +199,7 @@ class SiteFile(Strict):
 
 
 def read_site(path: Path) -> tuple[SiteFile, Site]:
-    """A site out of its file. Raises UserError naming file and line."""
+    """A site from its file. Raises UserError with file and line."""
     document = YamlDocument.read(path, FORMAT)
     shape = document.validate(SiteFile, document.data)
     try:

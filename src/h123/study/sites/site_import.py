@@ -42,8 +42,8 @@ class ImportedSite:
 
 
 def import_site(path: Path, name: str, *, apart: bool = False, page: int | None = None) -> ImportedSite:
-    """A page of a HAR, by its number or else the first, as a site of that name, its hosts one or kept `apart`. Raises
-    UserError."""
+    """A page of a HAR, by its number or else the first, as a site with that name. Its hosts become one, or are kept
+    `apart`. Raises UserError."""
     try:
         check_name(name, "site")
     except ValueError as fault:
@@ -63,7 +63,7 @@ def import_site(path: Path, name: str, *, apart: bool = False, page: int | None 
 
 
 def graph_of(path: Path, recording: Recording) -> "Graph":
-    """Raises UserError where it is larger than a page may be."""
+    """Who requested whom. Raises UserError if it is larger than a page may be."""
     count = len(recording.entries)
     if count > MOST_RESOURCES:
         raise UserError(
@@ -75,14 +75,14 @@ def graph_of(path: Path, recording: Recording) -> "Graph":
 
 @dataclass
 class Graph:
-    """Which entry requested which. It is always an earlier one, so that there is no cycle."""
+    """Which entry requested which. It is always an earlier one, so there is no cycle."""
 
     entries: Sequence[HarEntry]
     document: int = 0
     """The index of the entry that all others depend on. The redirects that led to it come before it."""
     asker: list[int] = field(default_factory=list)
     certain: list[bool] = field(default_factory=list)
-    """Whether the recording says who requested it; if not, that is a guess."""
+    """Whether the recording says who requested it; if not, it is a guess."""
     how: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
@@ -108,7 +108,7 @@ class Graph:
         return (self.document if index > self.document else 0), "assumed"
 
     def resources(self, hosts: Mapping[str, str]) -> list[Resource]:
-        """The resources. `hosts`: labels of the hosts that stay apart from the page's own."""
+        """The resources. `hosts`: labels of the hosts that are kept apart from the page's own."""
         resource_names, runs = names(self.entries), self.runs()
         resources_of_page = []
         for index, entry in enumerate(self.entries):
@@ -185,7 +185,7 @@ def _notes(recording: Recording, apart: Mapping[str, str]) -> list[str]:
 
 
 def host_shares(entries: Sequence[HarEntry], whole: int | None = None) -> str:
-    """Hosts with their requests and their share of the bytes, the largest first; `whole`: of how many bytes."""
+    """Hosts with their requests and their share of `whole` bytes, the largest first."""
     counts, sizes = Counter(entry.host for entry in entries), Counter[str]()
     for entry in entries:
         sizes[entry.host] += entry.size or 0
@@ -199,7 +199,7 @@ def host_shares(entries: Sequence[HarEntry], whole: int | None = None) -> str:
 
 
 def labels(entries: Sequence[HarEntry]) -> dict[str, str]:
-    """A label for each host but the first request's, which is the page's own: its name, with a hyphen for each
+    """A label for each host except the first request's, which is the page's own: its name, with a hyphen for each
     character that is neither letter nor digit, cut to a label's length. Duplicates get a number."""
     label_of = dict[str, str]()
     for host in dict.fromkeys(entry.host for entry in entries if entry.host != entries[0].host):
@@ -213,7 +213,7 @@ def labels(entries: Sequence[HarEntry]) -> dict[str, str]:
 
 
 def names(entries: Sequence[HarEntry]) -> list[str]:
-    """The paths, with the host where it differs from the document's. Duplicates get a number."""
+    """The paths, with the host if it differs from the document's. Duplicates get a number."""
     home = urlsplit(entries[0].url).netloc
     counts, unique = Counter[str](), []
     for entry in entries:

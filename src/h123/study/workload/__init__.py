@@ -1,4 +1,4 @@
-"""The workload: what the client asks the server for. One type, a union of kinds, each a module here."""
+"""The workload: what the client requests from the server. One type, a union of kinds, each a module here."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal, NamedTuple, Self
@@ -87,7 +87,7 @@ _ANYTHING = {"protocol": "h1"}
 
 
 def workload_of(values: Mapping[str, object]) -> WorkloadKind:
-    """The workload of parameters as JSON. Parameters that imported samples do not give, null, are None in the load.
+    """The workload of parameters as JSON. In the load, parameters that imported samples do not give (null) are None.
     Parameters that an earlier version did not write have their defaults."""
     fields = WorkloadParameters.model_fields.keys() & values.keys()
     non_null = {name: values[name] for name in fields if values[name] is not None}

@@ -1,4 +1,4 @@
-"""Requests that are abandoned: their users leave, as people do who close a page or go on to another one.
+"""Requests that are abandoned: their users leave, like people who close a page or go to another one.
 
 Which these are is drawn from the seed before anything runs, and all of them stand apart from the others, given up or
 answered in time: of those chosen, the quick ones alone would be left, and make the latency of any protocol better.
@@ -36,7 +36,7 @@ class Abandon(Strict):
         return sorted(random.Random(f"{seed} abandon").sample(range(requests), self.count(requests)))
 
     def fault(self, warm: int, timeout_ns: int) -> str | None:
-        """Say why requests cannot be abandoned like this. None: they can."""
+        """Why requests cannot be abandoned like this. None if they can."""
         if self.after >= timeout_ns:
             return "`abandon` comes too late, since requests have timed out by then: write a shorter `after`"
         if self.count(warm) == warm:

@@ -47,7 +47,7 @@ class RateStep(Strict):
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Its rate at its beginning and at its end. A burst has none."""
+        """Its rates at its beginning and at its end. A burst has none."""
         if self.rate is None:
             return 0.0, 0.0
         return self.rate if isinstance(self.rate, tuple) else (self.rate, self.rate)
@@ -58,7 +58,7 @@ class RateStep(Strict):
         return float(self.burst or 0) + sum(self.ends) / 2 * self.lasts / 1e9
 
     def after(self, requests: float) -> float:
-        """Seconds from its beginning until `requests` have been due, fewer than all of them."""
+        """Seconds from its beginning until `requests` have been due, which are fewer than all of them."""
         begin, end = self.ends
         if self.burst or requests <= 0:
             return 0.0
@@ -67,12 +67,13 @@ class RateStep(Strict):
 
 
 class Arrivals(Strict):
-    """Steps one after another, and from the first on again, for as long as there are requests."""
+    """Steps one after another, repeated from the first as long as there are requests."""
 
     process: Literal["poisson", "constant"] = "poisson"
-    """poisson: at random, and independent of one another; constant: evenly."""
+    """poisson: at random and independently of one another; constant: evenly spaced."""
     per: Literal["all", "connection"] = "all"
-    """all: the steps are of all users together; connection: of each connection, whose requests are its own."""
+    """all: the steps apply to all users together; connection: they apply to each connection, which has its own
+    requests."""
     steps: Annotated[tuple[RateStep, ...], Field(min_length=1, max_length=MOST_STEPS, strict=False)]
 
     @model_validator(mode="after")
@@ -98,8 +99,8 @@ class Arrivals(Strict):
         return list(itertools.islice(self._times(random.Random(seed)), count))
 
     def dealt(self, seed: int, count: int, connections: int) -> list[tuple[int, int]]:
-        """The same where each connection has the steps of its own, and the index of each request's connection: at
-        random and independent of the others, or evenly, one connection after another."""
+        """The same if each connection has its own steps, with the index of each request's connection: at random and
+        independent of the others, or evenly, one connection after another."""
         each = (self._own(seed, index, connections) for index in range(connections))
         return list(itertools.islice(heapq.merge(*each), count))
 
@@ -134,8 +135,8 @@ class Arrivals(Strict):
         return self.at(count / (connections if self.per == "connection" else 1)) / 1e9
 
     def longest_gap_s(self, count: int, connections: int) -> float:
-        """The gap between requests on one connection that 99 of 100 trials do not exceed, s: the pauses, and what
-        chance makes of the lowest rate."""
+        """The gap between requests on one connection that 99 of 100 trials do not exceed, s: from the pauses, and from
+        chance at the lowest rate."""
         rates = [rate for step in self.steps for rate in step.ends if rate > 0]
         pauses = sum(step.lasts for step in self.steps if not all(step.ends)) / 1e9
         sharing = connections if self.per == "all" else 1
@@ -143,7 +144,7 @@ class Arrivals(Strict):
         return pauses + (each / min(rates) if rates else 0.0)
 
     def fault(self, count: int, *, rate: bool) -> str | None:
-        """Say why `count` requests cannot be due like this. None: they can. `rate`: the load has a rate too."""
+        """Why `count` requests cannot be due like this. None if they can. `rate`: the load has a rate too."""
         if rate:
             return "`arrivals` says when requests are due: leave out `rate`"
         if count > MOST_ARRIVALS:
@@ -153,7 +154,7 @@ class Arrivals(Strict):
         return None
 
     def fields(self, seed: int, count: int, connections: int) -> dict[str, list[int]]:
-        """The fields of workload.json: when each request is due, and its connection where each connection has its own
+        """The fields of workload.json: when each request is due, and its connection if each connection has its own
         arrivals."""
         if self.per == "all":
             return {"gaps_ns": _gaps(self.due(seed, count))}

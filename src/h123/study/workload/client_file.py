@@ -1,4 +1,4 @@
-"""workload.json: what a client is to do (docs/contracts/workload.md)."""
+"""workload.json: the client's task (docs/contracts/workload.md)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,52 +13,53 @@ FORMAT: Literal["workload/2"] = "workload/2"
 
 
 class WorkloadFile(BaseModel):
-    """workload.json, what it has of any kind (docs/contracts/workload.md)."""
+    """workload.json: the fields that all kinds have (docs/contracts/workload.md)."""
 
     model_config = ConfigDict(strict=True, allow_inf_nan=False, defer_build=True)
 
     h123: Literal["workload/2", "workload/1"]
     protocol: Literal["h1", "h2", "h3", "h3-or-h2"]
-    """h3-or-h2: HTTP/3 where it comes through, else HTTP/2."""
+    """h3-or-h2: HTTP/3 if it gets through, else HTTP/2."""
     host: str
     """The name in TLS and in requests."""
     address: str
     port: int
     ca: str
-    """Below a root, as all paths of a trial's files: none is of the machine that wrote them."""
+    """A path below a root, like all paths of a trial's files: none belongs to the machine that wrote them."""
     users: int
-    """How many ask at the same time."""
+    """The number of users who send requests at the same time."""
     requests: int
-    """Of each user, after `warmup`."""
+    """Requests of each user, after `warmup`."""
     rate: float | None
-    """Open loop: starts a second. Null: closed loop, or `gaps_ns`."""
+    """Open loop: starts per second. Null: closed loop, or `gaps_ns`."""
     connections: int | Literal["shared", "per-user"]
-    """`shared`: one, over HTTP/1.1 one a user. `per-user`. Or a number, dealt round robin."""
+    """`shared`: one, or over HTTP/1.1 one for each user. `per-user`. Or a number, dealt round robin."""
     cold: bool
     """Whether one request on each new connection comes first."""
     warmup: int
     """Requests of each user that are marked, not dropped."""
     timeout_ns: int
-    """Of each request."""
+    """Timeout of each request."""
     seed: int
-    """Of the gaps in an open loop."""
+    """Seed of the gaps in an open loop."""
     headers: list[WrittenHeader] = Field(default=[])
-    """Of each request."""
+    """Headers of each request."""
     authority: str | None = None
     """The authority of requests. Present only for the user's own server, whose certificate the client does not check
     and whose answers are not the block."""
     tls: Literal["1.2", "1.3"] = "1.3"
-    """The only version that the client offers. Present only where it is not 1.3."""
+    """The only version that the client offers. Present only if it is not 1.3."""
     gaps_ns: list[int] | None = None
-    """The time to the first request, and from each to the next, ns. Present only where the study has `arrivals`."""
+    """The time to the first request, and from each to the next, ns. Present only if the study has `arrivals`."""
     dealt_to: list[int] | None = None
-    """The index of each request's connection. Present only where each connection has its own arrivals."""
+    """The index of each request's connection. Present only if each connection has its own arrivals."""
     abandon_ns: int | None = None
-    """The time from when such a request is due until it is given up, ns. Present only where the study has `abandon`."""
+    """The time from when such a request is due until the client abandons it, ns. Present only if the study has
+    `abandon`."""
     abandoned: list[int] | None = None
-    """The numbers of the requests that are given up, in order."""
+    """The numbers of the requests to abandon, in order."""
     retry_ns: int | None = None
-    """The time from when a request is made until it is repeated, ns. Present only where the study has `retry`."""
+    """The time from when a request is made until it is repeated, ns. Present only if the study has `retry`."""
     retries: int | None = None
     """The most repeats of a request."""
 
@@ -76,7 +77,7 @@ class VisitOrder:
     runs_ns: Sequence[int]
     """The time from the last byte of each until its own requests are due, ns."""
     at_once: int
-    """Requests that a connection has room for."""
+    """The number of simultaneous requests on a connection."""
 
 
 @dataclass(frozen=True)
@@ -87,10 +88,10 @@ class Target:
     address: str
     port: int
     ca: str
-    """Below a root, as all paths of a trial's files: none is of the machine that wrote them."""
+    """A path below a root, like all paths of a trial's files: none belongs to the machine that wrote them."""
     seed: int
     authority: str | None = None
-    """The authority of a server that is no subject."""
+    """The authority of a server that is not a subject."""
     tls: str = "1.3"
 
 

@@ -1,4 +1,4 @@
-"""Request headers of a workload: fixed ones, and ones of a given size that change or stay, such as cookies."""
+"""Request headers of a workload: fixed ones, and ones of a given size that change or stay the same, such as cookies."""
 
 import base64
 import hashlib
@@ -14,7 +14,7 @@ from h123.study.quantities import Size
 DIGITS = 12
 """Digits of the request's number at the end of a header value that changes."""
 MOST_BYTES = 16_000
-"""Bytes of a value. Servers refuse more."""
+"""The most bytes of a value; servers refuse more."""
 MOST_HEADERS = 100
 RESERVED = frozenset(
     {
@@ -55,7 +55,7 @@ class Header(Strict):
     bytes: Annotated[Size, Field(ge=1, le=MOST_BYTES)] | None = None
     """Bytes of a generated value."""
     changes: Literal["never", "request"] = "never"
-    """request: the value is another one in each request."""
+    """request: the value is different in each request."""
 
     @model_validator(mode="after")
     def _one_value(self) -> "Header":
@@ -78,7 +78,7 @@ class WrittenHeader(BaseModel):
 
 
 def once_each(headers: tuple[Header, ...]) -> tuple[Header, ...]:
-    """Raises ValueError where two have one name."""
+    """Raise ValueError if two headers have the same name."""
     names = [header.name for header in headers]
     if twice := [name for name in names if names.count(name) > 1]:
         raise ValueError(f"{twice[0]} is there twice")
@@ -86,7 +86,7 @@ def once_each(headers: tuple[Header, ...]) -> tuple[Header, ...]:
 
 
 def written_headers(headers: Iterable[Header]) -> Iterator[WrittenHeader]:
-    """The headers as workload.json has them."""
+    """The headers in the form of workload.json."""
     for header in headers:
         value = header.value or _filler(header.name, header.bytes or 0)
         yield WrittenHeader(name=header.name, value=value, changes=header.changes == "request")

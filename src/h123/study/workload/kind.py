@@ -24,7 +24,7 @@ RARE = 0.01
 
 @dataclass(frozen=True)
 class WorkloadKind(ABC):
-    """A workload. This class has the defaults that all kinds share so far."""
+    """A workload. This class has the defaults that most kinds share."""
 
     load: Load
     """Its parameters."""
@@ -46,7 +46,7 @@ class WorkloadKind(ABC):
         """Sizes of the bodies that it downloads as `/bytes/<n>`."""
 
     def documents(self) -> Documents | None:
-        """The page's own, where servers are to have real ones."""
+        """The page's documents, if servers must have real ones."""
         return None
 
     def uploads(self) -> Sequence[Upload]:
@@ -54,7 +54,7 @@ class WorkloadKind(ABC):
         return ()
 
     def fault(self) -> str | None:
-        """Say why its parameters make no workload together. None: they do."""
+        """Why its parameters do not make a workload together. None if they do."""
         load = self.load
         count, warm = load.users * self.each(), load.users * load.requests
         if load.abandon is not None and load.retry is not None:
@@ -92,15 +92,15 @@ class WorkloadKind(ABC):
         return self.load.retry is not None
 
     def resource(self, _number: int, _seed: int) -> int:
-        """The resource of a request, which is numbered among those of all users, one user after another."""
+        """The resource of a request by its number among those of all users, one user after another."""
         return 0
 
     def visit(self) -> VisitShape | None:
-        """The visit that its requests belong to. None: each request is independent."""
+        """The visit to which its requests belong. None: each request is independent."""
         return None
 
     def hosts(self) -> Sequence[str]:
-        """Labels of the names, below the server's own, that requests are made of too."""
+        """Labels of the names, below the server's own, to which requests are also made."""
         return ()
 
     def host(self, _resource: int, /) -> str | None:
@@ -125,7 +125,7 @@ class WorkloadKind(ABC):
 
     @property
     def has_headers(self) -> bool:
-        """Whether a client must send headers that the study names."""
+        """Whether a client must send headers that the study defines."""
         return bool(self.load.headers)
 
     def fresh_bytes(self) -> int:
@@ -149,7 +149,7 @@ class WorkloadKind(ABC):
         return self.connection_count()
 
     def connections_again(self) -> int:
-        """The most connections that replace those over HTTP/1.1 which abandoned or repeated requests have closed."""
+        """The most connections that replace those over HTTP/1.1 that abandoned or repeated requests closed."""
         rows = self.rows()
         if self.load.protocol != "h1" or rows is None:
             return 0
@@ -177,7 +177,7 @@ class WorkloadKind(ABC):
 
     @property
     def fallback(self) -> Literal["h2"] | None:
-        """The protocol that the client may use where its own does not get through. None: no other."""
+        """The protocol that the client may use if its own does not get through. None: no other."""
         return None
 
     @property
@@ -187,7 +187,8 @@ class WorkloadKind(ABC):
 
     @property
     def repeats(self) -> bool:
-        """Whether each visit follows one without a row, from which the client has kept what it learnt."""
+        """Whether each visit follows another visit, which has no row and from which the client keeps what it
+        learned."""
         return False
 
     def protocols(self) -> list[str]:
@@ -195,7 +196,7 @@ class WorkloadKind(ABC):
         return [self.load.protocol, *([self.fallback] if self.fallback else [])]
 
     def rows(self) -> dict[str, int] | None:
-        """Samples by phase; None where not all parameters are known."""
+        """Samples by phase; None if not all parameters are known."""
         load = self.load
         if _unknown(load, "users", "requests", "warmup", "cold", "connections"):
             return None
@@ -205,7 +206,7 @@ class WorkloadKind(ABC):
         return {"warm": warm - leaving, LEAVING: leaving, "warmup": load.users * load.warmup, "cold": cold}
 
     def each(self) -> int:
-        """Requests of one user, cold ones apart."""
+        """Requests of one user, without cold ones."""
         return self.load.requests + self.load.warmup
 
     def round_trips(self) -> float:
@@ -229,7 +230,7 @@ class WorkloadKind(ABC):
         return max((exchange.pause_ns for exchange in self.exchanges()), default=0)
 
     def longest_silence_ns(self) -> int:
-        """The longest time in which a connection may have no request under way, ns: while a user thinks, or, at a rate,
+        """The longest time in which a connection may have no request under way, ns: while a user thinks or, at a rate,
         the longest gap between starts on one of the connections that 99 of 100 trials do not exceed."""
         if not self.open_loop:
             return self.longest_pause_ns()
@@ -241,23 +242,23 @@ class WorkloadKind(ABC):
         return round(math.log(count / RARE) / each * 1e9)
 
     def most_in_flight(self) -> int | None:
-        """Requests under way at once in a closed loop; None where that is not known, or nothing limits it."""
+        """Requests under way at once in a closed loop; None if that is unknown, or if nothing limits it."""
         return None if self.open_loop else self.load.users
 
     def most_on_connection(self) -> int | None:
-        """The most requests at once on one connection. Users are dealt round robin. HTTP/1.1 has one request at a time
-        there."""
+        """The most simultaneous requests on one connection. Users are dealt round robin. HTTP/1.1 has one request at a
+        time there."""
         if self.open_loop or _unknown(self.load, "users", "connections"):
             return None
         return 1 if self.load.protocol == "h1" else -(-self.load.users // self.connection_count())
 
     def body_bytes(self) -> int | None:
-        """Body bytes of each request, where all are alike."""
+        """Body bytes of each request, if all are alike."""
         sizes = {max(exchange.moved("up"), exchange.moved("down")) for exchange in self.exchanges()}
         return sizes.pop() or None if len(sizes) == 1 else None
 
     def statuses(self) -> list[int]:
-        """The status that each resource must be answered with."""
+        """The required status of each resource."""
         return [exchange.status for exchange in self.exchanges()]
 
     # What a client reads

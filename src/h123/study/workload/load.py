@@ -1,4 +1,4 @@
-"""The load of a workload: who asks, how often, over how many connections, and what one request is."""
+"""The load of a workload: who makes requests, how often, over how many connections, and what one request is."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -44,19 +44,21 @@ class Load(Strict):
     users: Annotated[Count, Field(ge=1, le=10_000)] = 1
     """How many users send requests at the same time."""
     requests: Annotated[Count, Field(ge=1, le=10_000_000)] = 10
-    """Requests of each user, warm-up not counted."""
+    """Requests of each user, without warm-up."""
     rate: Annotated[float, Field(ge=0.001, le=1_000_000, strict=True, allow_inf_nan=False)] | None = None
-    """Requests a second of all users together (open loop); None: each user waits for its last answer (closed loop)."""
+    """Requests per second of all users together (open loop); None: each user waits for the last answer (closed
+    loop)."""
     arrivals: Arrivals | None = None
     """Rates that change, instead of `rate`. The client receives a time for each request."""
     abandon: Abandon | None = None
-    """Some warm requests are abandoned while they are under way. The client receives their numbers."""
+    """Some warm requests are abandoned while they are in progress. The client receives their numbers."""
     retry: Retry | None = None
-    """Requests without an answer are made again after a while, cold ones apart."""
+    """Requests without an answer are repeated after a while, except cold ones."""
     connections: Connections = "shared"
-    """shared: HTTP/2 and HTTP/3 use one, HTTP/1.1 one per user; users are dealt round robin over a number of them."""
+    """shared: HTTP/2 and HTTP/3 use one connection, HTTP/1.1 one per user. Otherwise a number of connections, over
+    which users are dealt round robin."""
     warmup: Annotated[Count, Field(ge=0, le=10_000_000)] = 0
-    """Requests of each user that come first, are marked, and do not count."""
+    """Requests of each user at the start that are marked and do not count."""
     cold: StrictBool = True
     """One request on each new connection before anything else."""
     timeout: Annotated[Duration, Field(gt=0)] = 30 * 10**9
@@ -67,7 +69,7 @@ class Load(Strict):
 
 @dataclass(frozen=True)
 class Exchange:
-    """One of the requests that a workload is made of, and the answer that it must get."""
+    """One of the requests of a workload, and the answer that it must get."""
 
     method: Method | None
     """None: unknown."""
@@ -75,14 +77,14 @@ class Exchange:
     down: int | None = None
     """Body bytes of the answer. None: any number."""
     status: int = OK
-    """The status that the answer must have. OK: any of success."""
+    """The required status of the answer. OK: any success."""
     share: float = 1.0
     """The share of all requests of the workload."""
     pause_ns: int = 0
     """The pause of a user before it, ns."""
 
     def moved(self, way: str) -> int:
-        """Body bytes `up` or `down`; 0 where any number is right."""
+        """Body bytes `up` or `down`; 0 if any number is right."""
         return (self.up if way == "up" else self.down) or 0
 
 

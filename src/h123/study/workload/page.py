@@ -31,7 +31,7 @@ from h123.study.workload.load import Exchange, Load, VisitShape
 BROWSER_CONNECTIONS = 6
 """Connections to a host over HTTP/1.1, in Chromium, Firefox and Safari alike."""
 STREAMS = 100
-"""Requests of a connection under way at once over HTTP/2 and HTTP/3: what servers take at least."""
+"""Simultaneous requests on a connection over HTTP/2 and HTTP/3: the fewest that servers accept."""
 
 
 def _read_site(value: object, info: ValidationInfo) -> object:
@@ -48,39 +48,39 @@ class PageParameters(Load):
     """The parameters in a study."""
 
     site: Annotated[Site | None, BeforeValidator(_read_site)] = None
-    """The page; there is one if the workload is of this kind."""
+    """The page; required if the workload is of this kind."""
     documents: StrictBool = False
     """Whether its resources are real HTML, styles and scripts, which make a browser request what the page lists. If
     not, they are bodies like all others, and the client knows what requests what."""
     fallback: StrictBool = False
-    """Whether the server has HTTP/2 at the same address too and announces HTTP/3. The client then discovers HTTP/3
+    """Whether the server also has HTTP/2 at the same address and announces HTTP/3. The client then discovers HTTP/3
     itself and may use either."""
     announced: Announcement = ALT_SVC
     """Where HTTP/3 is announced: in the server's answers over HTTP/2 (Alt-Svc, RFC 7838), or before the first request
     in the DNS (an HTTPS record, RFC 9460)."""
     visit: Literal["first", "repeat"] = "first"
-    """first: the client knows nothing of the server; repeat: it has visited the page before, and keeps what it has
-    learnt of the server, but no connection and nothing of the page."""
+    """first: the client knows nothing about the server; repeat: it has visited the page before and keeps what it
+    learned about the server, but no connection and nothing of the page."""
     pause: Duration = 0
-    """Between a user's visits: from the end of one until the next begins."""
+    """The pause between a user's visits, from the end of one to the beginning of the next."""
     cache: Literal["empty", "kept"] = "empty"
-    """empty: the client requests the whole page. kept: it requests what a returning visitor does, who has what is
-    cacheable."""
+    """empty: the client requests the whole page. kept: it requests what a returning visitor would, who has everything
+    that is cacheable."""
 
 
 class WrittenResource(BaseModel):
-    """One of a page's in workload.json."""
+    """A resource of a page in workload.json."""
 
     model_config = ConfigDict(strict=True, defer_build=True)
 
     path: str
     headers: list[WrittenHeader]
     initiator: int | None
-    """The index of the resource that requests it. None: the document, the first."""
+    """The index of the resource that requests it. None: the document, which is the first."""
     urgency: int
     run_ns: int
     host: str | None = None
-    """Present only where it is not the workload's host."""
+    """Present only if it is not the workload's host."""
 
 
 class PageFile(WorkloadFile):
@@ -89,13 +89,13 @@ class PageFile(WorkloadFile):
     kind: Literal["page"]
     page: list[WrittenResource]
     at_once: int
-    """Requests of one of a visit's `connections`."""
+    """Simultaneous requests on one of a visit's `connections`."""
     visit: Literal["repeat"] | None = None
     """Present only for a client that already knows the server."""
     lookup: Literal["dns"] | None = None
-    """Present only where the client must look the server up with its host's resolver and must not use `address`."""
+    """Present only if the client must look up the server with its host's resolver and must not use `address`."""
     pause_ns: int | None = None
-    """The time between the end of a user's visit and the beginning of the next, ns. Present only where it is not 0."""
+    """The time between the end of a user's visit and the beginning of the next, ns. Present only if it is not 0."""
 
     def asking(self) -> VisitOrder:
         askers, runs = [resource.initiator for resource in self.page], [resource.run_ns for resource in self.page]
@@ -104,7 +104,7 @@ class PageFile(WorkloadFile):
 
 @dataclass(frozen=True)
 class Page(WorkloadKind):
-    """The answers of this kind."""
+    """The workload of this kind."""
 
     load: PageParameters
 
@@ -128,7 +128,7 @@ class Page(WorkloadKind):
         ]
 
     def moved(self, way: str) -> float:
-        """The same as of any kind, without an exchange for each of many resources: a plan asks for it often."""
+        """The same as for any kind, without an exchange for each of many resources, because a plan uses it often."""
         exact = [resource for resource in self.site.resources if resource.exact] if way == "down" else []
         return sum(resource.size * resource.count for resource in exact) / sum(
             resource.count for resource in self.site.resources
@@ -242,17 +242,17 @@ class Page(WorkloadKind):
         return depths
 
     def connection_count(self) -> int:
-        """Connections at once, of all users, to all hosts."""
+        """Simultaneous connections of all users to all hosts."""
         return self.load.users * self._of_visit * len(self._of_hosts)
 
     def connections_opened(self) -> int:
-        """The most connections that a trial opens. A page that is broad enough opens all of an h1 visit; where HTTP/3
-        is to be discovered, those of each protocol count."""
+        """The most connections that a trial opens. A page with many parallel requests opens all connections of an h1
+        visit; if HTTP/3 must be discovered, those of each protocol count."""
         needed = sum(min(max(depths.values()), self._of_visit) for depths in self._of_hosts.values())
         return self.load.users * needed * (super().each() if self.load.cold else 1)
 
     def rows(self) -> dict[str, int] | None:
-        """The rows. No request only opens a connection: the first request of a visit opens it."""
+        """The rows. No request only opens a connection, because a visit's first request does that."""
         each = self.load.users * len(self.site.loads())
         return {"warm": each * self.load.requests, LEAVING: 0, "warmup": each * self.load.warmup, "cold": 0}
 
@@ -260,7 +260,7 @@ class Page(WorkloadKind):
         return super().each() * len(self.site.loads())
 
     def most_in_flight(self) -> int | None:
-        """Requests wait for connections, so that as many may be under way as a visit has."""
+        """Requests wait for connections, so as many may be in progress as a visit has."""
         return None
 
     def most_on_connection(self) -> int | None:
@@ -283,7 +283,7 @@ class Page(WorkloadKind):
         return sum(resource.size * resource.count for resource in self.site.resources if resource.host == host)
 
     def pause_s(self) -> float:
-        """Before a repeat visit there is another one, and no pause between the two."""
+        """Seconds of pause; before a repeat visit there is another visit, without a pause between the two."""
         visits = super().each()
         paused = (visits - 1) * self.load.pause / (2 if self.repeats else 1)
         return (visits * self.site.running_ns() + paused) / 1e9 / self.each()
@@ -335,7 +335,7 @@ class Page(WorkloadKind):
 
 
 def example(_: Collection[str], /, documents: bool = False) -> Mapping[str, Any]:
-    """Parameters of a small one: two after a document, and several after one of these, at once."""
+    """Parameters of a small page: two resources after a document, and several at once after one of these."""
     parts = [
         {"name": "document", "type": "document", "size": 2000, "run": "1ms"},
         {"name": "style", "type": "style", "size": 10_000, "by": "document"},

@@ -21,15 +21,15 @@ class RequestsParameters(Load):
     size: Annotated[Size, Field(ge=1)] = 100_000
     """Body bytes of one request (POST: sent, GET: received)."""
     sessions: Sessions = FULL
-    """full: every handshake is a full one; resumed: each connection resumes the session of an earlier one, which is
-    not counted; fast-open: and what TLS begins with goes out with TCP's first packet; early: its first request goes out
-    before the handshake is complete."""
+    """full: every handshake is a full one. resumed: each connection resumes the session of an earlier one, which does
+    not count. fast-open: in addition, the start of TLS goes out with TCP's first packet. early: its first request goes
+    out before the handshake is complete."""
     fallback: StrictBool = False
-    """The server has HTTP/2 at the same address too, and the client, which would rather have HTTP/3, may take it."""
+    """The server also has HTTP/2 at the same address, and the client, which prefers HTTP/3, may use it."""
 
 
 class RequestsFile(WorkloadFile):
-    """workload.json of this kind, and of version 1, which had no other kind."""
+    """workload.json of this kind, and of version 1, which had only this kind."""
 
     kind: Literal["requests"] = "requests"
     method: Method
@@ -37,12 +37,12 @@ class RequestsFile(WorkloadFile):
     upload_bytes: int
     """Size of the body of a POST."""
     sessions: Resumption | None = None
-    """Present only where sessions are not full."""
+    """Present only if sessions are not full."""
 
 
 @dataclass(frozen=True)
 class Requests(WorkloadKind):
-    """The answers of this kind."""
+    """The workload of this kind."""
 
     load: RequestsParameters
 

@@ -1,4 +1,4 @@
-"""Requests that are made again, as by programs that must have the answer and ask until they have it.
+"""Requests that are repeated, as by programs that need the answer and retry until they have it.
 
 However often it is made, it is one request, which counts from when it was first due: an answer that comes soon after
 the third try is not a quick one.
@@ -24,11 +24,11 @@ class Retry(Strict):
 
     @property
     def last_ns(self) -> int:
-        """The time from when it is due until its last try is made, ns."""
+        """The time from when it is due until its last attempt is made, ns."""
         return self.after * self.at_most
 
     def fault(self, timeout_ns: int) -> str | None:
-        """Say why requests cannot be repeated like this. None: they can."""
+        """Why requests cannot be repeated like this. None if they can."""
         if self.last_ns >= timeout_ns:
             return (
                 "requests have timed out before they are made for the last time: write a shorter `after`, a smaller "

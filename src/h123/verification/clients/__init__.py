@@ -1,1 +1,1 @@
-"""Verifies clients: a client carries out small workloads, and its samples and facts are checked against these."""
+"""Verifies clients: a client carries out small workloads, and its samples and facts are checked."""

@@ -1,4 +1,4 @@
-"""Verifies a client: it carries out assignments against the embedded server, each in a lab of its own."""
+"""Verifies a client: it carries out assignments against the built-in server, each in a separate lab."""
 
 import json
 import shutil
@@ -37,7 +37,7 @@ class ClientTrial:
 
     trial: Trial
     reasons: list[Reason]
-    """Why the trial is not valid, its samples included. Empty: it is valid."""
+    """Why the trial is not valid, samples included. Empty if it is valid."""
     rows: list[Sample]
     facts: Any
     certificate_bytes: int
@@ -94,7 +94,7 @@ def _ask(case: ClientCase, subject: Subject, trials: Trials, folder: Path) -> tu
 def counterpart(subject: Subject, subjects: Mapping[str, Subject]) -> Subject:
     """The server that a client is verified against.
 
-    Raises UserError naming the manifest where it cannot play its part in every trial, those included in which the
+    Raises UserError naming the manifest if it cannot play its part in every trial, those included in which the
     client must refuse something.
     """
     assert subject.client is not None
@@ -167,7 +167,7 @@ def _spoil(case: ClientCase, trials: Trials, path: Path) -> None:
 
 
 def judge(case: ClientCase, subject: Subject, client_trial: ClientTrial) -> list[str]:
-    """The faults, in words; none: as it should be."""
+    """The faults in words; none if all is well."""
     assert subject.client is not None
     codes = [reason["code"] for reason in client_trial.reasons]
     if case.expected == "unsupported":

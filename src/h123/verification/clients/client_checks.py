@@ -24,14 +24,15 @@ ALPN = {"h1": ("http/1.1", ""), "h2": ("h2",), "h3": ("h3",)}
 _CODED = 0.6
 """The least share of a new text's bytes that HPACK and QPACK leave (RFC 7541, appendix B: 5 bits)."""
 LATE_NS = 1_500_000_000
-"""A client may notice a timeout this much late, ns."""
+"""How late a client may notice a timeout, ns."""
 LAST_NS = 100_000_000
-"""A request that is given up this shortly before the end of all may be cancelled by closing the connection, ns."""
+"""A request that is abandoned this shortly before the end of the trial may be cancelled by closing the connection,
+ns."""
 LATE_TRY_NS = 300_000_000
-"""A client may repeat a request this much late, ns."""
+"""How late a client may repeat a request, ns."""
 TRY_SHARE = (0.1, 0.8)
-"""The least and the largest share of a large answer that arrives of a try that is given up. A try alone on the link
-receives nearly all that the link carries until then, and what is under way arrives anyway."""
+"""The least and the largest share of a large answer that arrives for an abandoned attempt. An attempt alone on the link
+receives nearly everything that the link carries until then, and what is under way arrives anyway."""
 
 
 def faults_of(case: ClientCase, client: Client, rows: Sequence[Sample], facts: Any, witness: Witness) -> list[str]:
@@ -57,7 +58,7 @@ def faults_of(case: ClientCase, client: Client, rows: Sequence[Sample], facts: A
 
 
 def unanswered(case: ClientCase, rows: Sequence[Sample]) -> list[str]:
-    """What is wrong with the answers alone: how many, how they ended, how many bytes, which protocol."""
+    """What is wrong with the answers alone: their number, how they ended, their bytes and their protocol."""
     return [*_counts(case, rows), *_outcomes(case, rows)]
 
 
@@ -121,7 +122,7 @@ def _apart(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
 
 
 def headers_sent(case: ClientCase, rows: Sequence[Sample], bytes_up: int | None) -> Iterator[str]:
-    """Headers that change crossed the link with each request, be they compressed by Huffman's code."""
+    """Whether headers that change crossed the link with each request, even if compressed with Huffman's code."""
     least = round(_CODED * case.parameters.workload.fresh_bytes() * len(rows))
     if least and bytes_up is not None and bytes_up < least:
         yield f"{bytes_up} bytes went up in {len(rows)} requests, whose headers alone have {least} and more"

@@ -1,5 +1,5 @@
 """A client's receive limits on a QUIC connection, from the server's log: how many requests it has open at once, and how
-far the server may send ahead of what has arrived.
+far the server may send beyond what has arrived.
 
 A packet that widens a window shows its size: the window reaches that far beyond the bytes that this packet, or one
 before it, acknowledges.
@@ -22,12 +22,12 @@ _ENDS = ("stop_sending", "reset_stream")
 """Frames of a request that its client gives up."""
 NEAR = 0.1
 """The tolerance of a window. Acknowledgements wait for a packet or a while, so slightly more may have arrived than they
-say."""
+show."""
 
 
 @dataclass(frozen=True)
 class Window:
-    """Bytes beyond those that have arrived."""
+    """Bytes that may be sent beyond what has arrived."""
 
     first: int
     most: int
@@ -49,7 +49,7 @@ class Reception:
 
 
 def reception(log: Sequence[Mapping[str, Any]]) -> Reception | None:
-    """The limits in the server's log of a connection. None where it has no parameters."""
+    """The limits in the server's log of a connection. None if it has no parameters."""
     parameters = next(
         (e["data"] for e in log if e.get("name") == _PARAMETERS and e["data"]["initiator"] == "remote"), None
     )
@@ -72,7 +72,7 @@ def reception_words(case: ClientCase, received: Reception) -> str:
 
 
 def reception_faults(case: ClientCase, limits: Reach, received: Reception | None) -> Iterator[str]:
-    """Declared limits that the log does not show."""
+    """Declared limits that are not visible in the log."""
     streams, window = limits.streams.get("h3"), limits.windows.get("h3")
     if received is None:
         yield "the server's log tells nothing of the connection"

@@ -21,15 +21,15 @@ Time = Literal["start_ns", "connected_ns", "sent_ns", "first_byte_ns", "end_ns"]
 TIMES: tuple[Time, ...] = get_args(Time)
 SPAN_LIMITS = (0.4, 1.8)
 """The range of a Poisson process's first 40 arrivals, relative to their mean time: beyond three standard deviations,
-and less than 4 users need that wait for their answers (2.3)."""
+and less than 4 users need if they wait for their answers (2.3)."""
 LEAST_VARIATION = 0.4
-"""The least variation of the gaps between arrivals; that of a Poisson process is about 1, that of a steady beat 0."""
+"""The least variation of the gaps between arrivals. A Poisson process has about 1, evenly spaced arrivals 0."""
 MOST_TRIPS = 2.5
-"""Round trips in which a request of an open loop ends; where 4 users wait for their answers, the last ones take 6."""
+"""Round trips in which a request of an open loop ends. If 4 users wait for their answers, the last ones take 6."""
 MOST_LATE = 0.1
-"""Share of an open loop's requests that may take longer."""
+"""The share of an open loop's requests that may take longer."""
 SLOWEST = 3
-"""Times what the link needs: the quickest request of all takes less."""
+"""How many times as long as the link needs the fastest request may take."""
 _MEASURED = 0.99
 """The share of a physical minimum that a measured time must reach, because clocks are not perfect."""
 

@@ -1,4 +1,4 @@
-"""Observations of a client that do not depend on its word: the hosts count TCP connections, the link records their
+"""Observations of a client that do not rely on its own report: the hosts count TCP connections, the link records their
 packets, the server logs QUIC."""
 
 from collections.abc import Sequence
@@ -16,13 +16,13 @@ from h123.verification.trial import Trial, Window
 
 @dataclass(frozen=True)
 class Witness:
-    """What others than the client observed."""
+    """What others observed of the client."""
 
     window: Window
     connections: int | None = None
     """The connections that the client opened. None: not counted."""
     arrivals: Sequence[Arrival] = field(default=())
-    """Its packets as the server received them. Empty where that was not logged."""
+    """Its packets as the server received them. Empty if that was not logged."""
     handshakes: Sequence[Handshake] | None = None
     """The handshake of each connection. None: not observed."""
     bytes_down: int | None = None
@@ -34,7 +34,7 @@ class Witness:
 
 
 def witness(trial: Trial, p: Parameters, certificate_bytes: int) -> Witness:
-    """The observations of a trial that has ended, whose server has a certificate of this size."""
+    """The observations of a finished trial whose server has a certificate of this size."""
     resumes, down = p.sessions != FULL, _bytes_down(trial.report)
     if p.protocol != "h3":
         handshakes = tcp_handshakes(trial.folder, certificate_bytes) if resumes else None

@@ -1,4 +1,4 @@
-"""Measures the constants of a stack from packets on links made for this, under the virtual clock.
+"""Measures the constants of a stack from packets, on links made for this purpose, under the virtual clock.
 
 Each constant is a function of a table of packets. Nothing of a protocol is decoded, and the subject's word plays no
 part.

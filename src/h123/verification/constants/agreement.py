@@ -1,4 +1,4 @@
-"""Compares what packets show with what a stack's own source says about its constants."""
+"""Compares what packets show with what a stack's own source states about its constants."""
 
 from dataclasses import dataclass
 
@@ -8,10 +8,10 @@ from h123.verification.constants import words
 from h123.verification.constants.findings import Constants
 
 GROWN = (-0.03, 0.08)
-"""The tolerance of a window's share: it is seen only after the window has grown for two more round trips, and packets
-are whole."""
+"""The tolerance for a window's share: it is visible only after the window has grown for two more round trips, and
+packets are whole."""
 TIMERS_MS = 1.5
-"""Timers of whole milliseconds, and the time to send."""
+"""Allowance for timers with whole milliseconds, and for the time to send."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class DeclaredComparison:
     says: str
     where: tuple[str, ...]
     shows: str
-    """Empty: packets do not tell it."""
+    """Empty if packets do not show it."""
     agrees: bool
     differs: str
     """The stated reason for a difference."""

@@ -1,4 +1,5 @@
-"""The trials behind the constants: a transfer each, over a link that only delays, or loses a few known packets too."""
+"""The trials behind the constants: one transfer each, over a link that only delays, or also loses a few known
+packets."""
 
 import shutil
 import tempfile
@@ -25,13 +26,13 @@ from h123.verification.constants.transfer import Transfer, download, upload
 from h123.verification.trial import Clock, Trials
 
 FAR_NS = 100_000_000
-"""A round trip so long that flights are apart, and usual enough that no timer runs out in it."""
+"""A round trip so long that flights are separate, yet common enough that no timer expires in it."""
 NEAR_NS = 2_000_000
-"""A round trip so short that the sender's minimum decides a retransmission's time, ns."""
+"""A round trip so short that the sender's minimum decides when it retransmits, ns."""
 BULK_BYTES = 20_000_000
-"""Windows double until they are several MB; then some round trips are left after the first 10 MB."""
+"""Enough for windows that double to several MB, with some round trips left after the first 10 MB."""
 LOSING_BYTES = 16_000_000
-"""Ten seconds after the loss, at the window that is left, and more."""
+"""More than ten seconds of sending after the loss, with the remaining window."""
 TAIL_BYTES = 6_000
 """More packets than a handshake has in a round trip; together with a server's first data, fewer than any initial
 window."""
@@ -62,11 +63,11 @@ class SenderCase:
 
     @property
     def gets(self) -> str:
-        """The method with which it receives the body."""
+        """The method with which the subject receives the body."""
         return "POST" if self.role == "server" else "GET"
 
     def parameters(self, **values: Any) -> Parameters:
-        """The parameters of a transfer with the other end that the subject is verified with."""
+        """The parameters of a transfer whose other end is the one that the subject is verified with."""
         common = {
             "protocol": self.protocol,
             "congestion": self.congestion,
@@ -86,7 +87,7 @@ class SenderCase:
 
 @dataclass(frozen=True, eq=False)
 class BodyTransfer:
-    """A transfer to be made."""
+    """A transfer to run."""
 
     name: str
     sender_case: SenderCase
@@ -114,17 +115,17 @@ class BodyTransfer:
         return Network(name="constants", title="constants", up=up, down=down)
 
     def of(self, packets: Packets) -> Transfer:
-        """The transfer as its packets show it."""
+        """The transfer as seen in its packets."""
         return (download if self.method == "GET" else upload)(packets, self.round_trip_ns)
 
 
 def bulk(sender: SenderCase, method: str) -> BodyTransfer:
-    """A long one over a link that loses nothing."""
+    """A long transfer over a link that loses nothing."""
     return BodyTransfer(f"bulk-{method}", sender, method, BULK_BYTES)
 
 
 def losing(sender: SenderCase) -> list[BodyTransfer]:
-    """Long ones of which two packets are lost each."""
+    """Long transfers, each of which loses two packets."""
     return [
         BodyTransfer(f"losing-{packet}", sender, sender.sends, LOSING_BYTES, lost=(recovery.ENDS_SLOW_START, packet))
         for packet in recovery.STEADY_STATE
@@ -143,7 +144,7 @@ def without_its_tail(body: BodyTransfer, last: int) -> BodyTransfer:
 
 
 def pausing(sender: SenderCase) -> BodyTransfer:
-    """Several on one connection, with ever longer pauses between them."""
+    """Several transfers on one connection, with ever longer pauses between them."""
     return BodyTransfer("pausing", sender, sender.sends, PAUSING_BYTES, paused=True)
 
 
@@ -154,8 +155,8 @@ class Laboratory:
         self._trials, self._place = trials, place
 
     def transfers(self, bodies: Iterable[BodyTransfer]) -> Iterator[tuple[BodyTransfer, Transfer | NotMeasurable]]:
-        """Yield the result of each transfer as it ends, or why it has none. Where time stalls in one, others of its
-        kind do not run."""
+        """Yield the result of each transfer as it ends, or why it has none. If time stalls in one, others of its kind
+        do not run."""
         prepared_by_folder = dict[Path, tuple[BodyTransfer, PreparedTrial]]()
         for body in bodies:
             try:

@@ -11,11 +11,11 @@ class NotMeasurable(Exception):
 
 
 class HandshakeSize(Strict):
-    """Until the client could send its request."""
+    """The handshake until the client could send its request."""
 
     round_trips: float
     bytes_up: int
-    """Bytes of IP packets, headers included, without those that carry the request."""
+    """Bytes of IP packets, including headers, without those that carry the request."""
     bytes_down: int
 
 
@@ -26,9 +26,9 @@ class Flight(Strict):
     full: int
     """Packets of the most frequent size."""
     bytes: int
-    """Bytes of payload, after the header of TCP or UDP."""
+    """Payload bytes, without the headers of TCP or UDP."""
     spread: float
-    """The share of a round trip over which it was sent. 0: all at once."""
+    """The share of a round trip during which the flight was sent. 0: all at once."""
 
 
 class SlowStart(Strict):
@@ -36,57 +36,57 @@ class SlowStart(Strict):
 
     rounds: list[int]
     growth: float
-    """The growth from one round trip to the next, while it grows."""
+    """The growth factor from one round trip to the next, while it grows."""
     spread: float
-    """Share of a round trip over which the fullest growing one was sent."""
+    """Share of a round trip during which its fullest growing round trip was sent."""
     ends: int | None
-    """Bytes of the first round trip that the next one barely exceeds. None: it grew to the end."""
+    """Bytes of the first round trip that the next one barely exceeds. None if it grew to the end."""
     why: str
     """The apparent reason for its end."""
 
 
 class InFlight(Strict):
-    """Most payload bytes in a round trip when nothing is lost."""
+    """The most payload bytes in a round trip when nothing is lost."""
 
     early: int
-    """Bytes in the first 10 MB."""
+    """Bytes in a round trip within the first 10 MB."""
     late: int
-    """After them."""
+    """Bytes in a round trip after them."""
     held: bool
-    """Whether it stays constant in the end. Then a receiver's window or a sender's buffer limits it."""
+    """Whether it stays constant in the end. If so, a receiver's window or a sender's buffer limits it."""
 
 
 class Datagrams(Strict):
     """Sizes of payloads."""
 
     first: int
-    """The most common one of the first flight."""
+    """The most common size in the first flight."""
     common: int
-    """The most common one of all."""
+    """The most common size of all."""
     largest: int
     grew: float | None
-    """Round trips from the first flight until most packets have the common size; None: it is the first one."""
+    """Round trips from the first flight until most packets have the common size; None if the first flight has it."""
 
 
 class LossResponse(Strict):
     """The effect of one loss in steady state on the window, as medians over several transfers."""
 
     keeps: float
-    """Share of it in the round trip after the recovery."""
+    """The share of the window that is used in the round trip after the recovery."""
     each: list[float] = Field(default=[])
-    """The same in each transfer, ascending. Empty in records of versions that made one transfer."""
+    """The same in each transfer, ascending. Empty in records of versions that ran only one transfer."""
     regrown: dict[int, float]
-    """The share of it that is reached this many seconds after the loss."""
+    """The share of the window that is reached this many seconds after the loss."""
 
 
 class Tail(Strict):
-    """A last packet that is lost, and its first retransmissions too."""
+    """A lost last packet whose first retransmissions are lost too."""
 
     round_trip_ms: float
     first_ms: float
-    """From the last packet before it, which starts the timer, to the first retransmission, ms."""
+    """Time from the last packet before it, which starts the timer, to the first retransmission, ms."""
     second_ms: float | None
-    """From the first retransmission to the second, ms."""
+    """Time from the first retransmission to the second, ms."""
 
 
 class Silence(Strict):
@@ -112,14 +112,14 @@ class Constants(Strict):
     decrease: LossResponse | None = None
     datagrams: Datagrams | None = None
     in_flight: InFlight | None = None
-    """The value as the sender of bodies."""
+    """Bytes in flight as the sender of bodies."""
     received: InFlight | None = None
-    """The value as the receiver of bodies: what the other end has in flight towards it."""
+    """Bytes in flight as the receiver of bodies: what the other end has in flight towards it."""
     acknowledgements: float | None = None
-    """Packets that it sends for each one of data that it gets."""
+    """Packets that it sends for each data packet that it receives."""
     tail_near: Tail | None = None
-    """The value over a round trip so short that little more than the sender's minimum is left."""
+    """The value over a round trip so short that it shows little more than the sender's minimum."""
     tail_far: Tail | None = None
     silences: list[Silence] | None = None
     untold: dict[str, str] = Field(default={})
-    """Reasons by the names of the missing constants."""
+    """Reasons for missing constants, by name."""

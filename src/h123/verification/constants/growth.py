@@ -14,10 +14,10 @@ from h123.verification.constants.findings import Datagrams, Flight, HandshakeSiz
 from h123.verification.constants.transfer import Transfer
 
 GROWS = 1.25
-"""A round trip's bytes over the last one's: below it slow start is over, which doubles windows or, where only every
+"""A round trip's bytes relative to the last one's. Below this, slow start is over: it doubles windows or, if only every
 other packet is acknowledged and counted as one, makes them half as large again. HyStart++ (RFC 9406) adds an eighth."""
 STEADY = 0.03
-"""Round trips under one limit differ at most by this share: a packet or two of a hundred."""
+"""Round trips under one limit differ at most by this share: one or two packets of a hundred."""
 EARLY_BYTES = 10_000_000
 _MOST_ROUNDS = 16
 
@@ -41,7 +41,7 @@ def handshake(of: Transfer) -> HandshakeSize:
 
 
 def first_flight(of: Transfer) -> Flight:
-    """Before the first acknowledgement of any of the body could have come back."""
+    """What was sent before the first acknowledgement of the body could have come back."""
     first, *others = of.body
     if not others:
         raise NotMeasurable("the body ended with its first flight")
@@ -75,7 +75,8 @@ def _growing(windows: Sequence[int]) -> list[float]:
 
 
 def at_once(of: Transfer, part: float) -> float:
-    """Share of slow start's fullest flight that was sent in this part of a round trip, from its first packet on."""
+    """Share of slow start's fullest flight that was sent in this part of a round trip, counted from its first
+    packet."""
     flight = of.body[len(_growing(of.windows)) - 1]
     sent_at = of.sent_packets["at_ns"][flight.first : flight.end]
     return float((sent_at <= sent_at[0] + np.uint64(part * of.round_trip_ns)).mean())

@@ -54,7 +54,7 @@ _TAILS = {"tail_near": NEAR_NS, "tail_far": FAR_NS}
 
 
 def measurable(subject: Subject) -> str:
-    """Say why the constants of a subject cannot be measured here. Empty: they can."""
+    """Why the constants of a subject cannot be measured here. Empty if they can."""
     if CLOCK not in subject.features.clocks:
         return "the subject does not run under the virtual clock"
     if installed_kernel() is None:
@@ -63,7 +63,7 @@ def measurable(subject: Subject) -> str:
 
 
 def measure(subject: Subject, role: VerifiedRole, pool: Pool, moved: Callable[[str], None]) -> list[Constants]:
-    """Measure each protocol of that role. `moved` receives a line about every transfer that has ended.
+    """Measure each protocol of that role. `moved` receives a line about every finished transfer.
 
     The subject and the embedded ones must be installed, and measurable() must be empty.
     """

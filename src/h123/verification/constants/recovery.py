@@ -21,7 +21,8 @@ transfers, one some round trips later, which is measured. They come early enough
 LEAST_LOSSES = 2
 """The fewest losses that must show a value, because one alone may fall into a sender's pause or on a retransmission."""
 TAIL_LOSSES = 12
-"""Packets that are lost from the tail on: what the sender makes of its first retransmissions' loss is seen in these."""
+"""How many packets are lost from the tail on, enough to show how the sender reacts when its first retransmissions are
+lost."""
 REGROWN_S = (1, 2, 5, 10)
 _BEFORE, _AFTER = (-3, -2, -1), 2
 """Round trips from the loss on in which the window is looked at: before its news; after the recovery."""
@@ -91,7 +92,7 @@ def tail_index(of: Transfer) -> int:
 
 
 def tail(of: Transfer) -> Tail:
-    """The retransmissions of a transfer whose last packet was lost, and the next ones too."""
+    """The retransmissions of a transfer whose last packet was lost, together with the next ones."""
     sent = of.sent_packets[_tells(of)]
     lost = np.flatnonzero(sent["fate"] == LOST)
     if not len(lost):
@@ -134,7 +135,7 @@ def _repeats(sent: Packets, lost: int) -> NDArray[np.bool_]:
 
 
 def silences(of: Transfer, least_s: float) -> list[Silence]:
-    """The pauses of a sender that were at least so long, and what it sent at once after each."""
+    """The pauses of a sender that lasted at least this long, and what it sent at once after each."""
     pauses, fullest, last = list[Silence](), 0, None
     for flight_round in of.body:
         if flight_round.end - flight_round.first < LEAST:  # the end of an answer, or what keeps a connection alive

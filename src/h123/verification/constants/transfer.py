@@ -17,16 +17,17 @@ from h123.packets.capture import DELIVERED, DOWN, TCP, UP, Packets
 from h123.verification.constants.findings import NotMeasurable
 
 ACK = 16
-"""Flag of TCP's."""
+"""TCP's ACK flag."""
 LEAST = 5
-"""The fewest packets in a round trip that a body fills. No handshake has so many in one."""
+"""The fewest packets in a round trip that a body fills. No handshake has as many in one."""
 UNANSWERED = 1.5
-"""After this many round trips a packet needed no answer. It is longer than a receiver may delay one."""
+"""A packet without an answer after this many round trips needs none. It is longer than a receiver may delay an
+answer."""
 
 
 @dataclass(frozen=True)
 class Round:
-    """A round trip: places of its first packet and of the next one's, among the sender's."""
+    """A round trip: the places of its first packet and of the next round trip's, among the sender's."""
 
     first: int
     end: int
@@ -85,7 +86,7 @@ class Transfer:
 
     @cached_property
     def windows(self) -> list[int]:
-        """Payload bytes in each round trip of the body but the last, which its end cuts off."""
+        """Payload bytes in each round trip of the body except the last, which its end cuts short."""
         return [self.payload(one) for one in self.body[:-1]]
 
     def payload(self, one: Round) -> int:
@@ -93,7 +94,7 @@ class Transfer:
         return int(self.sent_packets["payload"][one.first : one.end].sum())
 
     def spread(self, one: Round) -> float:
-        """The share of a round trip over which it was sent."""
+        """The share of a round trip during which it was sent."""
         span = int(self.sent_packets["at_ns"][one.end - 1]) - int(self.sent_packets["at_ns"][one.first])
         return round(span / self.round_trip_ns, 3)
 

@@ -8,24 +8,24 @@ from h123.documents.campaign_file import VerifiedRole
 
 
 class SituationResult(Strict):
-    """The result of one role, protocol and situation. Without `seconds` there is none, and `untold` says why."""
+    """The result of one role, protocol and situation. Without `seconds` there is no result, and `untold` says why."""
 
     role: VerifiedRole
     protocol: str
     congestion: str
-    """The controller of the sender of bodies: the subject's, or where it only gets them the other end's."""
+    """The controller of the sender of bodies: the subject's or, if it only receives them, the other end's."""
     situation: str
     seconds: float | None = None
     """Seconds of the mean request."""
     least: float
-    """Seconds that a request takes at least: a round trip, and the body at the link's rate."""
+    """The least seconds that a request can take: a round trip, and the body at the link's rate."""
     parts: dict[str, float] = Field(default={})
     """Seconds by cause (docs/why.md); they sum up to `seconds`. Former names of causes are read, too."""
     in_flight: int | None = None
-    """Most payload bytes in a round trip."""
+    """The most payload bytes in a round trip."""
     spread: float | None = None
-    """Share of a round trip over which a flight of slow start was sent; of a subject that sends far and fast over QUIC,
-    where nothing but its own pacer could hold back so few packets."""
+    """Share of a round trip during which a flight of slow start was sent; only for a subject that sends far and fast
+    over QUIC, where nothing except its own pacer could hold back so few packets."""
     untold: str = ""
 
     @field_validator("parts")

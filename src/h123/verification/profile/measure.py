@@ -28,9 +28,9 @@ _ROUND = 6
 
 
 def profile(subject: Subject, role: VerifiedRole, pool: Pool, moved: Callable[[str], None]) -> list[SituationResult]:
-    """Profile each protocol of that role in each situation. `moved` receives a line about every trial that has ended.
+    """Profile each protocol of that role in each situation. `moved` receives a line about every finished trial.
 
-    The subject, the embedded ones and the virtual kernel must be installed. Raises UserError where this machine can
+    The subject, the embedded ones and the virtual kernel must be installed. Raises UserError if this machine can
     execute no trial.
     """
     make_bodies({situation.size for situation in SITUATIONS})
@@ -112,8 +112,8 @@ def _in_flight(of: Transfer) -> int | None:
 
 
 def spread(of: Transfer, situation: Situation) -> float | None:
-    """Share of a round trip over which a flight was sent: the last one before any that has more than an eighth of what
-    the link carries in a round trip. Those beyond answer to packets that the link itself has spread."""
+    """Share of a round trip during which a flight was sent: the last one before any flight with more than an eighth of
+    what the link carries in a round trip. Later flights answer packets that the link itself has spread."""
     little = situation.mbit * 1e6 / 8 * situation.round_trip_ms / 1e3 / 8
     try:
         early = list(takewhile(lambda packet: of.payload(packet) <= little, of.body[:-1]))

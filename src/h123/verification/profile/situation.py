@@ -10,13 +10,13 @@ from h123.study.networks.network import Bottleneck, Direction, Loss, Queue
 from h123.verification.constants.experiment import SenderCase
 
 Way = Literal["sends", "gets", "asks"]
-"""What the subject does with the body: sends it, receives it (`gets`); `asks`: the body is that of a GET, whoever sends
+"""What the subject does with the body: sends it, receives it (`gets`), or `asks`: the body is a GET's, whoever sends
 it."""
 
 
 @dataclass(frozen=True)
 class Situation:
-    """One of them."""
+    """A standard situation."""
 
     name: str
     title: str
@@ -25,9 +25,9 @@ class Situation:
     round_trip_ms: int
     mbit: int
     loss: float = 0.0
-    """Share of the sender's packets."""
+    """Share of the sender's packets that is lost."""
     queue: int | None = None
-    """Packets that the bottleneck's queue takes; None: 100 ms, as usual."""
+    """Packets that the bottleneck's queue holds; None: the usual 100 ms."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -55,7 +55,7 @@ class Situation:
         return {"sends": sender.sends, "gets": sender.gets, "asks": "GET"}[self.way]
 
     def network(self, method: str) -> Network:
-        """The same both ways, but for losses, which are of the body's packets."""
+        """The network: the same in both directions, except for losses, which affect the body's packets."""
         queue = Queue(packets=self.queue) if self.queue else Queue(ns=100_000_000)
         plain = Direction(
             delay_ns=self.round_trip_ms * 500_000, rate=Bottleneck(bps=self.mbit * 1_000_000), queue=queue

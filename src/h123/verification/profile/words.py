@@ -17,7 +17,8 @@ _LIMITS = {cause.name for cause in CAUSES if cause.group == "limit"}
 
 
 def holding(result: SituationResult) -> list[str]:
-    """The causes that took a tenth of the time or more, largest first, at most three; none: nothing holds it."""
+    """The causes that took a tenth of the time or more, largest first, at most three; empty if nothing holds it
+    back."""
     if not result.seconds:
         return []
     worth = [name for name, s in result.parts.items() if name not in _UNAVOIDABLE and s >= _WORTH * result.seconds]
@@ -25,7 +26,7 @@ def holding(result: SituationResult) -> list[str]:
 
 
 def slowness(result: SituationResult) -> str:
-    """`2.8`: the ratio to the least time of a request. `-`: unknown."""
+    """The ratio to the least time of a request: `2.8`; `-` if unknown."""
     return figures(result.seconds / result.least, 2) if result.seconds is not None else "-"
 
 

@@ -1,7 +1,7 @@
-"""Checks how many requests of a connection a server processes at once, of those that the probe makes together.
+"""Checks how many requests of a connection a server processes at once, among those that the probe makes together.
 
-The contract has a minimum. A program that has fewer declares its limit, and the check must find this very limit:
-that many begin together, and one more does not.
+The contract has a minimum. A program with a lower limit declares it, and the check must find exactly this limit: that
+many requests begin together, and one more does not.
 """
 
 import re
@@ -25,7 +25,7 @@ def at_once(server: Server, protocol: str) -> int:
 
 
 def beyond(server: Server, protocol: str) -> Mapping[str, object] | None:
-    """The probe's task that shows that a declared limit is one. None: there is no limit, or it cannot be seen."""
+    """The probe's task that shows that a declared limit is real. None if there is no limit, or if it cannot be seen."""
     declared = server.limits.streams.get(protocol)
     uploads = protocol in server.in_turn  # whose downloads are not held open
     if declared is None or (uploads and "POST" not in server.methods):
@@ -39,7 +39,7 @@ def beyond(server: Server, protocol: str) -> Mapping[str, object] | None:
 
 
 def advised(results: Sequence[Result]) -> Iterator[Result]:
-    """The results, with the line for the manifest where a server began some of the requests and no more."""
+    """The results, with the line for the manifest if a server began only some of the requests."""
     for result in results:
         count = _started_requests(result)
         if count and result.protocol != "h1":
@@ -51,7 +51,7 @@ def advised(results: Sequence[Result]) -> Iterator[Result]:
 
 
 def limit_fault(results: Sequence[Result], declared: int) -> str:
-    """What is wrong with a declared limit, from the result of one more request. Empty: it is as declared."""
+    """What is wrong with a declared limit, from the result of one more request. Empty if it is as declared."""
     case = [result for result in results if _CHECK.fullmatch(result.check)]
     if any(_started_requests(result) == declared for result in case):
         return ""

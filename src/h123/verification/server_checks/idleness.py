@@ -1,7 +1,8 @@
 """Checks how long a connection may be idle before a server ends it.
 
-The contract has a minimum. A program that has less declares its time, and the check must find this very time: over
-HTTP/3 the server announces it; over TCP a connection lives for most of that time, and is gone after twice as much.
+The contract has a minimum. A program with a shorter time declares it, and the check must find exactly this time: over
+HTTP/3 the server announces it; over TCP a connection stays open for most of that time, and is closed after twice as
+long.
 """
 
 import re
@@ -30,13 +31,13 @@ def idle_time_ns(server: Server, protocol: str) -> int:
 
 
 def beyond(server: Server, protocol: str) -> Mapping[str, object] | None:
-    """The probe's task that shows that a declared limit is one. None: there is no limit, or it is announced."""
+    """The probe's task that shows that a declared limit is real. None if there is no limit, or if it is announced."""
     declared = server.limits.idle.get(protocol)
     return None if declared is None or protocol == QUIC else {"idle_ns": declared * _BEYOND}
 
 
 def judge_idleness(server: Server, results: Sequence[Result]) -> Iterator[Result]:
-    """The results. An announced time is compared with the declared one; where none is declared, the result has the line
+    """The results. An announced time is compared with the declared one; if none is declared, the result has the line
     for the manifest."""
     for result in results:
         announced = _announced(result)
@@ -58,7 +59,7 @@ def judge_idleness(server: Server, results: Sequence[Result]) -> Iterator[Result
 
 
 def limit_fault(results: Sequence[Result], waited: int) -> str:
-    """What is wrong with a declared limit, from the result of a later request. Empty: it is as declared."""
+    """What is wrong with a declared limit, from the result of a later request. Empty if it is as declared."""
     case = [result for result in results if result.check.startswith(_CHECK)]
     if not case:
         return "; ".join(f"{r.check}: {r.detail}" for r in results if r.verdict == "failed") or "nothing came of it"

@@ -1,5 +1,4 @@
-"""Requests a QUIC version that does not exist from a server, which must then name its own versions (RFC 9000, section
-6).
+"""Sends a server a QUIC version that does not exist; it must then name its own versions (RFC 9000, section 6).
 
 It runs in the client's place of a trial, with the probe's files: `python versions.py plan.json checks.json`.
 """
@@ -32,7 +31,7 @@ def question() -> bytes:
 
 
 def judge_answer(answer: bytes) -> tuple[bool, str]:
-    """Whether the answer is right, and what it says."""
+    """Whether the answer is right, and its content."""
     ids = b"".join(bytes([len(connection_id)]) + connection_id for connection_id in (_ASKED_BY, _ASKED_OF))
     begin, rest = answer[: 5 + len(ids)], answer[5 + len(ids) :]
     if not begin or not begin[0] & 0x80 or begin[1:] != _NEGOTIATION.to_bytes(4, "big") + ids:
@@ -47,7 +46,7 @@ def judge_answer(answer: bytes) -> tuple[bool, str]:
 
 
 def ask(address: str, port: int) -> tuple[bool, str]:
-    """Send the request and judge the answer. A datagram may be lost."""
+    """Send the request and judge the answer. Datagrams may be lost."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         udp.connect((address, port))
         udp.settimeout(_WAIT_S)

@@ -11,7 +11,7 @@ _WINDOWS = re.compile(r"receive windows of (\d+) bytes a stream and (\d+) a conn
 
 
 def receive_windows(results: Sequence[Result]) -> dict[str, str]:
-    """By protocol: `6.29 MB a stream, 15.7 MB a connection`, for protocols that have such windows."""
+    """For each protocol with such windows: `6.29 MB a stream, 15.7 MB a connection`."""
     windows = {}
     for result in results:
         match = _WINDOWS.search(result.detail) if result.role == "server" and result.check == "limits" else None

@@ -1,4 +1,4 @@
-"""A campaign as jobs with an index: how many, how long each takes, and the command that each runs."""
+"""A campaign as indexed jobs: how many, how long each takes, and the command that each runs."""
 
 import math
 import shlex
@@ -10,46 +10,46 @@ from h123.base.units import format_span
 
 System = Literal["slurm", "kubernetes", "github"]
 MOST = {"slurm": 1000, "kubernetes": 1000, "github": 256}
-"""Elements: Slurm's arrays are often capped at about so many, GitHub's matrices always."""
+"""The most elements: Slurm often limits arrays to about this number, GitHub always limits matrices."""
 SHORTEST_S = 600
-"""Shards that take less are not worth a start of their own, where h123 chooses how many there are."""
+"""The shortest shard that h123 chooses: a shorter one is not worth its own start."""
 HOSTED_S = 6 * 3600
-"""GitHub ends a job on a hosted runner after so long."""
+"""The time after which GitHub ends a job on a hosted runner."""
 PATIENCE = 3
-"""A job may take so many times what is planned, and an hour for what is installed first."""
+"""The time limit of a job, as a multiple of its planned time, plus an hour to install what it needs."""
 TRIAL_MB = 1500
-"""Memory for a virtual trial and its part of h123."""
+"""Memory for a virtual trial and its share of h123."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What a template shows."""
+    """The values for a template."""
 
     name: str
-    """Fit for all systems."""
+    """A name that all systems accept."""
     program: str
-    """h123, as the shell takes it."""
+    """The h123 program, quoted for the shell."""
     study: str
     options: list[str]
-    """Of `h123 run`, but for shard and folder."""
+    """Options of `h123 run`, except shard and folder."""
     blocks: int
     shards: int
     longest_s: float
-    """Of the shard that takes longest, as planned."""
+    """The planned time of the longest shard."""
     virtual: bool
-    """Whether no trial is of the wall clock."""
+    """Whether all trials use the virtual clock."""
     bytes: float
-    """To collect."""
+    """Bytes to collect."""
     subjects: list[str]
     cpus: int
     image: str = ""
     text: str | None = None
-    """The study, where it goes along with the job."""
+    """The study's text, if it must be sent along with the job."""
     facts: dict[str, str] = field(default_factory=dict)
 
     @property
     def each(self) -> int:
-        """Blocks of the largest shard."""
+        """Number of blocks of the largest shard."""
         return math.ceil(self.blocks / self.shards)
 
     @property
@@ -59,27 +59,27 @@ class Job:
 
     @property
     def minutes(self) -> int:
-        """After which a job is ended."""
+        """The time limit of a job."""
         return math.ceil((PATIENCE * self.longest_s + 3600) / 60)
 
     @property
     def memory_mb(self) -> int:
-        """Of a machine that runs virtual trials."""
+        """Memory of a machine that runs virtual trials."""
         return TRIAL_MB * self.cpus
 
     @property
     def storage_gb(self) -> int:
-        """For shards and the campaign that they are joined into."""
+        """Disk space for the shards and the campaign that they are joined into."""
         return math.ceil(2 * self.bytes / 1e9) + 1
 
     def run(self, index: str, *, study: str | None = None, folder: str = "shards") -> str:
-        """The command of one element; `index` is what the shell makes its number of, from 1."""
+        """The command of one element; `index` is the shell's expression for its number, from 1."""
         words = shlex.join(["run", study or self.study, *self.options])
         return f'{self.program} {words} --shard "{index}/{self.shards}" --out "{folder}/{index}"'
 
 
 def shards_of(system: System, asked: int | None, blocks: int, seconds: float) -> int:
-    """How many elements. Raises UserError where the system, or the campaign, cannot have as many as are asked for."""
+    """The number of elements. Raises UserError if the system or the campaign cannot have as many as requested."""
     most = min(MOST[system], blocks)
     if asked is None:
         return max(1, min(most, math.ceil(seconds / SHORTEST_S)))

@@ -21,7 +21,7 @@ _PROCESSORS = (
 
 
 def chosen_rows(rows: Sequence[Bottlenecks], only: Mapping[str, Collection[str]]) -> list[Bottlenecks]:
-    """The rows of the cells that `only` names (levels by factor). Raises UserError where there is none."""
+    """The rows of the cells that `only` names (levels by factor). Raises UserError if there are none."""
     selection = [row for row in rows if all(row.cell[factor] in levels for factor, levels in only.items())]
     if not selection:
         raise UserError(
@@ -32,7 +32,7 @@ def chosen_rows(rows: Sequence[Bottlenecks], only: Mapping[str, Collection[str]]
 
 
 def limits_lines(rows: Sequence[Bottlenecks], study: Study, only: Mapping[str, Collection[str]]) -> Iterator[str]:
-    """Of the cells that `only` names (levels by factor). Raises UserError where there is none."""
+    """The table's lines for the cells that `only` names (levels by factor). Raises UserError if there are none."""
     selection = chosen_rows(rows, only)
     yield from table(_rows(selection, study))
     for kind, meaning in (("packets", _PACKETS), ("processors", _PROCESSORS)):

@@ -18,7 +18,7 @@ from h123.study.metrics.quantity import PageTime, RecoveryTime, RequestTime
 
 
 class PartRow(TypedDict):
-    """A part of the time of both sides, or all of it."""
+    """A part of the time of both sides, or the whole time."""
 
     words: str
     a_seconds: float
@@ -32,7 +32,7 @@ DRAWN = 0.02
 _WORTH = 0.1
 """Share of the largest part's difference; a part that differs by less is not named in a sentence."""
 NOTICED = 0.01
-"""Share of the longer side's time below which a difference or a part is not worth a word: a fifth of the usual
+"""Share of the longer side's time below which a difference or a part is not worth mentioning: a fifth of the usual
 margin."""
 _SIZED: Mapping[str, Callable[[float], str]] = {
     "place": lambda size: f"{size:.0f} at a time",
@@ -49,7 +49,7 @@ _MINUS = "\u2212"
 
 
 def cause_rows(verdicts: CausesPart) -> list[CausesRow]:
-    """All rows; empty for a campaign whose trials left no record of packets."""
+    """All rows; empty for a campaign whose trials recorded no packets."""
     return list(verdicts.get("causes", []))
 
 
@@ -97,11 +97,11 @@ def _most(row: CausesRow) -> str:
 
 
 PAIRED = "Differences are paired within blocks, so they need not equal the difference between the two columns."
-"""Stands below tables of parts."""
+"""The note below tables of parts."""
 
 
 def sums(row: CausesRow) -> str:
-    """How far the parts add up to the measured time. Empty for verdicts that do not say."""
+    """How well the parts add up to the measured time. Empty for verdicts that do not contain it."""
     if "sums" not in row:
         return ""
     shares = row["sums"]
@@ -116,7 +116,7 @@ def sums(row: CausesRow) -> str:
 
 
 def blocking_words(row: CausesRow) -> str:
-    """The part of head-of-line blocking in the cost of losses. Empty where losses cost neither side much."""
+    """How much of the cost of losses is head-of-line blocking. Empty if losses cost neither side much."""
     of = row.get("losses")
     longer = max(row["a_seconds"], row["b_seconds"])
     if not of or max(of["a_seconds"], of["b_seconds"]) < DRAWN * longer:
@@ -147,8 +147,8 @@ def _percent(share: float) -> str:
 
 
 def main_parts(row: CausesRow) -> list[CauseRow]:
-    """The parts that make the difference, largest first: those whose interval lies on one side of nothing, and that
-    are worth a word."""
+    """The parts that make the difference, largest first: those whose interval excludes zero and that are worth
+    mentioning."""
     parts = [part for part in row["parts"] if part["difference"]["low"] * part["difference"]["high"] > 0]
     least = _WORTH * max((abs(part["difference"]["seconds"]) for part in parts), default=0.0)
     worth = [part for part in parts if abs(part["difference"]["seconds"]) >= least]
@@ -241,14 +241,14 @@ def amount(seconds: float) -> str:
 
 
 def signed(seconds: float) -> str:
-    """`−41 ms`; 0 for what no request would notice."""
+    """`−41 ms`; 0 for less than any request would notice."""
     if abs(seconds) < _NOTHING_S:
         return "0"
     return f"{_MINUS if seconds < 0 else '+'}{format_seconds(abs(seconds))}"
 
 
 def between(difference: SecondsBetween) -> str:
-    """`−45 ms to −38 ms`: the interval of a difference; a dash where it would mislead."""
+    """`−45 ms to −38 ms`: the interval of a difference; a dash if it would mislead."""
     if not meaningful(difference["confidence"]):
         return "–"
     return f"{signed(difference['low'])} to {signed(difference['high'])}"

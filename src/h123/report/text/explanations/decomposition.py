@@ -1,4 +1,4 @@
-"""Protocol and processing in words: what of each difference either clock explains."""
+"""Protocol and processing in words: how much of each difference each clock explains."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ def product(row: PartsRow) -> str:
 
 
 def cpu_cost(split: PartsOfTime, row: PartsRow) -> CostRow:
-    """CPU per request under the wall clock, of the same levels in the same cell."""
+    """CPU per request under the wall clock, for the same levels in the same cell."""
     same = row["cell"], row["a"], row["b"]
     (cost_row,) = [cost for cost in split["cpu"] if (cost["cell"], cost["a"], cost["b"]) == same]
     return cost_row

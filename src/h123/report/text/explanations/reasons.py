@@ -1,4 +1,4 @@
-"""The reasons next to an answer: what makes its differences."""
+"""The reasons next to an answer: what causes its differences."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,7 +17,7 @@ _OTHERWISE = "The answer compares medians, which differ the other way."
 
 
 def reason_lines(verdicts: Verdicts) -> list[str]:
-    """Sentences about what answers the question: in full where they are few, else of the decided ones, in short."""
+    """Sentences about what answers the question: all of them if they are few, else the decided ones in short."""
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
     rows = list(reason_rows(causes.cause_rows(verdicts), headline(comparisons), comparisons))
     late = later_lines(comparisons)
@@ -42,8 +42,8 @@ def _later(c: JudgedComparison, later: Later) -> str:
 def reason_rows(
     rows: Sequence[CausesRow], headlines: Sequence[JudgedComparison], comparisons: Sequence[JudgedComparison]
 ) -> Iterator[CausesRow]:
-    """The reasons for the answer's differences; where the answer finds none, for other differences, such as those of
-    first requests. Unreliable figures have no reasons."""
+    """The reasons for the answer's differences; if the answer finds none, for other differences, such as those of first
+    requests. Unreliable figures get no reasons."""
     metrics = {c["metric"] for c in headlines}
     differences = [(c["cell"], c["a"], c["b"]) for c in headlines if decided(c)]
     for row in rows:

@@ -35,7 +35,7 @@ class _Helped:
 
 
 def window_lines(verdicts: WindowsPart) -> list[str]:
-    """A sentence for each level that begins with more packets; none of a campaign that an earlier h123 began."""
+    """A sentence for each level that begins with more packets; none for a campaign that an earlier h123 began."""
     rows = [_Helped.of(row) for row in verdicts.get("windows", [])]
     groups: dict[tuple[str, int, int], list[_Helped]] = {}
     for row in rows:

@@ -11,7 +11,8 @@ from h123.study import metric
 
 
 def repeated_lines(verdicts: RepeatsPart) -> list[str]:
-    """Metrics that repeat an observation. Empty for a campaign that an earlier h123 analysed, here and below."""
+    """Metrics that repeat an observation. Empty for a campaign that an earlier h123 analysed, here and in the functions
+    below."""
     return [_repeated(row) for row in verdicts.get("repeats", [])]
 
 
@@ -48,7 +49,7 @@ def _confounded(row: ConfoundedRow) -> str:
 
 
 def _handshakes(rows: Sequence[HandshakesRow]) -> list[str]:
-    """Where their shares differ most. Empty where they do not."""
+    """Where their shares differ most. Empty if they do not."""
     cells: dict[str, list[HandshakesRow]] = {}
     for row in rows:
         cells.setdefault(cell_name(row["cell"]), []).append(row)
@@ -97,7 +98,7 @@ def _tail(name: str, rows: Sequence[TailRow]) -> str:
 
 
 def tail_row(row: TailRow) -> tuple[str, str, str, str]:
-    """The place and level, its value, its interval, and the interval in per cent of the value."""
+    """Cell and level, value, interval, and the interval in per cent of the value."""
     wording = metric(row["metric"])
     interval = " – ".join(wording.format(row[end]) for end in ("low", "high"))
     value, ends = row["value"], (row["low"], row["high"])

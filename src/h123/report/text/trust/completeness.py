@@ -35,7 +35,7 @@ def twin_lines(verdicts: TwinsPart) -> list[str]:
 
 
 def seal_lines(verdicts: UnsealedPart) -> list[str]:
-    """Attempts whose files may have changed unseen."""
+    """Attempts whose files may have changed without notice."""
     if not verdicts.get("unsealed"):
         return []
     return [

@@ -13,7 +13,7 @@ _FEW = 6
 
 
 def disturbed_lines(verdicts: Verdicts) -> list[str]:
-    """Sentences for the summary. Empty where the machine disturbed no trial, or disturbances were not recorded."""
+    """Sentences for the summary. Empty if the machine disturbed no trial, or disturbances were not recorded."""
     disturbances = verdicts.get("disturbances")
     if not disturbances or disturbances["typical"] is None:
         return []

@@ -1,4 +1,4 @@
-"""Sentences about when a campaign ended: its looks, where there was more than one, and its width."""
+"""Sentences about when a campaign ended: its looks, if there was more than one, and its width."""
 
 from h123.analysis.sections import Verdicts
 from h123.base.units import format_share
@@ -13,7 +13,7 @@ _SAID = {
 
 
 def width_lines(verdicts: Verdicts) -> list[str]:
-    """A sentence for the summary about how narrow the answer's intervals were to be; none without `--precision`."""
+    """A sentence for the summary about the required width of the answer's intervals; none without `--precision`."""
     width = verdicts["width"]
     if width is None:
         return []
@@ -31,7 +31,7 @@ def width_lines(verdicts: Verdicts) -> list[str]:
 
 
 def look_lines(verdicts: Verdicts) -> list[str]:
-    """The same of the looks; none where the first one was the only one."""
+    """The same for the looks; none if there was only one."""
     looks = verdicts["looks"]
     if len(looks["blocks"]) < 2 and looks["rule"] != "planned":
         return []

@@ -10,7 +10,7 @@ from h123.study import metric
 
 
 def machine_lines(verdicts: MachinesPart) -> list[str]:
-    """Sentences for the summary. Empty where one machine ran all trials, or where no machine can differ."""
+    """Sentences for the summary. Empty if one machine ran all trials, or if machines cannot differ."""
     row = verdicts.get("machines")
     if not row:
         return []

@@ -11,7 +11,7 @@ _NAMED = 3
 
 
 def other_answers_lines(verdicts: Verdicts) -> list[str]:
-    """A sentence for each pair that differs, with the places."""
+    """A sentence for each pair that differs, with the cells."""
     rows: Sequence[AnswersRow] = verdicts.get("answers", [])
     cells: dict[str, list[AnswersRow]] = {}
     for row in rows:

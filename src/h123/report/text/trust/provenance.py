@@ -1,4 +1,4 @@
-"""Where trials ran, in words: the machines of a campaign, and servers beyond the lab's link."""
+"""Where trials ran, in words: the campaign's machines, and servers beyond the lab's link."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ def machine(facts: MachineFacts) -> str:
 
 
 def place_lines(verdicts: PlacesPart) -> list[str]:
-    """What a reader must know where trials ran without root, or on more than one machine."""
+    """What a reader must know if trials ran without root, or on more than one machine."""
     had = [PRIVILEGES[name] for name in verdicts.get("privileges", []) if name != "root"]
     unprivileged = [f"trials ran {' and '.join(had)} (docs/without-root.md)"] if had else []
     if compared := verdicts.get("second_runs"):
