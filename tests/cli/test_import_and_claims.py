@@ -41,8 +41,25 @@ def test_a_bad_row_leaves_nothing(h123: Tool) -> None:
     assert {path.name for path in h123.folder.iterdir()} == {"h2-1.log", h123.temporary.name}
 
 
-def test_claims_are_listed_with_their_arithmetic(h123: Tool) -> None:
+def test_claims_are_counted_on_one_screen(h123: Tool) -> None:
+    """1520 lines said less than these."""
     done = h123("claims")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 30
+    assert max(map(len, lines)) <= 200  # columns, in tests
+    counts = {row[0]: [0 if cell == "–" else int(cell) for cell in row[1:6]] for row in map(str.split, lines[1:-6])}
+    files = {path.stem for path in (ROOT / "claims").glob("*.yaml")}
+    assert set(counts) == {*files, "all"}
+    assert all(row[0] == sum(row[1:]) for row in counts.values())
+    assert counts["all"] == [sum(row[column] for name, row in counts.items() if name != "all") for column in range(5)]
+    assert counts["page-loads"] == [28, 11, 6, 0, 11]
+    assert "h123 claims curl-http3" in done.stdout
+    assert h123("claims", "--details", "--json").returncode == 2
+
+
+def test_claims_are_listed_with_their_arithmetic(h123: Tool) -> None:
+    done = h123("claims", "--details")
     assert done.returncode == 0, done.stderr
     assert "1120 requests/s x 10 MB x 8 = 89.6 Gbit/s" in done.stdout
     assert "the base is swapped" in done.stdout
@@ -145,7 +162,11 @@ def test_a_fresh_clone_decides_by_what_is_published(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(clone / "src"), "COLUMNS": "200"}
     environment.pop("H123_ROOT", None)
     done = subprocess.run(
-        [sys.executable, "-m", "h123", "claims"], cwd=tmp_path, env=environment, capture_output=True, text=True
+        [sys.executable, "-m", "h123", "claims", "--details"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     by = re.search(r"^Decided by published campaigns \(docs/results/data\): (.*)$", done.stdout, re.MULTILINE)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from h123.report.page.facts import PageFacts, published_facts
     from h123.report.page.template import template, with_contents
     from h123.report.terminal import chosen_causes, print_causes, print_summary
-    from h123.report.text.claims import OtherLedgers, print_claims
+    from h123.report.text.claims import OtherLedgers, print_claim_counts, print_claims
     from h123.report.text.difference import sentence
     from h123.report.text.explanations.bottlenecks import chosen_rows, limits_lines
     from h123.report.text.sections import first_lines
@@ -35,6 +35,7 @@ __all__ = [
     "lines",
     "print_answer",
     "print_causes",
+    "print_claim_counts",
     "print_claims",
     "print_gate",
     "print_summary",

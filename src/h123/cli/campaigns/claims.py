@@ -8,7 +8,7 @@ import typer
 from h123.base.errors import UserError
 from h123.base.terminal.console import out_console, print_json
 from h123.cli import completion
-from h123.cli.answer_form import JsonOption
+from h123.cli.answer_form import AnswerForm, JsonOption, answer_form
 from h123.cli.campaigns.damage import complain_of_damage
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ def command(
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Claims files or studies, by name or path. [default: all claims; with --campaign, those that its "
-            "study can decide]",
+            help="Claims files or studies, by name or path, whose claims are printed with their reasons. [default: a "
+            "line for each file; with --campaign, the claims that its study can decide]",
             show_default=False,
             autocompletion=completion.claims_and_studies,
         ),
@@ -41,9 +41,12 @@ def command(
             show_default=False,
         ),
     ] = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Print every claim with its measurement and its reason.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """List published claims with their verdicts.
+    """Count published claims by their verdicts, or list those of a file, a study or a campaign.
 
     A claim is impossible if a printed figure contradicts arithmetic or physics; the calculation is shown. Any other
     claim is open until a campaign of its study decides it: confirmed, direction only (right direction, different size),
@@ -54,18 +57,26 @@ def command(
 
     `h123 claims`
 
+    `h123 claims curl-http3`
+
     `h123 claims --campaign campaigns/rest-api`
     """
     if beside and not campaign:
-        raise UserError("--beside DIR needs --campaign DIR: what the other campaign's verdicts stand beside")
+        raise UserError("--beside DIR needs --campaign DIR: the other campaign's verdicts are shown next to its own")
+    form = answer_form(details=details, as_json=as_json)
     if campaign:
         _decided_by(campaign, what or [], beside, as_json=as_json)
         return
     from h123.analysis.results.decided import decide_by_results
     from h123.documents.result_file import results
-    from h123.report import print_claims
+    from h123.report import print_claim_counts, print_claims
+    from h123.study import list_claims, load_ledger
 
     known = results()
+    if not what and form is AnswerForm.SCREEN:
+        by_name = {path.stem: decide_by_results(load_ledger(path), known) for path in list_claims()}
+        print_claim_counts(by_name, out_console)
+        return
     decided = [decide_by_results(ledger, known) for ledger in _ledgers(what or [], None)]
     if as_json:
         print_json([one.ledger for one in decided])
@@ -102,7 +113,10 @@ def _other(path: Path, folder: "CampaignFolder") -> "CampaignFolder":
 
     other = CampaignFolder.open(path)
     if (mine := folder.study["name"]) != (its := other.study["name"]):
-        raise UserError(f"{path} is a campaign of study {its!r}, not of {mine!r} as {folder.path}")
+        raise UserError(
+            f"{path} is a campaign of study {its!r}, not of {mine!r} as {folder.path}",
+            remedy=f"name another campaign of study {mine!r}, or leave out --beside",
+        )
     return other
 
 

@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from h123.analysis import meaningful
@@ -33,6 +35,15 @@ _CLASSES = {
     "refuted": "worse",
     "impossible": "worse",
 }
+_SUMMED = {
+    "confirmed": ("confirmed", "holds", "direction only"),
+    "contradicted": ("refuted", "impossible"),
+    "undecided": ("undecided",),
+    "open": ("open", "untestable"),
+}
+"""The columns of the summary, and the verdicts that each counts."""
+_SHORTEST_TITLE = 20
+"""Columns that a work's title needs to say anything."""
 _INDENT = "       "
 
 
@@ -56,6 +67,35 @@ class OtherLedgers:
         figures = "; ".join(f"{_place(figure['cell'])}{change(figure)}" for figure in claim["figures"])
         because = f", because {claim['reason']}" if claim["reason"] else ""
         return [f"{self.name}: {verdict_words(claim)}{because}; {figures}, from {_basis(claim)}"]
+
+
+def print_claim_counts(decided: "Mapping[str, Decided]", console: Console) -> None:
+    """Print a line for each file of claims, by its name: how many claims it has, and what became of them."""
+    columns = ["", "claims", *_SUMMED]
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="", highlight=False)
+    for column in columns:
+        table.add_column(column, no_wrap=True, justify="right" if column else "left")
+    words = {name: [claim["verdict"] for claim in one.ledger["claims"]] for name, one in decided.items()}
+    room = console.width - max(map(len, words), default=0) - sum(len(column) + 2 for column in columns)
+    for name, verdicts in words.items():
+        title = decided[name].ledger["title"] if room > _SHORTEST_TITLE else ""
+        table.add_row(name, *_counts(verdicts), Text(shorten(title, max(1, room), placeholder=" …"), style="dim"))
+    table.add_row("all", *_counts([verdict for verdicts in words.values() for verdict in verdicts]))
+    console.print(table)
+    for line in (
+        "",
+        "Confirmed: by a campaign or a document, by arithmetic, or in direction but not in size.",
+        "Contradicted: by a campaign or a document, or because arithmetic makes it impossible.",
+        "Undecided: it was measured, and the data do not decide it. Open: not measured, or not testable.",
+        *(f"With sentences, figures and reasons: h123 claims {name}" for name in list(words)[:1]),
+        "All of them: h123 claims --details. Your own campaign decides: h123 claims --campaign DIR",
+    ):
+        console.print(Text(line), soft_wrap=True)
+
+
+def _counts(verdicts: Sequence[str]) -> list[str]:
+    counts = [sum(verdict in group for verdict in verdicts) for group in _SUMMED.values()]
+    return [str(len(verdicts)), *(str(count) if count else "–" for count in counts)]
 
 
 def print_claims(decided: "Iterable[Decided]", console: Console, others: OtherLedgers | None = None) -> None:

@@ -11,7 +11,6 @@ from typing_extensions import ReadOnly, TypedDict
 from h123.analysis import meaningful
 from h123.analysis.comparisons.rows import VerdictRow
 from h123.base.units import figures
-from h123.causes import WORDS
 from h123.study import metric
 
 _VOCABULARY: dict[str, Any] = tomllib.loads(files(__package__).joinpath("vocabulary.toml").read_text("utf-8"))
@@ -58,6 +57,8 @@ def reason(code: str) -> str:
 
 def cause(code: str, default: str) -> str:
     """What time was spent on; `default` is what verdicts.json calls it, for causes of other versions."""
+    from h123.causes import WORDS  # only now: it loads numpy, which lists of claims do without
+
     return WORDS.get(code, default)
 
 
