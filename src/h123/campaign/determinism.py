@@ -52,7 +52,10 @@ def find_trial(where: Path, name: str | None = None) -> Verifiable:
         where, name = _of_trial_folder(where)
     folder = CampaignFolder.open(where)
     if folder.imported:
-        raise UserError(f"{where} holds imported samples: nothing there can be executed")
+        raise UserError(
+            f"{where} holds imported samples: nothing there can be executed",
+            remedy="name the folder of a campaign that h123 measured",
+        )
     study = Study.from_resolved(folder.study, folder.networks)
     trials = make_plan(study, blocks=folder.blocks, seed=folder.seed, level_filter=folder.level_filter).trials()
     identifier = name.partition("~")[0]

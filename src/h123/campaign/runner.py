@@ -9,6 +9,7 @@ from typing import cast
 
 from h123 import __version__
 from h123.base.errors import UserError
+from h123.base.paths import typed
 from h123.campaign.block_assignment import Assignee
 from h123.campaign.campaign import Campaign
 from h123.campaign.preparation import Cast, cast_of, prepare_campaign, require_travelling
@@ -118,12 +119,18 @@ def extend_campaign(
     as their files are now; None: as the campaign has them."""
     folder = CampaignFolder.open(out)
     if folder.imported:
-        raise UserError(f"{out} holds imported samples: there is nothing to go on with")
+        raise UserError(
+            f"{out} holds imported samples: there is nothing to go on with",
+            remedy=f"`h123 analyse {typed(out)}` says what they show; `h123 import` makes a folder from more of them",
+        )
     study = Study.from_resolved(folder.study, folder.networks)
     if networks is not None:
         study = study.model_copy(update={"networks": dict(networks)})
     if blocks is not None and blocks < folder.blocks:
-        raise UserError(f"{out} was planned with {folder.blocks} blocks; --blocks {blocks} would be fewer")
+        raise UserError(
+            f"{out} was planned with {folder.blocks} blocks; --blocks {blocks} would be fewer",
+            remedy=f"ask for {folder.blocks} or more, or begin another campaign with --out",
+        )
     plan = make_plan(study, blocks=blocks or folder.blocks, seed=folder.seed, level_filter=folder.level_filter)
     if folder.shard:
         plan = plan.part(folder.shard.blocks(plan.planned))

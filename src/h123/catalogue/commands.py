@@ -127,5 +127,7 @@ def manifest_of(subject: Subject, role: Role) -> RoleManifest:
     }
     part = parts[role]
     if part is None:
-        raise UserError(f"subject {subject.name} is not a {role}")
+        raise UserError(
+            f"subject {subject.name} is not a {role}", remedy=f"`h123 list subjects {subject.name}` says what it is"
+        )
     return part

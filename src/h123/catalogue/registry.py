@@ -114,7 +114,10 @@ def read_subject(folder: Path) -> Subject:
     """Read the subject in a folder. Raises UserError with the file and, if known, the line."""
     file = TomlFile(folder / "subject.toml")
     if file.data.get("h123") != FORMAT:
-        raise UserError(f'{file.path}: the line h123 = "{FORMAT}" is missing, or has a version not supported here')
+        raise UserError(
+            f'{file.path}: the line h123 = "{FORMAT}" is missing, or names a version that this h123 does not read',
+            remedy=f'write h123 = "{FORMAT}" as its first line; docs/contracts/subject.md has the format',
+        )
     whole = _parent_of(file, real(folder))
     content = {name: value for name, value in file.data.items() if name != "h123"}
     if whole:

@@ -91,7 +91,7 @@ def _files(kind: str) -> list[Path]:
         for path in folder.glob("*.yaml"):
             if path.stem not in files and (folder.parent == project_root() or _is_ours(path)):
                 files[path.stem] = path
-    return sorted(files.values(), key=lambda path: path.name)
+    return sorted(files.values(), key=lambda path: path.stem)
 
 
 def _is_ours(path: Path) -> bool:
@@ -116,7 +116,10 @@ def _find(name: str, kind: str, folder: str, base_folder: Path | None) -> Path:
         try:
             path.stat()
         except OSError as error:
-            raise UserError(f"{kind} file not found: {path}") from error
+            raise UserError(
+                f"{kind} file not found: {path}",
+                remedy=f"check the path, or name one that comes with h123: {', '.join(sorted(_names(folder))[:3])} ...",
+            ) from error
         return path
     files = {path.stem: path for path in _files(folder)}
     if name in files:

@@ -197,7 +197,8 @@ def _samples(document: YamlDocument) -> Samples:
     """The part `samples`, completed by the schema that it `reads`."""
     content = document.data.pop("samples", None)
     if not isinstance(content, dict):
-        raise document.error(["samples"], "`samples` is missing; it says what the columns mean")
+        message = "`samples` is missing; it says what the columns mean"
+        raise document.error(["samples"], message, remedy=f"add it; {document.page} has examples")
     base: dict[str, Any] = {}
     if isinstance(content.get("reads"), str):
         try:

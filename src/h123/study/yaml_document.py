@@ -37,6 +37,8 @@ _PLAIN = {
     "could not determine a constructor": "tags such as !this are not allowed",
 }
 """Plain words for the library's messages, by how these begin."""
+_PAGES = {"published": "docs/contracts/claims.md", "site": "docs/pages.md", "import": "docs/import.md"}
+"""Where a format is documented, unless that is docs/contracts/FORMAT.md."""
 MOST_FAULTS = 100
 """The most faults among which the first in the file is searched."""
 
@@ -126,30 +128,35 @@ def _unfit(node: yaml.Node, message: str) -> ConstructorError:
 class YamlDocument:
     """The data of one YAML file, and the line on which each part of it stands."""
 
-    def __init__(self, path: Path) -> None:
-        """Raises UserError for what cannot be read, is not YAML, not a mapping, or names a key twice."""
-        self.path = path
+    def __init__(self, path: Path, format_line: str = "study/1") -> None:
+        """Raises UserError for what cannot be read, is not YAML, not a mapping, or names a key twice. `format_line`:
+        what it should be, which says where its format is documented."""
+        kind = format_line.partition("/")[0]
+        self.path, self.page = path, _PAGES.get(kind, f"docs/contracts/{kind}.md")
         self.text = read_text(path, MOST_BYTES)
         data = self._load(self.text)
         if not isinstance(data, dict):
-            raise UserError(f"{path}:1: expected `key: value` lines, as in the files that ship with h123")
+            raise UserError(f"{path}:1: expected `key: value` lines", remedy=f"see the examples in {self.page}")
         self.data: dict[str, Any] = data
 
     @classmethod
     def read(cls, path: Path, format_line: str) -> "YamlDocument":
         """Reads a file whose `h123` key must name `format_line` (such as `study/1`). Raises UserError."""
-        document = cls(path)
+        document = cls(path, format_line)
         format_of_file = document.data.pop("h123", None)
         if format_of_file is None:
-            raise UserError(f"{path}:1: the line `h123: {format_line}` is missing")
+            raise UserError(
+                f"{path}:1: the line `h123: {format_line}` is missing, by which h123 knows what the file is",
+                remedy=f"add it as the first line; {document.page} has the format",
+            )
         if format_of_file != format_line:
             message = f"the format is {excerpt(format_of_file)}; this version of h123 reads {format_line!r} here"
-            raise document.error(["h123"], message)
+            raise document.error(["h123"], message, remedy=f"{document.page} has the format")
         return document
 
-    def error(self, location: Location, message: str) -> UserError:
+    def error(self, location: Location, message: str, remedy: str | None = None) -> UserError:
         """The error message, with file and line in front."""
-        return UserError(f"{self.path}:{self.line(location)}: {message}")
+        return UserError(f"{self.path}:{self.line(location)}: {message}", remedy)
 
     def rename(self, at: Location, old: str, new: str) -> None:
         """Rename a key of the mapping at `at`, in the data and in what `line` knows. A mapping that has both names
@@ -198,7 +205,8 @@ class YamlDocument:
         faults = [([*at, *place(fault)], fault) for fault in invalid.errors()[:MOST_FAULTS]]
         where, fault = min(faults, key=lambda pair: self.line(pair[0]))
         inside = self._key_path(fault, at)
-        return self.error(where, describe(fault, ".".join(part for part in (name, inside) if part)))
+        remedy = f"add it; {self.page} says what it means" if fault["type"] == "missing" else None
+        return self.error(where, describe(fault, ".".join(part for part in (name, inside) if part)), remedy)
 
     def _load(self, text: str) -> Any:
         """The data; keeps the nodes that it comes from."""
@@ -219,7 +227,10 @@ class YamlDocument:
         except RecursionError:
             raise UserError(f"{self.path}:{loader.line + 1}: nested too deeply") from None
         except (yaml.YAMLError, ArithmeticError, ValueError):
-            raise UserError(f"{self.path}:{loader.line + 1}: not valid YAML") from None
+            raise UserError(
+                f"{self.path}:{loader.line + 1}: not valid YAML",
+                remedy="look for a missing colon or quote, or a wrong indentation, on this line or the one before",
+            ) from None
 
     def _constructed(self, loader: "_Loader | _FastLoader") -> Any:
         self._root = loader.get_single_node()

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from h123.base.errors import UserError
-from h123.base.paths import checkout
+from h123.base.paths import checkout, typed
 from h123.base.terminal.console import out_console, write
 from h123.cli.options import ForceOption
 from h123.cli.sites.show import amount
@@ -51,7 +51,9 @@ def command(
     name = re.sub(r"[^A-Za-z0-9._+-]+", "-", (out or har).stem).strip("-._+")[:40]
     path = out or (checkout() or Path()) / "sites" / f"{name}.yaml"
     if path.suffix not in (".yaml", ".yml"):
-        raise UserError(f"{path}: a site's file ends in .yaml")
+        raise UserError(
+            f"{path}: a site's file ends in .yaml", remedy=f"write --out {typed(path.with_suffix('.yaml'))}"
+        )
     check_output(path, force=force)
     imported = import_site(har, name, apart=hosts == "apart", page=page)
     write_output(path, imported.text, force=force)

@@ -266,7 +266,8 @@ def no_causes_error(verdicts: Verdicts) -> UserError:
     """The error that says why there is nothing to show."""
     if cause_rows(verdicts):
         return UserError(
-            "no causes are known for what --filter selects: its trials recorded no packets, as over a plain veth"
+            "no causes are known for what --filter selects: its trials recorded no packets, as over a plain veth",
+            remedy="leave out --filter, or name a network that limits or delays",
         )
     comparisons = headline(verdicts.get("comparisons", []))
     metrics = {c["metric"] for c in comparisons}
