@@ -1,6 +1,7 @@
 """The printed job files: Slurm runs its own as it is, and the other two are as their published schemas say."""
 
 import os
+import re
 import subprocess
 import time
 import venv
@@ -72,10 +73,34 @@ def test_what_a_system_cannot_run_is_refused(h123: Tool, study: Path, arguments:
     assert done.stdout == ""
 
 
-def test_a_large_campaign_has_several_blocks_an_element(h123: Tool, study: Path) -> None:
-    done = h123("shards", study.name, "--for", "slurm", "--blocks", "5000", "--shards", "1000")
-    assert "#SBATCH --array=1-1000\n" in done.stdout
-    assert "up to 5 blocks each" in done.stdout
+@pytest.mark.parametrize(
+    ("system", "blocks", "elements", "words"),
+    [
+        ("slurm", 12, 12, "one block each"),
+        ("kubernetes", 12, 12, "one block each"),
+        ("github", 12, 12, "one block each"),
+        ("slurm", 1000, 1000, "one block each"),
+        ("slurm", 5000, 1000, "up to 5 blocks each"),
+        ("kubernetes", 1001, 1000, "up to 2 blocks each"),
+        ("github", 300, 256, "up to 2 blocks each"),
+    ],
+)
+def test_each_block_has_an_element_as_far_as_the_system_allows(
+    h123: Tool, study: Path, system: str, blocks: int, elements: int, words: str
+) -> None:
+    """Twelve short blocks came in one element, so that a cluster was of no use."""
+    done = h123("shards", study.name, "--for", system, "--blocks", str(blocks), "--image", "r/h:1")
+    assert done.returncode == 0, done.stderr
+    assert words in done.stdout
+    assert len(set(re.findall(rf'--shard "[^"]*/({elements})"', done.stdout))) == 1
+    if system == "slurm":
+        assert f"#SBATCH --array=1-{elements}\n" in done.stdout
+
+
+def test_another_number_of_elements_can_be_asked_for(h123: Tool, study: Path) -> None:
+    done = h123("shards", study.name, "--for", "slurm", "--blocks", "12", "--shards", "3")
+    assert "#SBATCH --array=1-3\n" in done.stdout
+    assert "up to 4 blocks each" in done.stdout
 
 
 def _documents(text: str) -> list[dict[str, Any]]:

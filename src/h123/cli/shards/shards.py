@@ -41,8 +41,8 @@ def command(
         typer.Option(
             min=1,
             metavar="N",
-            help="Number of shards. [default: such that each takes about 10 minutes, if there are enough blocks and "
-            "the system allows it]",
+            help="Number of shards. [default: one for each block, but at most 1000, or 256 for GitHub; if there are more "
+            "blocks, a shard has several]",
             show_default=False,
         ),
     ] = None,
@@ -67,8 +67,9 @@ def command(
     """Print a job file that runs a study as shards: an array for Slurm, an Indexed Job for Kubernetes, a matrix for
     GitHub.
 
-    Each element of the array runs several blocks and writes a folder; if it is restarted, it resumes where it stopped.
-    `h123 join` puts the folders together. docs/cluster.md describes all steps, and what each system costs in accuracy.
+    Each element of the array runs one block, or several if there are more than 1000 blocks (GitHub: 256) or --shards
+    asks for fewer elements. It writes a folder; if it is restarted, it resumes where it stopped. `h123 join` puts the
+    folders together. docs/cluster.md describes all steps, and what each system costs in accuracy.
 
     Examples:
 
@@ -109,7 +110,7 @@ def _job(
     virtual = all(trial.parameters.clock == "virtual" for trial in plan.blocks[0])
     seconds = {trial: estimate.seconds for trial, estimate in plan.estimates().items()}
     block_s = [sum(seconds[trial.id] for trial in block) / (cpus if virtual else 1) for block in plan.blocks]
-    number = shards_of(system, asked, plan.planned, sum(block_s))
+    number = shards_of(system, asked, plan.planned)
     longest_s = max(sum(block_s[first::number]) for first in range(number))
     text, program = None, _program()
     if system == "kubernetes":

@@ -11,8 +11,6 @@ from h123.base.units import format_span
 System = Literal["slurm", "kubernetes", "github"]
 MOST = {"slurm": 1000, "kubernetes": 1000, "github": 256}
 """The most elements: Slurm often limits arrays to about this number, GitHub always limits matrices."""
-SHORTEST_S = 600
-"""The shortest shard that h123 chooses: a shorter one is not worth its own start."""
 HOSTED_S = 6 * 3600
 """The time after which GitHub ends a job on a hosted runner."""
 PATIENCE = 3
@@ -48,9 +46,10 @@ class Job:
     facts: dict[str, str] = field(default_factory=dict)
 
     @property
-    def each(self) -> int:
-        """Number of blocks of the largest shard."""
-        return math.ceil(self.blocks / self.shards)
+    def each(self) -> str:
+        """The number of blocks of a shard, in words."""
+        most = math.ceil(self.blocks / self.shards)
+        return "one block each" if most == 1 else f"up to {most} blocks each"
 
     @property
     def planned(self) -> str:
@@ -78,11 +77,12 @@ class Job:
         return f'{self.program} {words} --shard "{index}/{self.shards}" --out "{folder}/{index}"'
 
 
-def shards_of(system: System, asked: int | None, blocks: int, seconds: float) -> int:
-    """The number of elements. Raises UserError if the system or the campaign cannot have as many as requested."""
+def shards_of(system: System, asked: int | None, blocks: int) -> int:
+    """The number of elements: one for each block, if the system allows it, unless another number is requested. Raises
+    UserError if the system or the campaign cannot have as many as requested."""
     most = min(MOST[system], blocks)
     if asked is None:
-        return max(1, min(most, math.ceil(seconds / SHORTEST_S)))
+        return most
     if asked > blocks:
         raise UserError(
             f"--shards {asked}: the campaign has {blocks} blocks, and a block stays whole on one machine",
