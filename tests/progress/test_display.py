@@ -45,6 +45,28 @@ def test_every_ten_trials_one_line_that_counts_what_was_disturbed(out: StringIO)
     ]
 
 
+def test_repeats_at_the_end_are_counted_instead_of_listed(out: StringIO) -> None:
+    """Each repeat of a disturbed trial had a line, as each was an end of all trials."""
+    now = [0.0]
+    with LineDisplay(Console(file=out, width=80), clock=lambda: now[0]) as display:
+        for number in range(1, 24):
+            display.end(_event(number, disturbed=number > 8), _standing(number, 23))
+        for number in range(9, 23):
+            display.say(f"{23 - number} disturbed trials wait for a calmer machine, for 9 s at most", _standing(23, 23))
+            display.end(_event(number, attempt=2), _standing(23, 23))
+        now[0] += EVERY_S
+        display.say("2 disturbed trials wait for a calmer machine, for 9 s at most", _standing(23, 23))
+    assert out.getvalue().splitlines() == [
+        "[10/23, 5 s left] 2 disturbed",
+        "[20/23, 5 s left] 12 disturbed",
+        "[23/23, 5 s left] 15 disturbed",
+        "[23/23] 14 disturbed trials wait for a calmer machine, for 9 s at most",
+        "[23/23, 5 s left] 15 disturbed, 10 repeated",
+        "[23/23] 2 disturbed trials wait for a calmer machine, for 9 s at most",
+        "[23/23, 5 s left] 15 disturbed, 14 repeated",
+    ]
+
+
 def test_slow_trials_have_a_line_every_thirty_seconds(out: StringIO) -> None:
     now = [0.0]
     with LineDisplay(Console(file=out, width=80), clock=lambda: now[0]) as display:

@@ -141,7 +141,8 @@ class _BlockRun:
                 return
             if not patience.calm_enough(self._engine.noise(), attempts, self._policy.tolerated):
                 if waiting_s > 0:
-                    text = f"{len(pending)} disturbed trials wait for a calmer machine, for {longest} at most"
+                    who = f"{len(pending)} disturbed trials wait" if len(pending) > 1 else "1 disturbed trial waits"
+                    text = f"{who} for a calmer machine, for {longest} at most"
                     yield Notice(machine=self._machine.name, text=text)
                     time.sleep(patience.pause_s)
                     waiting_s -= patience.pause_s

@@ -147,60 +147,67 @@ class LiveDisplay:
 class LineDisplay:
     """Prints one line every ten trials or thirty seconds, for logs and pipes.
 
-    Of failed attempts it prints the first with each reason. It counts the others, and those that the machine disturbed.
+    Of failed attempts it prints the first with each reason. It counts the others, those that the machine disturbed, and
+    those that repeat a trial: they come at the end of a campaign, when no trial is left.
     """
 
     def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
         self._console = console
         self._clock = clock
         self._blocks = _Blocks()
-        self._last = ""
-        self._printed_at = clock()
-        self._ended = self._disturbed = self._failed = 0
+        self._said: tuple[int, str] | None = None
+        self._said_at = self._printed_at = clock()
+        self._ended = self._disturbed = self._failed = self._repeats = 0
+        self._latest: Standing | None = None
+        self._whole = False
         self._reasons: set[str] = set()
 
     def __enter__(self) -> "LineDisplay":
         return self
 
     def __exit__(self, *exc: object) -> None:
-        pass
+        if self._ended and self._latest and not any(exc):
+            self._count(self._latest)
 
     def show(self, standing: Standing) -> None:
         pass
 
     def say(self, text: str, standing: Standing) -> None:
-        line = f"[{standing.done}/{standing.total}] {text}"
-        if line != self._last:
-            self._print(line)
+        """A text that begins with a number says the same whatever the number is."""
+        same = standing.done, text.lstrip("0123456789")
+        if same != self._said or self._clock() - self._said_at >= EVERY_S:
+            self._said, self._said_at = same, self._clock()
+            self._print(f"[{standing.done}/{standing.total}] {text}")
 
     def end(self, event: AttemptOutcome, standing: Standing) -> None:
         self._ended += 1
         self._disturbed += bool(event.get("disturbed"))
         self._failed += bool(event["reasons"])
+        self._repeats += event["attempt"] > 1
+        self._latest = standing
         for reason in event["reasons"]:
             if reason["code"] not in self._reasons:
                 self._reasons.add(reason["code"])
                 self._print(f"{event['trial']}: invalid, {reason['code']}: {reason['detail']}")
-        if (
-            self._ended >= EVERY_TRIALS
-            or self._clock() - self._printed_at >= EVERY_S
-            or standing.done == standing.total
-        ):
-            self._ended = 0
-            self._printed_at = self._clock()
-            self._print(self._progress(standing))
+        last = standing.done == standing.total and not self._whole
+        self._whole = self._whole or last
+        if self._ended >= EVERY_TRIALS or self._clock() - self._printed_at >= EVERY_S or last:
+            self._count(standing)
+
+    def _count(self, standing: Standing) -> None:
+        self._ended = 0
+        self._printed_at = self._clock()
+        self._print(self._progress(standing))
 
     def _progress(self, standing: Standing) -> str:
-        """`[40/144, 5 min 3 s left] 2 disturbed; so far ...`"""
-        counts = [f"{self._disturbed} disturbed"] * (self._disturbed > 0) + [f"{self._failed} invalid"] * (
-            self._failed > 0
-        )
-        notes = [", ".join(counts), *self._blocks.completed(standing)]
+        """`[40/144, 5 min 3 s left] 2 disturbed, 1 repeated; so far ...`"""
+        numbers = {"disturbed": self._disturbed, "repeated": self._repeats, "invalid": self._failed}
+        counts = ", ".join(f"{number} {what}" for what, number in numbers.items() if number)
+        notes = [counts, *self._blocks.completed(standing)]
         head = f"[{standing.done}/{standing.total}, {format_span(standing.left_s)} left]"
         return " ".join([head, "; ".join(filter(None, notes))]).rstrip()
 
     def _print(self, line: str) -> None:
-        self._last = line
         self._console.print(line, soft_wrap=True)
 
 
