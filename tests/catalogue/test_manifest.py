@@ -208,9 +208,9 @@ def test_a_part_of_another_is_installed_as_that_one_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "said"),
     [
-        ('"small"', '"smal"', ":11", ["there is no subject 'smal' beside this one; the only choice is small"]),
-        ('"small"', '"part"', ":11", ["there is no subject 'part' beside this one"]),
-        ('"small"', "1", ":11", ["there is no subject 1 beside this one"]),
+        ('"small"', '"smal"', ":11", ["there is no subject 'smal' next to this one; the only choice is small"]),
+        ('"small"', '"part"', ":11", ["there is no subject 'part' next to this one"]),
+        ('"small"', "1", ":11", ["there is no subject 1 next to this one"]),
         ('"small"', '"small"\nneeds = ["sh"]', ":11", ["stands alone, without needs, which the other subject says"]),
         ('version = "1"', 'version = "2"', ":6", ["version is '2', and that of small, which it is a part of, '1'"]),
     ],

@@ -26,7 +26,7 @@ def test_the_projects_page_is_what_its_files_generate(every: Sequence[Declaratio
 
 def test_packets_show_what_sources_say_or_the_difference_is_stated(every: Sequence[DeclarationCheck]) -> None:
     unknown = [
-        f"{one.declared.subject}, {one.over}, {each.constant}: {each.says}, but {each.shows or 'not told'}"
+        f"{one.declared.subject}, {one.over}, {each.constant}: {each.says}, but {each.shows or 'not known'}"
         for one in every
         for each in one.comparisons
         if not each.agrees and not each.differs
@@ -55,7 +55,7 @@ def test_what_differs_and_what_nobody_measured_stands_there(every: Sequence[Decl
     assert "0 of 1 constants of 1 servers are what their sources say; the other 1 differ" in page
     assert "| quinn | h3, cubic | initial window | 10 packets |" in page
     assert "| – | **no** |" in page
-    assert "* **quinn**, h3, cubic, initial window: nobody has said why yet." in page
+    assert "* **quinn**, h3, cubic, initial window: no reason is known yet." in page
     assert "| other | h3, cubic | not measured as it is now | – |" in page
 
 

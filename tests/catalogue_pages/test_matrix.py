@@ -79,5 +79,5 @@ def test_the_page_is_whole_and_shows_every_failure(cells: dict[Pairing, Cell | N
     assert "go-rest / go, HTTP/2 POST" in words
     assert "it <broke>" in words
     assert "<script>alert(1)</script>" in words  # as text: the page has no script of its own or of anybody's
-    assert "With nobody over HTTP/3: client slow-browser-with-a-name." in words
+    assert "Without any pair over HTTP/3: client slow-browser-with-a-name." in words
     assert text.count("<td") == text.count("</td>") == 4 + 4 + 2 + 5 * 3

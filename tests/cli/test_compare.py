@@ -56,7 +56,7 @@ ONE = "--server base='...' --server new='...'"
         pytest.param("first", "speaks HTTP/1.1 alone", ONE, marks=pytest.mark.heavy),
         pytest.param(
             "compress",
-            "Answers to /orders are compressed (gzip) though nobody asked for it",
+            "Answers to /orders are compressed (gzip), which no request asked for",
             ONE,
             marks=pytest.mark.heavy,
         ),

@@ -188,7 +188,7 @@ def test_what_is_worth_knowing_is_told() -> None:
     remarks = judge(answers, INQUIRY).remarks
     assert remarks == [
         "Answers to /orders differ in length (5 kB to 6 kB), so none is held against a size",
-        "Answers to /orders are compressed (gzip) though nobody asked for it",
+        "Answers to /orders are compressed (gzip), which no request asked for",
         "Its certificate expired on 1970-01-01: clients elsewhere refuse it (h123 does not check it)",
         "Its certificate is for localhost, not for localhost (h123 does not check it)",
     ]

@@ -27,7 +27,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> tuple[CampaignFolder, 
 def test_the_page_has_every_comparison_and_reason(campaign: tuple[CampaignFolder, dict[str, Any], str]) -> None:
     _, verdicts, text = campaign
     published = verdicts["as_published"]
-    section = text.partition(">As published, beside the sound analysis</h2>")[2].partition("<h2 ")[0]
+    section = text.partition(">As published, next to the sound analysis</h2>")[2].partition("<h2 ")[0]
     table = section.partition("All comparisons, side by side")[2].partition("</details>")[0]
     assert table.count("<tr><td>") == len(published["comparisons"]) == 27
     reasons = section.partition("Where they disagree")[2].partition("</ul>")[0]

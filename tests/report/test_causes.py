@@ -208,7 +208,7 @@ def test_a_recovery_from_a_move_is_the_one_in_the_middle() -> None:
     )
     assert "add up to a recovery's time within 2 % in over 99.9 % of the recoveries of HTTP/3" in _plain(sums(row))
     assert parts(row)[-1]["words"] == "in all, over 6 blocks"
-    assert "What the median recovery of each side spent its time on, told" in causes_figure([row]).caption
+    assert "What the median recovery of each side spent its time on, by the packets" in causes_figure([row]).caption
     assert "What the mean request or median recovery of" in causes_figure([ROW, row]).caption
 
 

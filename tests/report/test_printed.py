@@ -46,7 +46,7 @@ def test_three_side_by_side(folders: dict[str, CampaignFolder]) -> None:
     before = {path: path.stat().st_mtime_ns for path in other.path.rglob("*")}
     text = write_report(here, other.path).read_text()
     assert {path: path.stat().st_mtime_ns for path in other.path.rglob("*")} == before, "the other is only read"
-    section = text.partition(">The paper’s printed values beside ours</h2>")[2].partition(">A/A twin</h2>")[0]
+    section = text.partition(">The paper’s printed values and ours</h2>")[2].partition(">A/A twin</h2>")[0]
     assert "40 ms" in section
     assert "-25.0 %" in section
     assert "Of 2 printed values on a limited link, 2 are more than the whole link can carry" in section

@@ -80,7 +80,7 @@ def test_what_a_style_asks_for_is_needed_by_an_element_of_its_own_document() -> 
         ({"type": "image", "size": 100}, "'part' is image, which in a browser asks for nothing, and 'next' is by it"),
         ({"type": "style", "size": 100}, "'part' is a style, which in a browser cannot ask for 'next', script"),
         ({"type": "script", "size": 20}, r"'part' has 20 B, and what asks for its resources takes \d+ B"),
-        ({"type": "script", "size": 900, "path": "/a.js"}, "'part' is of a server of one's own"),
+        ({"type": "script", "size": 900, "path": "/a.js"}, "'part' is of your own server"),
     ],
 )
 def test_what_cannot_be_is_said_in_words(one: dict[str, Any], complaint: str) -> None:

@@ -219,7 +219,7 @@ def test_firefox(tmp_path: Path) -> None:
         ("/b.svg", "image", 700, "/"),
         ("/c.js", "script", 2500, "/"),
     ]
-    assert "What asked for 2 is told by their Referer alone." in found.notes
+    assert "What asked for 2 is known by their Referer alone." in found.notes
     assert "What asked for 2 is not recorded: here the document does." in found.notes
 
 

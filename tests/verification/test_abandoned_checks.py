@@ -67,7 +67,7 @@ LEFT_WRONG: list[tuple[str, str, Edit, dict[str, Any], str]] = [
         {},
         "was after 0.100 s",
     ),
-    ("not told", "h2", lambda _: None, {"given_up": 3}, "told of 3 of"),
+    ("not told", "h2", lambda _: None, {"given_up": 3}, "learned of 3 of"),
     ("sent on", "h2", lambda _: None, {"bytes_down": 25_000_000}, "did not stop sending"),
     ("unseen", "h2", lambda _: None, {"bytes_down": None}, "nothing shows whether the server stopped"),
     ("another connection", "h2", lambda rows: rows[-1].update(connection=1, reused=0), {}, "where 1 were asked for"),
@@ -145,11 +145,11 @@ INSISTED_WRONG: list[tuple[str, str, Edit, dict[str, Any], str]] = [
     ("the cold one", "h2", lambda rows: rows[0].update(tries=2), {}, "a cold request has 2 for its tries"),
     ("too soon", "h2", _too_soon, {}, "for the last time 1.000 s before it was to be"),
     ("one connection", "h1", lambda _: None, {"connections": 3}, "the server saw 3 connections, and"),
-    ("not made", "h3", lambda _: None, {"requests": 13}, "13 requests, and the rows tell of"),
-    ("not told", "h3", lambda _: None, {"given_up": 1}, "told of 1 of"),
+    ("not made", "h3", lambda _: None, {"requests": 13}, "13 requests, and the rows have"),
+    ("not told", "h3", lambda _: None, {"given_up": 1}, "learned of 1 of"),
     ("nothing came", "h2", lambda _: None, {"bytes_down": 10_000_000}, "10000000 bytes came down"),
     ("sent on", "h2", lambda _: None, {"bytes_down": 40_000_000}, "40000000 bytes came down"),
-    ("unseen", "h2", lambda _: None, {"bytes_down": None}, "nothing shows what came of the tries"),
+    ("unseen", "h2", lambda _: None, {"bytes_down": None}, "nothing shows what became of the abandoned attempts"),
 ]
 
 

@@ -71,7 +71,7 @@ def test_users_on_one_connection_where_each_has_its_own(go: Subject) -> None:
         ("per-user", 1, "1 connections came to the server where 4 were asked for"),
         ("shared", 4, "4 connections came to the server where 1 were asked for"),
         ("number", 4, "4 connections came to the server where 2 were asked for"),
-        ("per-user", None, "neither the client nor anybody else tells how many"),
+        ("per-user", None, "nothing shows how many"),
     ],
 )
 def test_connections_are_counted_by_others_too(go: Subject, way: str, seen: int | None, said: str) -> None:

@@ -66,8 +66,8 @@ def test_small_packets_count_in_the_first_flight() -> None:
     [
         ([160] * 6, "a fixed limit"),
         ([168, 176, 186, 195, 205, 215], "slower growth"),
-        ([120, 130, 125, 140, 120, 130], "not to be told, as less is sent"),
-        ([160], "not to be told"),
+        ([120, 130, 125, 140, 120, 130], "not known, as less is sent"),
+        ([160], "not known"),
     ],
 )
 def test_what_slow_start_ends_by(after: list[int], why: str) -> None:

@@ -292,7 +292,7 @@ class Client(Strict):
     @classmethod
     def _check_arrivals(cls, per_connection: bool, info: ValidationInfo) -> bool:
         if per_connection and not info.data.get("arrivals"):
-            raise ValueError("arrivals is false: a client that is told on which connection is told when")
+            raise ValueError("arrivals is false: a client that gets connections to use gets times too")
         return per_connection
 
     @field_validator("sessions")

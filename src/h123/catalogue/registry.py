@@ -143,7 +143,7 @@ def _parent_of(file: TomlFile, folder: Path) -> Subject | None:
         raise file.error(at, f"install.part_of: {what}")
     siblings = sorted({path.parent.name for path in folder.parent.glob("*/subject.toml")} - {folder.name})
     if parent not in siblings:
-        message = f"there is no subject {excerpt(parent)} beside this one; {choose(str(parent), siblings)}"
+        message = f"there is no subject {excerpt(parent)} next to this one; {choose(str(parent), siblings)}"
         raise file.error(at, f"install.part_of: {message}")
     whole = read_subject(folder.with_name(parent))
     if whole.install.part_of:

@@ -175,7 +175,7 @@ def _crash(status: int, output: str) -> Reason:
     """Say why there is no report. If the process inside was killed, the lab says so itself (status 128 + n)."""
     output = output or "it said nothing"
     if status < 0:
-        memory = ", perhaps because memory ran out (`dmesg` tells)" if -status == signal.SIGKILL else ""
+        memory = ", perhaps because memory ran out (see `dmesg`)" if -status == signal.SIGKILL else ""
         return {"code": "lab-killed", "detail": f"the lab was killed by signal {-status}{memory}"}
     if status > _SIGNALLED:
         return {"code": "lab-killed", "detail": output.removeprefix("h123-lab: ")}

@@ -196,5 +196,5 @@ def finished_report(path: Path) -> FinishedReport:
         return FinishedReport.model_validate(content, strict=True)
     except ValidationError as invalid:
         validated(content, Report, path)  # or it is no report at all
-        message = f"{path} tells of no finished trial, although the journal says that it was valid"
+        message = f"{path} has no finished trial, although the journal says that it was valid"
         raise UserError(f"{message}: {fault_of(invalid)}") from None

@@ -336,7 +336,7 @@ def _remarks(
     packed = {path: codes for path, had in answers.items() if (codes := {answer.encoding for answer in had} - {""})}
     if packed and not protocols:
         how = ", ".join(sorted(set().union(*packed.values())))
-        yield f"Answers to {_path_names(packed)} are compressed ({how}) though nobody asked for it"
+        yield f"Answers to {_path_names(packed)} are compressed ({how}), which no request asked for"
     slow = [path for path, had in answers.items() if had and had[0].ns > _SLOW_NS and had[0].ns > 10 * had[-1].ns]
     if slow:
         first, later = (f"{answers[slow[0]][index].ns / 1e6:.0f} ms" for index in (0, -1))

@@ -32,6 +32,4 @@ def together(columns: Mapping[str, Sequence[Hashable]]) -> Iterator[list[str]]:
 def confounded_note(factor: str, names: Sequence[str]) -> str:
     """The note in plans and reports."""
     listing = f"{', '.join(names[:-1])} and {names[-1]}"
-    return (
-        f"levels of {factor} change {listing} together: nobody can tell which of them makes a difference between them"
-    )
+    return f"levels of {factor} change {listing} together: which of them makes a difference cannot be known"

@@ -38,7 +38,7 @@ _PLAIN = {
 }
 """Plain words for the library's messages, by how these begin."""
 _PAGES = {"published": "docs/contracts/claims.md", "site": "docs/pages.md", "import": "docs/import.md"}
-"""Where a format is documented, unless that is docs/contracts/FORMAT.md."""
+"""Where a format is documented, unless docs/contracts has a page of its name."""
 MOST_FAULTS = 100
 """The most faults among which the first in the file is searched."""
 

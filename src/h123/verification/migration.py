@@ -60,7 +60,7 @@ class MoveResult(Strict):
 def moved_words(move: MoveResult) -> str:
     """`a new port: survived, answered there after 0 ms, flowing again after 61 ms`."""
     if move.untold:
-        return f"a new {move.new}: not told, {move.untold}"
+        return f"a new {move.new}: not known, {move.untold}"
     outcome = "survived" if move.survived else "not survived"
     answered = (
         "never answered there" if move.answered is None else f"answered there after {format_seconds(move.answered)}"

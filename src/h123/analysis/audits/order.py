@@ -49,7 +49,7 @@ def of_order(attempts: Sequence[Attempt], plan: Plan) -> list[CampaignAudit]:
     confounded, apart = order_confounded(real, plan), pairs_apart(timed, plan)
     one_sided = {pair for pair, finding in confounded.items() if not finding.passed}
     distant = {place for place, finding in apart.items() if not finding.passed}
-    virtual = "Trials under the virtual clock are left out: nothing that runs before or beside them can change them."
+    virtual = "Trials under the virtual clock are left out: nothing that runs before or next to them can change them."
     return [
         CampaignAudit(
             ORDER_UNRECORDED,
@@ -65,8 +65,8 @@ def of_order(attempts: Sequence[Attempt], plan: Plan) -> list[CampaignAudit]:
             "too few for that, only one that could not be more one-sided, by chance up to one in eight (two "
             "treatments, four blocks).",
             "One level of a pair ran before the other more often than chance allows, so a machine that warms up or "
-            f"slows down may favour it ({_failed(confounded.values())}). Verdicts on the pair stand, with this beside "
-            "them; more blocks even it out.",
+            f"slows down may favour it ({_failed(confounded.values())}). Verdicts on the pair stand, with this "
+            "caveat; more blocks even it out.",
             list(confounded.values()),
             lambda c: (c.a, c.b) in one_sided,
         ),
@@ -76,8 +76,8 @@ def of_order(attempts: Sequence[Attempt], plan: Plan) -> list[CampaignAudit]:
             "twice the time that all trials of the block took themselves. Else a block holds no more alike than two "
             "blocks do.",
             "Trials of a pair ran so far apart that something else than their block lay between them, and the machine "
-            f"may have changed meanwhile ({_failed(apart.values())}). Verdicts on the pair stand, with this beside "
-            "them; a campaign that runs through without a pause has none of it.",
+            f"may have changed meanwhile ({_failed(apart.values())}). Verdicts on the pair stand, with this "
+            "caveat; a campaign that runs through without a pause has none of it.",
             list(apart.values()),
             lambda c: (_place(c.cell), c.a, c.b) in distant,
         ),

@@ -118,7 +118,7 @@ def _unlike(a: list[Attempt], b: list[Attempt]) -> Finding | None:
     sides = [_tls_names(side, apart=len(sessions) == 1) for side in (a, b)]
     if not all(sides):
         return None
-    return Finding(sides[0] == sides[1], None, None, " beside ".join(" and ".join(sorted(side)) for side in sides))
+    return Finding(sides[0] == sides[1], None, None, " against ".join(" and ".join(sorted(side)) for side in sides))
 
 
 def client_delay(attempts: Sequence[Attempt], plan: Plan) -> Found:
@@ -225,7 +225,7 @@ AUDITS = [
     PeerAudit(
         "client-delay",
         "The client's own delay (its loop was late, or answers lay in its sockets) does not make the ratio of two "
-        "levels: without it that would be another one by at most half of the margin. Of clients that tell.",
+        "levels: without it that would be another one by at most half of the margin. Only of clients that report it.",
         "what the client itself took of its requests is another share of one level's time than of the other's, and "
         "moves their ratio by more than half of the margin. Fewer requests at once, a client that needs less, or more "
         "processors would leave it time.",

@@ -116,7 +116,7 @@ AUDITS = [
         "users-above-link",
         "All users together move no more than the link's rate lets through, where only durations are known.",
         "so many users at once, with requests as short as these, would move more than the link carries: the link was "
-        "not in force, or users, sizes or times are wrong. Do not use these trials. Start times would tell for sure.",
+        "not in force, or users, sizes or times are wrong. Do not use these trials. Start times would show it.",
         users_above_link,
         spoils=ALL,
     ),

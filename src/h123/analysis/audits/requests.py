@@ -158,7 +158,7 @@ AUDITS = [
     Audit(
         "loaded-early",
         "No page has loaded before its document has come.",
-        "browsers told pages that they had loaded before their documents had come: the two times are of different "
+        "browsers said that pages had loaded before their documents had come: the two times are of different "
         "clocks, or of different visits. Do not use these times.",
         loaded_early,
         spoils=frozenset(name for name, metric in METRICS.items() if metric.needs.facts),
@@ -204,7 +204,7 @@ AUDITS = [
     Audit(
         "tls-wrong",
         "All connections use the version of TLS that the study asks for: 1.3, unless it says otherwise.",
-        "connections used another TLS than asked for, or did not tell: 1.2 needs one more round trip than 1.3, so "
+        "connections used another TLS than asked for, or none is known: 1.2 needs one more round trip than 1.3, so "
         "handshakes and cold times of these trials do not compare with those of others.",
         tls_wrong,
         spoils=COLD,
@@ -230,7 +230,7 @@ AUDITS = [
     Audit(
         "request-as-trial",
         "An imported trial is a run of several requests.",
-        "what is called a trial is one request. Nothing tells it from a row of a longer run, and requests of one run "
+        "what is called a trial is one request. It may be a row of a longer run, and requests of one run "
         "share its luck: counted as trials they find differences that are not there. Let `block` and `run` of the "
         "schema name whole runs, made at different times; if each row is a transfer of its own, made in turn, say so "
         "by `rows: runs`.",

@@ -167,7 +167,7 @@ def _one_number(numbers: checks.OneNumberCheck) -> Arithmetic:
     text = f"{times} and {rates}"
     return Arithmetic(
         apart > numbers.within,
-        text + ("" if apart > numbers.within else ": one observation, told as a time and as a rate"),
+        text + ("" if apart > numbers.within else ": one observation, stated as a time and as a rate"),
     )
 
 

@@ -25,7 +25,7 @@ def command(
         Path | None,
         typer.Option(
             metavar="OTHER_DIR",
-            help="Another campaign folder to show beside this campaign and a paper's printed values. Only for studies "
+            help="Another campaign folder to show next to this campaign and a paper's printed values. Only for studies "
             "named in a file in published/: rest-api, misplaced-tc.",
             show_default=False,
         ),

@@ -126,7 +126,7 @@ def _print(diff: "Diff") -> None:
         write(out_console, line, lead="Note: ")
     for line in _cost(diff):
         write(out_console, line)
-    write(out_console, "\nWhat differs:" if diff["changes"] else "\nThe folders tell of nothing that differs.")
+    write(out_console, "\nWhat differs:" if diff["changes"] else "\nNothing in the folders differs.")
     for change in diff["changes"]:
         write(out_console, f"{change['what']}: {change['before'] or 'none'} -> {change['after'] or 'none'}", lead="  ")
     for treatment in diff["left_out"][:_NAMED]:
@@ -142,7 +142,7 @@ def _print(diff: "Diff") -> None:
 def _cost(diff: "Diff") -> Iterator[str]:
     yield (
         "Not paired: the two were measured at other times, so whatever else changed (the machine, its load, the day) "
-        "is in these ratios, and no interval tells it apart from the build."
+        "is in these ratios, and no interval separates it from the build."
     )
     if (wider := diff["wider"]) and wider > 1:
         yield (

@@ -245,7 +245,7 @@ def _client_facts(subject: Subject) -> Iterator[tuple[str, str]]:
     if client.false_start:
         yield "  false start", "TLS 1.2: does not wait for the handshake's end"
     if client.process:
-        yield "  program", "starts another one for the requests, and tells when that ran"
+        yield "  program", "starts another one for the requests, and reports when that ran"
     if client.reopens:
         yield "  connections", "h1: closes idle ones, and opens others"
     for protocol, most in client.at_once.items():

@@ -122,7 +122,7 @@ def _unverified(verdicts: Verdicts) -> Iterator[str]:
 
 def _confounded(verdicts: Verdicts) -> Iterator[str]:
     for row in verdicts.get("confounded", []):
-        yield f"{opened('', listed(row['together'], 'and'))} change together: their effects cannot be told apart"
+        yield f"{opened('', listed(row['together'], 'and'))} change together: their effects cannot be separated"
 
 
 def _medians(verdicts: Verdicts) -> Iterator[str]:

@@ -35,7 +35,7 @@ _HEAD = """\
 
 Written by `h123 publish` from the subjects' manifests and from [verified/](verified), the records of `h123 verify`; not
 to be edited. `h123 install NAME` installs a subject, `h123 verify NAME` proves on your machine what is said here, and
-`h123 list subjects NAME` tells all that your machine knows of it.
+`h123 list subjects NAME` shows all that your machine knows of it.
 
 A subject is *verified* if all that it declares was asked of it and came out as
 [contracts/verifications.md](contracts/verifications.md) wants it: over each protocol bodies of 0 B to 10 MB with

@@ -126,7 +126,7 @@ def _table(every: Sequence[DeclarationCheck]) -> list[str]:
 
 def _differences(every: Sequence[DeclarationCheck]) -> list[str]:
     lines = [
-        f"* **{check.server}**, {check.over}, {comparison.constant}: {comparison.differs or 'nobody has said why yet.'}"
+        f"* **{check.server}**, {check.over}, {comparison.constant}: {comparison.differs or 'no reason is known yet.'}"
         for check in every
         for comparison in check.comparisons
         if not comparison.agrees

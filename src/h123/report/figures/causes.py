@@ -49,7 +49,7 @@ def causes_figure(rows: Sequence[CausesRow]) -> Figure:
 
     along = " along its critical path" if all(observation(row) is VISIT for row in rows) else ""
     caption = (
-        f"What the {whose} of each side spent its time on{along}, told from the packets of the link; the bars of a "
+        f"What the {whose} of each side spent its time on{along}, by the packets of the link; the bars of a "
         "side sum up to its time. Each panel has its own axis."
     )
     return Figure("causes", "Where the time goes", caption, draw(WIDE), draw(NARROW))

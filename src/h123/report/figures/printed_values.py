@@ -38,7 +38,7 @@ def printed_figure(table: PrintedTable) -> Figure | None:
         return alt.vconcat(*panels, spacing=22)
 
     caption = (
-        "Values printed for a limited link beside the same cells as measured; a line joins the ends of a range. Grey: "
+        "Values printed for a limited link, and the same cells as measured; a line joins the ends of a range. Grey: "
         "what one request gets that has the whole link to itself. No time can be left of it, no throughput right of it."
     )
     return Figure("printed-values", "Printed, measured, possible", caption, draw(WIDE), draw(NARROW))

@@ -107,7 +107,7 @@ def _refuse_apart(here: PrintedSide, other: PrintedSide) -> None:
     keys = [list(map(_key, side.rows)) for side in (here, other)]
     if here.source != other.source or keys[0] != keys[1]:
         raise UserError(
-            f"{here.campaign} and {other.campaign} stand beside different printed values",
+            f"{here.campaign} and {other.campaign} are compared with different printed values",
             remedy="analyse both again with this version of h123, and take studies that one file in published/ names",
         )
     if not any(a["ours"] and b["ours"] for a, b in zip(here.rows, other.rows, strict=True)):

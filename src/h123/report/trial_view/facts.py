@@ -101,7 +101,7 @@ def _missing(arm: Arm) -> Iterator[str]:
         yield "its samples were imported, so no packets and no TCP are known; only its requests are shown."
         return
     if arm.packets is None and arm.link.kind == "veth":
-        yield "its link is a plain veth, whose packets nobody records; what needs them is not shown."
+        yield "its link is a plain veth, whose packets are not recorded; what needs them is not shown."
     elif arm.packets is None:
         yield (
             "it has no record of packets (an earlier version of h123 measured it, or it did not begin); what needs "

@@ -110,8 +110,8 @@ def flight_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
     lines += [sender_line(f"{arms[n].name}: {WINDOW}", n, window, scale) for n, window in windows.items()]
     caption = (
         f"Payload sent {WAYS[way]}, and neither known to have arrived nor sent again: the most in each {width(bins)}, "
-        "of all connections together, told from packets. "
-        + (f"Dashed: the {WINDOW}s of the sender's connections together, as it tells them itself. " if windows else "")
+        "of all connections together, by their packets. "
+        + (f"Dashed: the {WINDOW}s of the sender's connections together, by its own account. " if windows else "")
         + ("Flow control: the server's qlog says that it held the sender then. " if blocked else "")
         + " ".join(_without_account(arms, windows, WINDOW))
     )
@@ -136,7 +136,7 @@ def round_trip_figure(arms: Sequence[Arm], bins: Bins, way: int) -> Figure:
     caption = (
         f"From when a packet came to the link until its sender got the first packet that the other end sent after it: "
         f"the median of those sent {WAYS[way]} in each {width(bins)}; acknowledgements that wait are part of it. "
-        + (f"Dashed: the {SMOOTHED}, as the sender tells it itself. " if estimates else "")
+        + (f"Dashed: the {SMOOTHED}, by the sender's own account. " if estimates else "")
         + " ".join(_without_account(arms, estimates, SMOOTHED))
     )
     marks = loss_marks(arms, bins, [way])
@@ -150,7 +150,7 @@ def queue_figure(arms: Sequence[Arm], bins: Bins) -> Figure | None:
         return None
     full = any(line.dashed for panel in panels for line in panel.lines)
     caption = (
-        f"How long packets waited at the link for their turn, beside its delay: the longest in each {width(bins)}. "
+        f"How long packets waited at the link for their turn, besides its delay: the longest in each {width(bins)}. "
         + (f"Dashed: {FULL}. " if full else "")
         + marked(bins)
     )

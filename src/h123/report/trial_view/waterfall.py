@@ -87,7 +87,7 @@ def _caption(arms: Sequence[Arm]) -> str:
         text += f"; of each side the first {MOST} of {' and '.join(str(len(arm.requests)) for arm in arms)}"
     if any(arm.explained is not None for arm in arms):
         text += (
-            ". Colours say what its time was spent on (h123 why), told from packets: the parts have their lengths, "
+            ". Colours say what its time was spent on (h123 why), by its packets: the parts have their lengths, "
             "not their places, but connecting comes first"
         )
     if any(arm.explained is None or arm.left_out for arm in arms):

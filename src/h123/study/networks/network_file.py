@@ -360,7 +360,7 @@ class NetworkFile(Strict):
     @model_validator(mode="after")
     def _moves_in_order(self) -> "NetworkFile":
         if self.moves and self.unshaped:
-            raise fault_at(["moves"], "over a plain veth pair nobody moves: write `both`, or `up` and `down`")
+            raise fault_at(["moves"], "over a plain veth pair no client can move: write `both`, or `up` and `down`")
         for index, (earlier, later) in enumerate(itertools.pairwise(self.moves), 1):
             if later.at <= earlier.at:
                 raise fault_at(["moves", index, "at"], "`moves` must be in order of time, each at a time of its own")

@@ -99,7 +99,7 @@ class Documents:
                     what = f"{resource.name!r} is {resource.type}"
                     return f"{what}, which in a browser asks for nothing, and {child.name!r} is by it"
             if resource.path is not None:
-                return f"{resource.name!r} is of a server of one's own (`path`), which has documents of its own"
+                return f"{resource.name!r} is of your own server (`path`), which has documents of its own"
             needed = len(self._text(index))
             if needed > resource.size:
                 has = format_bytes(resource.size)

@@ -152,7 +152,7 @@ class Graph:
                 "the user may be in that: shorten their `run` if so."
             )
         if self.how["referer"]:
-            words.append(f"What asked for {self.how['referer']} is told by their Referer alone.")
+            words.append(f"What asked for {self.how['referer']} is known by their Referer alone.")
         if self.how["assumed"]:
             words.append(f"What asked for {self.how['assumed']} is not recorded: here the document does.")
         return words

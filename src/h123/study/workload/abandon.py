@@ -42,9 +42,7 @@ class Abandon(Strict):
         if self.count(warm) == warm:
             return f"all of the {warm} requests would be abandoned: have more `requests`, or a smaller `share`"
         if self.count(warm) > MOST_ARRIVALS:
-            return (
-                f"the client is told which requests to abandon, and can be told of {MOST_ARRIVALS}: have fewer requests"
-            )
+            return f"a client takes a list of at most {MOST_ARRIVALS} requests to abandon: have fewer requests"
         return None
 
     def fields(self, seed: int, users: int, requests: int, warmup: int) -> dict[str, Any]:

@@ -148,9 +148,7 @@ class Arrivals(Strict):
         if rate:
             return "`arrivals` says when requests are due: leave out `rate`"
         if count > MOST_ARRIVALS:
-            return (
-                f"the client is told when each request is due, and can be told of {MOST_ARRIVALS}: have fewer requests"
-            )
+            return f"a client takes a list of at most {MOST_ARRIVALS} times of requests: have fewer requests"
         return None
 
     def fields(self, seed: int, count: int, connections: int) -> dict[str, list[int]]:

@@ -227,7 +227,7 @@ def _facts(case: ClientCase, rows: Sequence[Sample], facts: Any) -> Iterator[str
     used = {row["connection"] for row in rows}
     count = sum(tls.get("connections", 0) for tls in facts["tls"])
     if facts["tls"] and None not in used and count < len(used):
-        yield f"client.json tells of {count} TLS connections, the samples of {len(used)}"
+        yield f"client.json has {count} TLS connections, the samples of {len(used)}"
 
 
 def _delay(rows: Sequence[Sample], facts: Any) -> Iterator[str]:
@@ -257,7 +257,7 @@ def _process(client: Client, rows: Sequence[Sample], facts: Any, witness: Witnes
             witness.window[1],
         ]
         if in_order != sorted(in_order):
-            yield f"client.json tells of a process that did not run around its requests: {process}"
+            yield f"client.json has a process that did not run around its requests: {process}"
 
 
 def _opened(case: ClientCase, client: Client, rows: Sequence[Sample], witness: Witness) -> Iterator[str]:
@@ -275,7 +275,7 @@ def _opened(case: ClientCase, client: Client, rows: Sequence[Sample], witness: W
     least, most = least + uncounted, most + uncounted
     if witness.connections is None:
         if p.users > 1 and any(row["connection"] is None for row in rows):
-            yield "neither the client nor anybody else tells how many connections it opened"
+            yield "nothing shows how many connections the client opened"
     elif not least <= witness.connections <= most:
         extra = " and one that earns a session" * uncounted
         yield f"{witness.connections} connections came to the server where {case.connections()}{extra} were asked for"
@@ -316,7 +316,7 @@ def _abandoned(case: ClientCase, rows: Sequence[Sample], witness: Witness) -> It
     latest_ns = max(row["end_ns"] for row in rows) - LAST_NS
     cancelled = sum(row["end_ns"] < latest_ns for row in abandoned)
     if witness.given_up is not None and witness.given_up < cancelled:
-        yield f"the server was told of {witness.given_up} of {cancelled} requests that they were abandoned"
+        yield f"the server learned of {witness.given_up} of {cancelled} requests that they were abandoned"
     size = case.parameters.size
     whole, most = (len(rows) - len(abandoned)) * size, (len(rows) - len(abandoned) / 2) * size
     if witness.bytes_down is None:
@@ -339,9 +339,9 @@ def _retried(case: ClientCase, rows: Sequence[Sample], witness: Witness) -> Iter
     if witness.connections is not None and witness.connections < opened:
         yield f"the server saw {witness.connections} connections, and {again} tries were given up, each with its own"
     if witness.requests is not None and witness.requests != tries:
-        yield f"the server saw {witness.requests} requests, and the rows tell of {tries} tries"
+        yield f"the server saw {witness.requests} requests, and the rows have {tries} tries"
     if witness.given_up is not None and witness.given_up < again:
-        yield f"the server was told of {witness.given_up} of {again} tries that they were given up"
+        yield f"the server learned of {witness.given_up} of {again} tries that they were given up"
     yield from _carried(case, rows, witness)
 
 

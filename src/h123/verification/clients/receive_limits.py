@@ -75,7 +75,7 @@ def reception_faults(case: ClientCase, limits: Reach, received: Reception | None
     """Declared limits that are not visible in the log."""
     streams, window = limits.streams.get("h3"), limits.windows.get("h3")
     if received is None:
-        yield "the server's log tells nothing of the connection"
+        yield "the server's log has nothing of the connection"
     elif case.name == STREAMS:
         if streams is not None and received.streams != min(streams, case.parameters.users):
             yield f"{received.streams} requests were open at once, and {streams} are declared to be at most"

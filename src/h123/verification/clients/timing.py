@@ -178,7 +178,7 @@ def _as_dealt(dealt: Sequence[tuple[int, int]], rows: Sequence[Sample]) -> Itera
     ]
     if wrong:
         on, planned = wrong[0]
-        yield f"{len(wrong)} requests are on another connection than told, the first on {on} instead of {planned}"
+        yield f"{len(wrong)} requests are on another connection than asked for, the first on {on} instead of {planned}"
 
 
 def _waiting(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:

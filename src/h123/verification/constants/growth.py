@@ -88,12 +88,12 @@ def _why(of: Transfer, end_index: int) -> str:
         return "TCP's receive window"
     before, *later = of.windows[end_index : end_index + 4]
     if len(later) < 2:
-        return "not to be told, as the body ended soon after"
+        return "not known, as the body ended soon after"
     if _is_steady(later):
         return "a fixed limit, such as a receive window or a send buffer"
     if max(later) > (1 + STEADY) * before:
         return "slower growth, such as HyStart's"
-    return "not to be told, as less is sent in the round trips after it"
+    return "not known, as less is sent in the round trips after it"
 
 
 def _is_steady(windows: Sequence[int]) -> bool:

@@ -105,4 +105,4 @@ def described(constants: Constants) -> Iterator[tuple[str, str]]:
         if value is not None:
             yield name, words(value)
         elif why := constants.untold.get(field):
-            yield name, f"not told: {why}"
+            yield name, f"not known: {why}"

@@ -33,7 +33,7 @@ def slowness(result: SituationResult) -> str:
 def holding_words(result: SituationResult) -> str:
     """`51% slow start, 31% a fixed limit (...), 64 kB under way`."""
     if result.seconds is None:
-        return f"not told: {result.untold}"
+        return f"not known: {result.untold}"
     parts = [_part(result, name) for name in holding(result)] or ["nothing"]
     return ", ".join([*parts, "sent in bursts"] if result.spread is not None and result.spread < _BURST else parts)
 

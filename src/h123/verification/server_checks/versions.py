@@ -41,7 +41,7 @@ def judge_answer(answer: bytes) -> tuple[bool, str]:
     versions = [int.from_bytes(rest[at : at + 4], "big") for at in range(0, len(rest), 4)]
     names = ", ".join(f"{version:#x}" for version in versions)
     if _ONE not in versions or _NONE in versions:
-        return False, f"versions {names}: {_ONE:#x} is wanted, and not {_NONE:#x}, which nobody has"
+        return False, f"versions {names}: {_ONE:#x} is wanted, and not {_NONE:#x}, which no version is"
     return True, names
 
 

@@ -45,7 +45,7 @@ def _repeated(row: RepeatsRow) -> str:
 def _confounded(row: ConfoundedRow) -> str:
     names = listed(row["together"], "and")
     text = f"levels of {row['factor']} change {names} together" if row["factor"] else f"{names} change together here"
-    return f"{text[0].upper()}{text[1:]}: nobody can tell which of them makes a difference between them"
+    return f"{text[0].upper()}{text[1:]}: which of them makes a difference cannot be known"
 
 
 def _handshakes(rows: Sequence[HandshakesRow]) -> list[str]:
@@ -63,9 +63,7 @@ def _handshakes(rows: Sequence[HandshakesRow]) -> list[str]:
     shares = [f"{row['handshakes']} of {row['requests']} requests with {level(row['level'])}" for row in worst]
     shares_words = listed(shares, "and") if len(shares) <= 4 else f"{listed(shares[:3], ',')} ..."
     place = f" ({where})" if where else ""
-    return [
-        f"CPU per request includes handshakes: {shares_words}{place}; `cpu_warm` and `cpu_handshake` tell them apart"
-    ]
+    return [f"CPU per request includes handshakes: {shares_words}{place}; `cpu_warm` and `cpu_handshake` separate them"]
 
 
 def _share(row: HandshakesRow) -> float:

@@ -39,8 +39,8 @@ def seal_lines(verdicts: UnsealedPart) -> list[str]:
     if not verdicts.get("unsealed"):
         return []
     return [
-        f"{verdicts['unsealed']} attempts are not sealed, for an earlier h123 recorded them: nobody can tell "
-        "whether their files have changed"
+        f"{verdicts['unsealed']} attempts are not sealed, for an earlier h123 recorded them: whether their "
+        "files have changed cannot be known"
     ]
 
 

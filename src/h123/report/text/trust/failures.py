@@ -9,7 +9,7 @@ _SAID = {
     "fails more": "fails more often than",
     "fails less": "fails less often than",
     "alike": "fails as often as",
-    "inconclusive": "cannot be told from",
+    "inconclusive": "is not known to fail more or less often than",
 }
 
 
@@ -24,7 +24,7 @@ def failure_lines(verdicts: FailuresPart) -> list[str]:
         worst = max(max(row["a_share"], row["b_share"]) for row in rows if row not in apart)
         lines.append(
             f"requests failed in {rest} comparison{'s' * (rest > 1)}, at most {_percent(worst)} of a side's; which "
-            "side fails more often cannot be told from chance"
+            "side fails more often may be chance"
         )
     return lines
 

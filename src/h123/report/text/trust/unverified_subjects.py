@@ -20,9 +20,7 @@ def unproved_lines(verdicts: UnprovedPart) -> list[str]:
     for outcome, words in _SAID.items():
         if names := [f"{row['subject']} as a {row['role']}" for row in _rows(verdicts) if row["outcome"] == outcome]:
             names_text = listed(names, "and")
-            sentences.append(
-                f"{words}, so nobody knows that it does what it declares (`h123 verify NAME`): {names_text}"
-            )
+            sentences.append(f"{words}, so it may not do what it declares (`h123 verify NAME`): {names_text}")
     if own := [row["subject"] for row in _rows(verdicts) if row["outcome"] == "own"]:
         sentences.append(
             f"the study's own, verified for measuring, not for the catalogue: {listed(own, 'and')}; the connections "
