@@ -41,8 +41,8 @@ def command(
         typer.Option(
             min=1,
             metavar="N",
-            help="Number of shards. [default: one for each block, but at most 1000, or 256 for GitHub; if there are more "
-            "blocks, a shard has several]",
+            help="Number of shards. [default: one for each block, but at most 1000, or 256 for GitHub; if there are "
+            "more blocks, a shard has several]",
             show_default=False,
         ),
     ] = None,
