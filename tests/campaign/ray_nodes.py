@@ -120,6 +120,27 @@ class Cluster:
             env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
 
+    def carried(self) -> int:
+        """Bytes between the head and the nodes so far, both ways."""
+        ports = [f"/sys/class/net/node{number}" for number in range(2, len(self.nodes) + 2)]
+        read = " ".join(f"{port}/statistics/{way}_bytes" for port in ports for way in ("rx", "tx"))
+        entered = ["nsenter", f"--net=/run/netns/{self.head}", "unshare", "--mount", "sh", "-ec"]
+        shown = subprocess.run(
+            [*entered, f"mount -t sysfs none /sys && cat {read}"], check=True, capture_output=True, text=True
+        )
+        return sum(map(int, shown.stdout.split()))
+
+    def head_seconds(self) -> float:
+        """Processor time of all programs that run on the head, h123 among them."""
+        space = Path(f"/proc/{self._inside()}/ns/pid").readlink()
+        ticks = 0
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                if (process / "ns/pid").readlink() == space:
+                    fields = (process / "stat").read_text().rpartition(")")[2].split()
+                    ticks += sum(map(int, fields[11:15]))
+        return ticks / os.sysconf("SC_CLK_TCK")
+
     def _inside(self) -> int:
         """A process in the head's namespaces."""
         return _child(self._processes[self.head].pid)
