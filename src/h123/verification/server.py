@@ -209,11 +209,11 @@ def _log(case: ServerCase, trial: Trial) -> Result:
     """The result about the log of a server that has answered thousands of requests without a problem."""
     cut = [warning["detail"] for warning in trial.report.warnings if warning["code"] == "log-cut"]
     if words := [detail for detail in cut if detail.startswith("role server ")]:
-        return case.result("log", "failed", f"{words[0]}: only errors are to be logged")
+        return case.result("log", "failed", f"{words[0]}: log only errors")
     path = trial.folder / "logs" / "server.log"
     lines = path.read_bytes().count(b"\n") if path.is_file() else 0
     if lines >= MOST_LINES:
-        what = f"{lines} lines: only errors are to be logged, since who writes one for each request measures that too"
+        what = f"{lines} lines: log only errors, because a line for each request would be measured too"
         return case.result("log", "failed", what)
     return case.result("log", "passed", f"{lines} lines")
 

@@ -70,7 +70,7 @@ def _pooling(published: Tests, row: SoundRow) -> str:
     sides = published["a_side"], published["b_side"]
     worth = [independent for side in sides if (independent := side["independent"]) is not None]
     if len(worth) == len(sides) and sum(worth) < 0.9 * total:
-        text += f" (alike within runs, they tell as much as {max(2, round(sum(worth)))})"
+        text += f" (alike within runs, they say as much as {max(2, round(sum(worth)))})"
     return text
 
 

@@ -71,8 +71,8 @@ def command(
             min=1,
             max=100_000,
             metavar="N",
-            help="Also show the time, machine hours and bytes on N machines (`run --shard`), and from how many on "
-            "more do not help.",
+            help="Also show the time, machine hours and bytes on N machines (`run --shard`), and how many machines "
+            "still help.",
             show_default=False,
         ),
     ] = None,

@@ -89,9 +89,9 @@ def command(
         typer.Option(
             metavar="W",
             parser=share,
-            help="Run until every interval that answers the question (of the study's first family) is as narrow as ±W. "
-            "5% means: from its middle / 1.05 to its middle x 1.05. Begins with 10 blocks and says how many seem "
-            "needed; where these are more than 200 it ends, unless --max-blocks allows more.",
+            help="Run until every interval of the study's first family is as narrow as ±W: 5% means from its middle "
+            "/ 1.05 to its middle x 1.05. After 10 blocks it says how many seem necessary, and ends if these are "
+            "more than 200 (or --max-blocks).",
             show_default=False,
         ),
     ] = None,
@@ -101,7 +101,7 @@ def command(
             "--max-blocks",
             metavar="N",
             min=8,
-            help="With --until-decided or --precision: no more than N blocks.",
+            help="With --until-decided or --precision: run at most N blocks.",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),

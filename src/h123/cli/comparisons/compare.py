@@ -168,7 +168,7 @@ def command(
         bool,
         typer.Option(
             "--allow-remote-load",
-            help="Confirm that the server in --url, on another machine, may be sent thousands of requests.",
+            help="Confirm that you may send thousands of requests to the server in --url, which is on another machine.",
             rich_help_panel=ADVANCED,
         ),
     ] = False,
@@ -235,7 +235,7 @@ def command(
             "--max-blocks",
             metavar="N",
             min=8,
-            help="No more than N blocks. [default: 12; with --precision 200]",
+            help="Run at most N blocks. [default: 12; with --precision 200]",
             show_default=False,
         ),
     ] = None,

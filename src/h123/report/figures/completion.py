@@ -37,9 +37,9 @@ def completion_figure(visits: Sequence[Mark], factor: str) -> Figure:
         return alt.concat(*panels, columns=columns, spacing=20)
 
     caption = (
-        "Of the visits above: the share of a page's bytes that had come, a body's spread evenly between its first and "
-        "its last, and the share of its resources that had come whole. Where many answers share a connection, most "
-        f"of the bytes may be there and hardly a resource whole.{choice_note(visits, factor)}"
+        "For the visits above: the share of a page's bytes that had arrived (a body's spread evenly between its first "
+        "and its last), and the share of its resources that were complete. If many answers share a connection, most "
+        f"bytes may have arrived while few resources are complete.{choice_note(visits, factor)}"
     )
     return Figure("completion", "How the page fills", caption, draw(WIDE), draw(NARROW))
 
