@@ -137,7 +137,7 @@ def sides(verdict: str, difference: float, r_rb: float = 0.5) -> dict[str, Any]:
 
 
 def sound(verdict: str, ratio: float, low: float, high: float, **more: float) -> dict[str, Any]:
-    known = {"metric": "latency", "blocks": 8, "p_adjusted": 0.01, "p_attainable": 1 / 128}
+    known = {"metric": "latency", "blocks": 8, "p_adjusted": 0.01, "p_attainable": 1 / 128, "confidence": 0.96}
     return {**known, "verdict": verdict, "ratio": ratio, "low": low, "high": high, **more}
 
 

@@ -62,7 +62,7 @@ def test_nothing_is_told_where_nothing_is_abandoned() -> None:
     ("values", "said"),
     [
         ({"users": 1, "requests": 1}, "all of the 1 requests would be abandoned"),
-        ({"users": 1000, "requests": 5000}, "use fewer requests"),
+        ({"users": 1000, "requests": 5000}, "have fewer requests"),
         ({"timeout": 200 * MS}, "too late"),
         ({"kind": "page", **KINDS["page"].example(["GET"], False)}, "made whole"),
     ],

@@ -9,7 +9,9 @@ from h123.study import find_study, load_study, make_plan, together
 def test_the_plan_of_the_published_loads_says_that_users_and_requests_change_together() -> None:
     study = load_study(find_study("rest-api"))
     (note,) = make_plan(study).notes
-    assert note.startswith("levels of load change requests and users together: their effects cannot be separated")
+    assert note.startswith(
+        "levels of load change requests and users together: which of them makes a difference cannot be known"
+    )
     assert make_plan(study, level_filter={"load": ["high"]}).notes == []
     loads = {"low": {"users": 5, "requests": 20}, "high": {"users": 20, "requests": 20}}
     right = study.model_copy(update={"factors": {**study.factors, "load": loads}})

@@ -147,7 +147,7 @@ BAD = [
     ("both: {rate: 1Mbit/s, queue: 9kB}\ncross: {up: {tcp: 1}, ahead: 61s}", 5, ["ahead"]),
     ("both: {rate: 1Mbit/s, queue: 9kB}\ncross: {up: {tcp: 1}, ahead: 50s, spread: 11s}", 5, ["together at most 60 s"]),
     ("unshaped: true\ncross: {up: {tcp: 1}}", 5, ["only where a `rate` is"]),
-    ("unshaped: true\nmoves: [{at: 2s, new: port}]", 5, ["no client moves", "`both`"]),
+    ("unshaped: true\nmoves: [{at: 2s, new: port}]", 5, ["no client can move", "`both`"]),
     ("unshaped: false", 1, ["either `both`"]),
     ("both: 5ms", 4, ["expected keys with values"]),
 ]

@@ -81,7 +81,7 @@ def test_the_page_is_one_file_that_needs_no_other(measured: Tool, shown: list[Ar
         *("Latency, cumulative distribution", "Requests"),
     ]
     assert page.count("<svg") == 2 * len(headings)  # for a desk and for a phone
-    assert "the congestion windows of the sender&#x27;s connections together, as it reports them" in page
+    assert "the congestion windows of the sender&#x27;s connections together, by its own account" in page
     assert "HTTP/3: congestion window" in page
     assert "The server&#39;s stack" in page or "the server&#39;s stack" in page
     assert measured("analyse", "out").returncode == 0  # no seal is broken
@@ -228,7 +228,7 @@ def test_of_a_plain_veth_it_is_said_that_nobody_records_packets(measured: Tool) 
     done = measured("show", "out", _trial(campaign, "h2", "lan"), "--out", "veth/page.html")
     assert done.returncode == 0, done.stderr
     page = (measured.folder / "veth/page.html").read_text()
-    assert "plain veth, which records no packets" in page
+    assert "plain veth, whose packets are not recorded" in page
     assert "Throughput" not in page
     assert "the parts are the client" in page
     assert "until its first byte" in page

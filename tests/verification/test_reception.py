@@ -119,7 +119,7 @@ def test_what_is_declared_must_be_seen() -> None:
     [fault] = reception_faults(windows, wrong, found)
     assert "1.31 MB at most, and 6.29 MB is declared" in fault
     [fault] = reception_faults(windows, right, None)
-    assert "log says nothing" in fault
+    assert "log has nothing" in fault
     assert reception_words(streams, found) == "100 of 300 requests"
     assert reception_words(windows, found) == (
         "131 kB at first, 1.31 MB at most a stream; 262 kB at first, 2.62 MB at most a connection"
