@@ -27,7 +27,7 @@ BLOCKS, EACH = 6, 3
 ROUNDS = int(os.environ.get("H123_RAY_KILLS", "12"))
 """`H123_RAY_KILLS=60` is what docs/cluster.md reports."""
 PATIENCE_S = 600.0
-MACHINE_KEYS = {"campaign", "projection", "places", "machine"}
+MACHINE_KEYS = {"campaign", "projection", "places", "second_runs", "machine"}
 """What of verdicts.json names machines, or times on the wall."""
 
 
@@ -84,7 +84,11 @@ def test_two_nodes_that_share_nothing_do_a_campaign_between_them(
     with Cluster(library, tmp_path, 2) as cluster:
         finish(cluster.h123(command(study, out)))
     check(out, expected)
-    assert len({machine for found in counted(CampaignFolder.open(out)).values() for machine in found}) == 2
+    homes = {block: machine for block, found in counted(CampaignFolder.open(out)).items() for machine in found}
+    assert len(set(homes.values())) == 2
+    second = [event for event in CampaignFolder.open(out).events() if event["event"] == "second-run"]
+    ran = {(homes[int(event["trial"][1:3])], event["place"]) for event in second}
+    assert ran == {(one, other) for one in homes.values() for other in homes.values() if one != other}
     assert moves(CampaignFolder.open(out)) == []
 
 
