@@ -56,6 +56,15 @@ def test_no_answer_is_longer_than_it_may_be(verdicts: dict[str, Any], most: int)
     assert any(re.fullmatch(r"  and \d+ more", line) for line in lines)
 
 
+def caused(c: dict[str, Any]) -> dict[str, Any]:
+    """A row of causes that explains a comparison by one part."""
+    of = 1 if c["ratio"] > 1 else -1
+    difference = {"seconds": 0.2 * of, "low": (0.2 * of) - 0.05, "high": (0.2 * of) + 0.05, "confidence": 0.97}
+    sides = {"a_seconds": 0.3 + 0.1 * of, "b_seconds": 0.3 - 0.1 * of, "difference": difference}
+    part = {"cause": "slow-start", "words": "slow start", **sides}
+    return {key: c[key] for key in ("cell", "a", "b", "metric", "blocks")} | sides | {"parts": [part]}
+
+
 def test_what_answers_the_question_comes_before_everything_else(verdicts: dict[str, Any]) -> None:
     """Six differences of `make quick` were cut to three, so that caveats had more room."""
     one = json.loads(json.dumps(verdicts))
@@ -69,6 +78,15 @@ def test_what_answers_the_question_comes_before_everything_else(verdicts: dict[s
     assert sum(line.startswith("  On ") for line in first) == 6
     assert not any(line.startswith("  Cold requests") for line in first[:6])
     assert any(line.startswith("Caveats:") for line in shown)
+    one["causes"] = [
+        caused(c)
+        for c in one["comparisons"]
+        if c["metric"] == "latency" and c["cell"]["network"] != "lan" and not c["twin"]
+    ]
+    lines = printed(one, print_answer, None, most=31)
+    assert len(lines) <= 31
+    assert sum(bool(re.search("of which [−+]200 ms slow start", line)) for line in lines) == 4
+    assert re.fullmatch(r"  and \d+ more", lines[-1])
 
 
 def test_values_of_networks_that_take_no_time_are_left_out(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def print_answer(
             len(differences),
             len(differences),
         ),
-        _Group("Why (first minus second):", [(line, "") for line in cause_lines(verdicts, width - 2)], 1, 2),
+        _Group("Why (first minus second):", [(line, "") for line in cause_lines(verdicts, width - 2)], 1, 4),
         _Group("Also found:", [(line, "") for line in further(verdicts)], 1, 2),
         _Group("Caveats:", [(line, "") for line in caveat_lines(verdicts, folder)], 1, 3),
     ]
