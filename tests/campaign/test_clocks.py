@@ -17,6 +17,7 @@ from h123.base.transport import SETTINGS
 from h123.campaign import Campaign
 from h123.execution import Jobs
 from h123.execution.jobs import virtual_jobs
+from h123.progress import Standing
 from h123.study import Study, load_study
 
 BOTH = STUDY.replace("  network:", "  clock: [wall, virtual]\n  network:")
@@ -117,3 +118,20 @@ def test_clock_that_the_study_varies_cannot_be_set(tmp_path: Path) -> None:
     file.write_text(BOTH)
     with pytest.raises(UserError, match="already sets the clock, in its factor clock"):
         load_study(file).settled(clock="virtual")
+
+
+class Watched(Silent):
+    """Keeps the cells of the estimates so far."""
+
+    def __init__(self) -> None:
+        self.cells: set[str] = set()
+
+    def end(self, _: Any, standing: Standing) -> None:
+        self.cells |= {estimate.cell for estimate in standing.so_far}
+
+
+def test_no_estimate_is_shown_of_what_takes_no_time(tmp_path: Path) -> None:
+    """`lan 2.01` of a virtual campaign said how often two programs read the clock."""
+    watched = Watched()
+    scripted.run_scripted(start(tmp_path, BOTH), scripted.ScriptedEngine(), watched, 1)
+    assert watched.cells == {"wall lan", "wall poor", "virtual poor"}

@@ -156,6 +156,20 @@ def test_where_trials_are_missing_the_gate_advises_what_is_planned(tmp_path: Pat
 
 
 @pytest.mark.parametrize("text", PROTOCOL_CONDITIONS)
+def test_a_gate_shows_no_value_where_nothing_takes_time(tmp_path: Path, text: str) -> None:
+    """It showed `lan: x2`, of the few microseconds in which two programs read a virtual clock."""
+    none = {("lan", "h1"): 0.03, ("lan", "h2"): 0.05, ("lan", "h3"): 0.1}
+    scenario = Scenario(blocks=6, settings={"clock": "virtual"}, effects=none)
+    condition = Condition(holds=text)
+    passage = judge(condition, figures(make_campaign(tmp_path / "c", scenario)).of(condition))
+    lan, *others = gate_row([passage])["lines"][2:]
+    assert lan.strip().startswith("lan: –, undecided: not judged: under the virtual clock nothing takes time")
+    assert all("–," not in line for line in others)
+    written = {path.name: path.read_text() for path in write_gate(tmp_path, "c", [passage])}
+    assert not [entry for entry in json.loads(written["gate-benchmark.json"]) if "lan" in entry["name"]]
+
+
+@pytest.mark.parametrize("text", PROTOCOL_CONDITIONS)
 @pytest.mark.parametrize("blocks", [2, 3, 4])
 def test_no_range_is_printed_that_would_mislead(tmp_path: Path, text: str, blocks: int) -> None:
     """Two blocks made intervals of 50 % confidence, and nothing said so. gate.json has them, with the confidence."""

@@ -10,7 +10,7 @@ from h123.documents.events import AttemptFacts
 from h123.documents.lab_report import Report
 from h123.measures import trial_metrics
 from h123.progress import InterimEstimate
-from h123.study import split_pair
+from h123.study import split_pair, timeless
 
 
 class Interim:
@@ -20,13 +20,15 @@ class Interim:
         compared = campaign.plan.study.compare
         first = compared.families[0]
         self._factor, self._metric = compared.factor, first.metrics[0]
+        networks = campaign.plan.study.networks
+        self._timeless = {trial.id for trial in campaign.plan.trials() if timeless(trial.parameters, networks)}
         planned = set(campaign.plan.pairs)
         self._pairs = [split_pair(pair) for pair in first.pairs or compared.pairs if pair in planned]
         self._values: dict[tuple[str, ...], dict[tuple[str, int], float]] = defaultdict(dict)
 
     def learn(self, event: AttemptFacts, sealed: Path, report: Report) -> None:
         """Take a finished attempt into account; `sealed` is its folder."""
-        if not event["valid"] or event["twin"]:
+        if not event["valid"] or event["twin"] or event["trial"] in self._timeless:
             return
         metrics = trial_metrics(sealed, report, event["parameters"])
         value, level = metrics[self._metric], event["cell"][self._factor]

@@ -38,9 +38,9 @@ def benchmark(outcomes: Sequence[ConditionOutcome]) -> str:
 
 
 def _entry(cell: GateCell) -> Entry | None:
-    """The entry of a cell. None if its figure is unknown."""
+    """The entry of a cell. None if its figure is unknown or means nothing."""
     figure = cell.figure
-    if figure.value is None:
+    if figure.value is None or figure.timeless:
         return None
     subject, value, low, high = _smaller_is_better(figure, figure.value)
     name = ", ".join(filter(None, [f"{figure.metric} {subject}", cell.place]))

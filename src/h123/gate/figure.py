@@ -49,12 +49,16 @@ class GateFigure:
     practical."""
     unit: Unit | None = None
     """The unit of a value. None: it is a ratio."""
+    timeless: bool = False
+    """Whether nothing takes time in its trials, so that no value is shown."""
 
     @property
     def words(self) -> str:
         """`+7.3 % (+6.1 % to +9 %)`, `187 ms (181 ms to 193 ms)`, `187 ms (2 blocks, too few for an interval)`."""
         if self.value is None:
             return "not known"
+        if self.timeless:
+            return "–"
         if not meaningful(self.confidence):
             value = signed(self.value) if self.unit is None else format_value(self.value, self.unit)
             return f"{value} ({no_interval(self.blocks)})".replace("\u00a0", " ")
@@ -117,6 +121,7 @@ class GateFigures:
             reliable=reliable(comparison["confidence"], self.verdicts),
             blocks=comparison["blocks"],
             withheld=comparison["withheld"]["why"] if comparison["withheld"] else None,
+            timeless=comparison["withheld"] is not None and comparison["withheld"]["kind"] == "timeless",
             needed=lambda bound: blocks_to_part(comparison, bound, self.verdicts),
         )
 
@@ -135,6 +140,7 @@ class GateFigures:
             withheld=single_level.withheld or self._other_answers(single_level.cell, level),
             needed=lambda bound: blocks_to_part_value(single_level.values, bound, self.verdicts),
             unit=METRICS[condition.metric].unit,
+            timeless=single_level.timeless,
         )
 
     def _other_answers(self, cell: Mapping[str, str], level: str) -> str | None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from h123.analysis.audits.exclusions import exclusions
+from h123.analysis.audits.exclusions import TIMELESS, exclusions
 from h123.analysis.case import Case
 from h123.analysis.comparisons.comparison import (
     Cell,
@@ -43,6 +43,8 @@ class Level(NamedTuple):
     high: float | None
     confidence: float | None
     withheld: str | None
+    timeless: bool
+    """Whether nothing takes time in its trials, so that the value means nothing."""
 
 
 def condition_ratios(case: Case, metric: str, a: str, b: str) -> list[JudgedComparison]:
@@ -97,7 +99,8 @@ def _level(case: Case, metric: str, level: str, cell: Cell) -> Level:
     finite = [value for value in had.values() if value != worst or METRICS[metric].zero]
     if failures := len(had) - len(finite):
         why = f"so many requests failed in {failures} of {len(had)} trials that they have no {metric}"
-    return Level(cell, finite, *_middle(finite, case.rule.confidence), why)
+    timeless = exclusion is not None and exclusion.kind == TIMELESS
+    return Level(cell, finite, *_middle(finite, case.rule.confidence), why, timeless)
 
 
 def _middle(values: Sequence[float], confidence: float) -> tuple[Number, Number, Number, Number]:
