@@ -5,7 +5,9 @@ published result stand links to the pages that `tools/result_pages.py` made of i
 has the comment `<!-- figure: NAME -->`, the site shows the figure of that result. A page or a text that is kept
 compressed is unpacked.
 
-A hook of MkDocs, which calls `on_files` once and `on_page_markdown` of each page.
+A wide table scrolls, so it can be reached with the keyboard.
+
+A hook of MkDocs, which calls `on_files` once and the others for each page.
 """
 
 import lzma
@@ -45,6 +47,11 @@ def on_page_markdown(markdown: str, page: Any, **_other: Any) -> str:
     markdown = _GENERATED.sub(lambda mark: (_REFERENCE / f"{mark['name']}.md").read_text("utf-8"), markdown)
     linked = _LINK.sub(lambda link: _link(link, here), markdown)
     return _FIGURE.sub(lambda mark: _figure(mark["name"], here), linked)
+
+
+def on_page_content(html: str, **_other: Any) -> str:
+    """With tables that take the focus."""
+    return html.replace("<table>", '<table tabindex="0">')
 
 
 def _figure(name: str, here: PurePosixPath) -> str:

@@ -13,6 +13,7 @@ import pytest
 
 from browser import BROWSER, LOOK, SILENT
 from h123.analysis import analyse
+from h123.base.paths import project_root
 from h123.report import write_report
 from h123.report.trial_view import choose, write_trial_view
 from synthetic import Scenario, make_campaign
@@ -69,6 +70,22 @@ def test_the_report_violates_no_rule(axe: str, tmp_path: Path, *, dark: bool) ->
     folder = make_campaign(tmp_path / "c", Scenario(seed=3))
     analyse(folder)
     assert violations(write_report(folder), axe, dark=dark) == []
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `make docs` writes, in a folder that the browser may write to."""
+    done = subprocess.run(["make", "docs"], cwd=project_root(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return Path(shutil.copytree(project_root() / "target/docs", tmp_path_factory.mktemp("site") / "docs"))
+
+
+@pytest.mark.heavy
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("page", ["index", "answer", "command-line", "results/index", "results/quick", "catalogue"])
+def test_the_site_violates_no_rule(axe: str, site: Path, page: str, *, dark: bool) -> None:
+    assert violations(site / f"{page}.html", axe, dark=dark) == []
 
 
 @pytest.mark.heavy
