@@ -144,8 +144,8 @@ def _windows(verdicts: Verdicts) -> Iterator[str]:
     largest = max(starts, key=lambda name: starts[name])
     least = min(starts.values())
     yield (
-        f"{level(largest)} starts with {starts[largest]} packets, others with {least} (stack defaults); to exclude: "
-        "--transport matched"
+        f"{level(largest)} starts with {starts[largest]} packets, others with {least} (stack defaults); "
+        "--transport matched excludes this"
     )
 
 

@@ -74,7 +74,7 @@ def _cold_lines(comparisons: Sequence[JudgedComparison]) -> Iterator[AnswerLine]
 
 
 def cause_lines(verdicts: Verdicts, width: int) -> list[str]:
-    """`medium, HTTP/3 v HTTP/2: −135 ms a request, of which −120 ms a congestion window cut by losses`, for each
+    """`medium, HTTP/3 v HTTP/2: −135 ms per request (−120 ms from a congestion window cut by losses)`, for each
     difference; with as many parts as fit into a line of `width` columns."""
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
     rows = reason_rows(causes.cause_rows(verdicts), headline(comparisons), comparisons)
@@ -85,10 +85,12 @@ def _cause_line(row: CausesRow, width: int) -> str:
     parts = causes.main_parts(row) if row.get("told", True) else []
     if not parts or row["difference"]["confidence"] < CONFIDENCE:
         return ""
-    named = [f"{causes.signed(part['difference']['seconds'])} {cause(part['cause'], part['words'])}" for part in parts]
+    named = [
+        f"{causes.signed(part['difference']['seconds'])} from {cause(part['cause'], part['words'])}" for part in parts
+    ]
     where = ", ".join(filter(None, [cell_name(row["cell"]), f"{level(row['a'])} v {level(row['b'])}"]))
-    whole = f"{where}: {causes.signed(row['difference']['seconds'])} a {causes.kind(row)}, of which "
+    whole = f"{where}: {causes.signed(row['difference']['seconds'])} per {causes.kind(row)} ("
     shown = 1
-    while shown < len(named) and len(whole) + len(", ".join(named[: shown + 1])) <= width:
+    while shown < len(named) and len(whole) + len(", ".join(named[: shown + 1])) < width:
         shown += 1
-    return whole + ", ".join(named[:shown])
+    return f"{whole}{', '.join(named[:shown])})"
