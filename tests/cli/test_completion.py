@@ -37,7 +37,7 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("words", "offered"), [(["pl"], ["plan"]), (["run", "serv"], ["servers-protocols", "servers"])]
+    ("words", "offered"), [(["pl"], ["plan"]), (["run", "serv"], ["servers", "servers-protocols"])]
 )
 def test_bash_is_offered_what_fits(script: Path, words: list[str], offered: list[str]) -> None:
     command = ["bash", "--norc", "-c", ASK, "bash", str(script), "./h123", *words]
@@ -48,7 +48,7 @@ def test_bash_is_offered_what_fits(script: Path, words: list[str], offered: list
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        (["run", "serv"], ["servers-protocols", "servers"]),
+        (["run", "serv"], ["servers", "servers-protocols"]),
         (["run", "--bl"], ["--blocks"]),
         (["lab", "exec", "--network", "sat"], ["satellite"]),
         (["install", "virt"], ["virtual-kernel"]),

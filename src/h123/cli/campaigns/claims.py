@@ -46,7 +46,7 @@ def command(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Count published claims by their verdicts, or list those of a file, a study or a campaign.
+    """List published claims with their verdicts: counts for each file, or all claims of a file, study or campaign.
 
     A claim is impossible if a printed figure contradicts arithmetic or physics; the calculation is shown. Any other
     claim is open until a campaign of its study decides it: confirmed, direction only (right direction, different size),
@@ -54,8 +54,6 @@ def command(
     that they measured, and each verdict names its campaign. A verdict from `--campaign DIR` takes precedence.
 
     Examples:
-
-    `h123 claims`
 
     `h123 claims curl-http3`
 
