@@ -350,7 +350,7 @@ def _audits() -> Iterator[str]:
     yield from (
         "# Audits",
         "",
-        "After this page you know what each audit checks and what to do if it fails. Every trial and every campaign is "
+        "After reading this page, you know what each audit checks and what to do if it fails. Every trial and every campaign is "
         "audited. A failed audit is named in the answer; those that call the data impossible also withhold the "
         "verdicts that rest on them ([statistics](statistics.md#impossible-data)). `h123 explain NAME` prints a row "
         "of this table.",

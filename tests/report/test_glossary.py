@@ -39,7 +39,7 @@ FORMER_WORDINGS = (
 WORDS_OF_ANSWERS = (
     *("Latency", "median", "trials", "warm", "cold", "network", "confidence", "Caveats", "A/A twin", "audits"),
     *("valid", "blocks", "transport", "deployed", "matched", "initial window", "pacing"),
-    *("packet size", "least retransmission time", "ACK frequency", "receive windows", "congestion control"),
+    *("packet size", "minimum retransmission timeout", "ACK frequency", "receive windows", "congestion control"),
     *("paired differences", "first minus second", "not judged", "virtual clock", "wall clock", "handshake"),
     *("sign test", "closed loop", "p values", "stack defaults", "within the margin", "head-of-line blocking"),
     *("round trips", "HTTP/1.1", "HTTP/2", "HTTP/3", "attempts", "treatment", "campaigns", "goodput", "evidence"),

@@ -11,7 +11,7 @@ from h123.study.registry import find_study
 BOTH: TransportRoles = {"go": {name: ["server", "client"] for name in SETTINGS}}
 SET = {"initial window", "pacing", "packet size"}
 STACKS = {
-    "least retransmission time",
+    "minimum retransmission timeout",
     "ACK frequency",
     "receive windows",
     "details of congestion control",
@@ -43,7 +43,7 @@ def test_as_deployed_each_stack_has_its_own_window_and_h1_more_connections() -> 
 def test_matched_they_begin_alike_and_the_rest_is_named() -> None:
     found = likeness(planned("quick", transport="matched", users=1), BOTH)
     assert set(found.differences) == STACKS
-    assert found.text.startswith("matched, except: least retransmission time, ACK frequency,")
+    assert found.text.startswith("matched, except: minimum retransmission timeout, ACK frequency,")
 
 
 def test_a_stack_whose_window_nobody_can_choose_is_named_even_where_matched() -> None:

@@ -38,7 +38,7 @@ def test_a_complaint_names_the_request(check: str, detail: str, said: str) -> No
     ("ending", "said"),
     [
         (Exit(code=1), "role server ended with status 1 after SIGTERM; status 0 is wanted"),
-        (Exit(code=143), "status 143 (128 + 15, which Java and shells have of it) after SIGTERM"),
+        (Exit(code=143), "status 143 (128 + 15: how Java and shells report SIGTERM) after SIGTERM"),
         (Exit(signal=6), "ended with signal 6 after SIGTERM; status 0 is wanted, or death by that signal itself"),
     ],
 )

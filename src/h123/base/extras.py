@@ -19,8 +19,8 @@ class Extra:
         return f"pip install 'h123[{self.name}]'"
 
     def lacking(self, what: str) -> str | None:
-        """A sentence that `what`, in the plural, needs packages that are not installed. None if all are installed. It
-        loads none of them."""
+        """A sentence saying that `what` (plural) needs packages that are not installed. None if all are installed. No
+        package is loaded."""
         missing = [package for package in self.packages if find_spec(package) is None]
         if not missing:
             return None

@@ -96,7 +96,7 @@ class Numbers:
         return self.values[where & self.valid]
 
     def after(self, other: "Numbers") -> Mask:
-        """Rows in which both are known and the other one is larger: they are out of order, if this should be later."""
+        """Rows where both values are known and `other` is larger, that is, out of order if self should come later."""
         return self.valid & other.valid & (self.values < other.values)
 
 

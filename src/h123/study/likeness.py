@@ -13,7 +13,7 @@ from h123.study.plan import Plan
 from h123.study.study import split_pair
 
 STACKS = (
-    "least retransmission time",
+    "minimum retransmission timeout",
     "ACK frequency",
     "receive windows",
     "details of congestion control",

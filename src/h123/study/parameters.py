@@ -80,7 +80,7 @@ class Parameters(WorkloadParameters):
     max_datagram: Annotated[Count, Field(ge=LEAST_DATAGRAM, le=TCP_PAYLOAD)] | None = None
     """The most bytes of payload in a packet, after the header of UDP or TCP; None: as `transport` decides."""
     min_rto: Annotated[Duration | None, AfterValidator(_check_route_time)] = None
-    """TCP's least retransmission time; None: the kernel's own, 200 ms."""
+    """TCP's minimum retransmission timeout; None: the kernel's own, 200 ms."""
     certificate: Annotated[Size | None, AfterValidator(_of_a_chain)] = None
     """Bytes of the certificates that the server sends, its own and the intermediate one. None: only its own, as small
     as possible."""

@@ -200,7 +200,7 @@ def _stop(case: ServerCase, report: Report) -> Result:
     if ending.signal == signal.SIGKILL:
         return case.result(STOPPED, "failed", f"it still ran {STOP_NS / 1e9:g} s after SIGTERM")
     how = f"signal {ending.signal}" if ending.signal else f"status {ending.code}"
-    usual = " (128 + 15, which Java and shells have of it)" if ending.code == 128 + signal.SIGTERM else ""
+    usual = " (128 + 15: how Java and shells report SIGTERM)" if ending.code == 128 + signal.SIGTERM else ""
     what = f"role server ended with {how}{usual} after SIGTERM; status 0 is wanted, or death by that signal itself"
     return case.result(STOPPED, "failed", what)
 

@@ -12,8 +12,7 @@ from h123.study import METRICS, Parameters
 
 
 def repeated(metric: str, metrics: Sequence[str], trials: Iterable[Parameters]) -> str | None:
-    """The metric, among the study's, whose observation `metric` repeats; the study names that one first. None if it
-    repeats none."""
+    """The study's first metric based on the same observation as `metric`. None if there is no other."""
     same = METRICS[metric].observation
     first = next((name for name in metrics if METRICS[name].observation == same), metric)
     closed = not any(parameters.workload.open_loop for parameters in trials)

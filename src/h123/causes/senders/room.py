@@ -1,4 +1,4 @@
-"""Since when a sender's congestion window had room: it sent no more, although it had had more under way before.
+"""When a sender's congestion window had room: it sent less than it had in flight earlier.
 
 A window does not shrink without a loss or a long silence, so it is at least as large as what was once under way (RFC
 9002, 7; RFC 5681, 3.1). TCP counts packets, whatever their size, and Linux begins with ten of them (RFC 6928).
@@ -33,8 +33,8 @@ class Room:
     """Packets that TCP may send at first."""
 
     def since(self, share: float = _ROOM) -> Times:
-        """For each packet, when the share of the window under way first fell to this after it. NEVER if that did not
-        happen."""
+        """For each packet, the first time after it at which in-flight data fell to `share` of the window. NEVER if it
+        never did."""
         enough = self._sent_bytes - share * self._window
         place = np.searchsorted(self._releases[1], enough)
         since: Times = np.maximum(np.append(self._releases[0], NEVER)[place], self.sending.at)

@@ -90,7 +90,7 @@ def command(
             metavar="W",
             parser=share,
             help="Run until every interval of the study's first family is as narrow as ±W: 5% means from its middle "
-            "/ 1.05 to its middle x 1.05. After 10 blocks it says how many seem necessary, and ends if these are "
+            "/ 1.05 to its middle x 1.05. After 10 blocks it reports how many seem necessary, and stops if that is "
             "more than 200 (or --max-blocks).",
             show_default=False,
         ),

@@ -38,7 +38,7 @@ def command(
         typer.Option(
             "--fail-if",
             metavar="CONDITION",
-            help="Exit with 99 if a ratio meets this condition, 98 if that is undecided, 0 if none does. Such as "
+            help="Exit with 99 if a ratio meets this condition, 98 if that is undecided, 0 if none does. For example: "
             "'latency after/before > 1.05' or '> +5%'. Can be repeated.",
             show_default=False,
         ),

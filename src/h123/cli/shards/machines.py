@@ -1,4 +1,4 @@
-"""What a plan costs on many machines: time, machine hours, bytes, and from how many machines on more do not help."""
+"""The cost of a plan on many machines: time, machine hours, bytes, and the number beyond which more do not help."""
 
 import math
 from collections.abc import Iterator

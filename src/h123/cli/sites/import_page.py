@@ -26,7 +26,7 @@ def command(
         int | None,
         typer.Option(
             metavar="N",
-            help="Which page of the recording, from 1; a number that it lacks lists all. Default: that of its first "
+            help="Which page of the recording, from 1; a number that does not exist lists all pages. Default: that of its first "
             "request.",
             show_default=False,
         ),

@@ -44,8 +44,7 @@ class LittleCheck(Strict):
 
 
 class CountCheck(Strict):
-    """Requests a second of a run that makes a number of requests in its time and no more. Holds if rps <= requests /
-    time."""
+    """Request rate of a run with a fixed number of requests and a fixed duration. Holds if rps <= requests / time."""
 
     check: Literal["rate-within-count"]
     rps: Positive
