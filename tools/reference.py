@@ -350,9 +350,9 @@ def _audits() -> Iterator[str]:
     yield from (
         "# Audits",
         "",
-        "After reading this page, you know what each audit checks and what to do if it fails. Every trial and every campaign is "
-        "audited. A failed audit is named in the answer; those that call the data impossible also withhold the "
-        "verdicts that rest on them ([statistics](statistics.md#impossible-data)). `h123 explain NAME` prints a row "
+        "After reading this page, you know what each audit checks and what to do if it fails. Every trial and every "
+        "campaign is audited. The answer lists failed audits; those that find impossible data also withhold the "
+        "verdicts based on it ([statistics](statistics.md#impossible-data)). `h123 explain NAME` prints a row "
         "of this table.",
         "",
         "| audit | what it checks | if it fails |",

@@ -29,7 +29,9 @@ def command(
     campaign: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Campaign that decides the claims; takes precedence over published ones.", show_default=False
+            metavar="DIR",
+            help="Campaign that decides the claims; takes precedence over published ones.",
+            show_default=False,
         ),
     ] = None,
     beside: Annotated[

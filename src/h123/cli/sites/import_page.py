@@ -26,8 +26,8 @@ def command(
         int | None,
         typer.Option(
             metavar="N",
-            help="Which page of the recording, from 1; a number that does not exist lists all pages. Default: that of its first "
-            "request.",
+            help="Which page of the recording, from 1; a number that does not exist lists all pages. Default: that of "
+            "its first request.",
             show_default=False,
         ),
     ] = None,
