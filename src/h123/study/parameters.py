@@ -47,7 +47,7 @@ def _read_version(value: object) -> object:
 
 
 class Parameters(WorkloadParameters):
-    """One trial's conditions, complete. Times are nanoseconds, sizes bytes, `rate` requests a second."""
+    """One trial's conditions, complete. Times are nanoseconds, sizes bytes, `rate` requests per second."""
 
     server: str
     """A subject, or one of the study's own `servers`."""

@@ -56,7 +56,7 @@ def change(a: Iterable[Replication], b: Iterable[Replication], statistic: Statis
 
 
 def _by_block(trials: Iterable[Replication], statistic: Statistic) -> dict[int, float]:
-    """One value a block; imported samples may have several runs of one, which count with their median."""
+    """One value per block; imported samples may have several runs of one, which count with their median."""
     by_block: dict[int, list[float]] = {}
     for trial in trials:
         by_block.setdefault(trial["block"], []).append(trial[statistic])

@@ -128,7 +128,7 @@ class LinkBounds(TypedDict):
     """The least time, or the most throughput, that a link allows one request."""
 
     alone: float | None
-    """What the link allows a request on its own: of seconds the least, of bytes a second the most."""
+    """What the link allows a request on its own: the minimum in seconds, the maximum in bytes per second."""
     share: float | None
     """The same with an equal share among all users."""
 

@@ -83,7 +83,7 @@ def request_above_link(attempt: Attempt) -> Finding | None:
 
 
 def requests_above_littles_law(attempt: Attempt) -> Finding | None:
-    """Requests a second <= requests in flight / shortest round trip (Little, Oper. Res. 9, 1961).
+    """Requests per second <= requests in flight / shortest round trip (Little, Oper. Res. 9, 1961).
 
     In flight are at most as many as there are users (closed loop), or as many as were measured: the sum of the warm
     requests' times / the time of all (open loop).
@@ -130,8 +130,8 @@ AUDITS = [
     ),
     Audit(
         "requests-above-littles-law",
-        "No more requests a second than those under way and the round trip allow (Little's law).",
-        "more requests a second were answered than those under way and the round trip allow: some did not cross the "
+        "No more requests per second than those under way and the round trip allow (Little's law).",
+        "more requests per second were answered than those under way and the round trip allow: some did not cross the "
         "link, such as by a cache. Do not use these trials.",
         requests_above_littles_law,
         spoils=ALL,

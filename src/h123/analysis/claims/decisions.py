@@ -301,7 +301,7 @@ def _figure(figure: "ClaimEstimate") -> "ClaimFigure":
 
 
 def _requests(claim: MeasurableClaim, case: "Case") -> list[int]:
-    """Requests a user in the claim's cells, as this campaign made them."""
+    """Requests per user in the claim's cells, as this campaign made them."""
     from h123.analysis.claims.measurement import claimed_cells
 
     plan = case.plan

@@ -4,13 +4,13 @@ The steps are levels of one factor that each set a `rate`, fixed before anything
 treatments. So each step has its partners in its block, and the next block does not depend on the results of this
 one. Knees and maxima are found in each block.
 
-The knee is where requests a second over the 99th percentile of latency are the most: Kleinrock's power (Power and
+The knee is where requests per second over the 99th percentile of latency are the most: Kleinrock's power (Power and
 deterministic rules of thumb for probabilistic problems in computer communications, ICC 1979). Up to the knee a
 higher rate brings more than it costs in waiting, beyond it less; in an M/M/1 queue it is half of the maximum.
 Between the steps it is the vertex of the parabola through the logarithms of the greatest power and its neighbours. A
 knee at the first or last step is a bound, because the steps do not reach it.
 
-The maximum is the most requests a second that were answered at any step, or in a closed loop.
+The maximum is the most requests per second that were answered at any step, or in a closed loop.
 
 Both are medians over the blocks, with exact intervals by order statistics (measures/quantiles.py), which tolerate
 bounds.
@@ -45,7 +45,7 @@ class Middle(TypedDict):
 
 
 class RateLimit(Middle):
-    """Requests a second. A knee at the first or last step is only bounded."""
+    """Requests per second. A knee at the first or last step is only bounded."""
 
     bound: Bound | None
     """`at most` at the first step, `at least` at the last."""
@@ -59,7 +59,7 @@ class CapacityStep(TypedDict):
     """Requests per second that were due; None for a closed loop."""
     blocks: int
     achieved: float | None
-    """Requests a second that were answered."""
+    """Requests per second that were answered."""
     latency: float | None
     tail: float | None
     """Seconds from when requests were due, as median and 99th percentile."""

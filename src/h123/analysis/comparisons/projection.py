@@ -80,7 +80,7 @@ def outlook(
     projected: Sequence[JudgedComparison], block_size: int, valid: int, pace: float | None, remedy: Remedy
 ) -> Outlook:
     """The campaign's `projection`: how many blocks would probably decide all of the question's comparisons that blocks
-    can decide. `block_size`: trials in a block; `valid`: measured trials; `pace`: seconds a trial.
+    can decide. `block_size`: trials in a block; `valid`: measured trials; `pace`: seconds per trial.
     """
     blocks = blocks_for_question(projected)
     more = blocks * block_size - valid if blocks else 0

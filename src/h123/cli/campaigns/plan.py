@@ -181,7 +181,7 @@ def _print_plan(plan: "Plan", lanes: "Jobs", console: "Console") -> None:
 def _treatments(plan: "Plan") -> Table:
     from h123.study import estimate
 
-    table = _table(*plan.trials()[0].cell, "trials", "s a trial", "bytes a trial")
+    table = _table(*plan.trials()[0].cell, "trials", "s per trial", "bytes per trial")
     count = Counter((tuple(t.cell.values()), t.twin) for t in plan.trials())
     for trial in sorted(plan.blocks[0], key=lambda t: (*t.cell.values(), t.twin)):
         expected = estimate(trial, plan.study.networks)

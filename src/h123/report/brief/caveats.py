@@ -196,7 +196,7 @@ def _tails(verdicts: Verdicts) -> Iterator[str]:
     few = [row for row in verdicts.get("tails", []) if row["fewest"]]
     if few:
         names = listed(metric_titles(row["metric"] for row in few), "and")
-        yield f"{names} rest on as few as {min(row['requests'] for row in few)} requests a trial: make more requests"
+        yield f"{names} rest on as few as {min(row['requests'] for row in few)} requests per trial: make more requests"
 
 
 def _seals(verdicts: Verdicts) -> Iterator[str]:

@@ -32,7 +32,7 @@ is seen when the window has grown again for two round trips: of 50 packets, 0.7 
 [constants.md](constants.md) has what the stacks' own sources say of these three. *Payloads*: what follows TCP's or
 UDP's header. *Receive windows*: what the server lets a client send first, as it says; TCP's own, which hold h1 back
 too, are not announced in one number. *Uploads under way*: the most that the sender had in flight towards the server in
-a round trip of 100 ms, in the first 10 MB and after them; by it an upload is at most ten times as many bytes a second
+a round trip of 100 ms, in the first 10 MB and after them; by it an upload is at most ten times as many bytes per second
 there. `h123 list subjects NAME` shows more, and why something is missing."""
 _RECEPTION = """\
 As the server's log has it. *Requests open at once*: of as many as were asked for together, while none was answered;

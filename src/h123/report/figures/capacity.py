@@ -81,7 +81,7 @@ def _latency(points: list[Mark], levels: Sequence[str]) -> Figure | None:
 
 def _answers(points: list[Mark], levels: Sequence[str]) -> Figure | None:
     caption = (
-        "Requests a second that were answered, against those that were asked for. On the grey line all were answered "
+        "Requests per second that were answered, against those that were asked for. On the grey line all were answered "
         "in time; where a curve leaves it, that is the maximum. Diamonds: a closed loop, which asks for no more than "
         "it is answered."
     )
@@ -126,7 +126,7 @@ def _drawing(
     def draw(width: int) -> Any:
         columns = min(2, len(panels)) if width > NARROW else 1
         plot = width // columns - _LEFT - 16
-        x = _axis("x", x_domain, "requests a second that were asked for", _TALL, plot // 60)
+        x = _axis("x", x_domain, "requests per second that were asked for", _TALL, plot // 60)
         y = _axis("y", y_domain, title, label, _HEIGHT // 40)
         layers = _layers(x, y, levels, dashes, columns=3 if width > NARROW else 1)
         chart = alt.layer(*layers).properties(width=plot, height=_HEIGHT)

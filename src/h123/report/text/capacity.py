@@ -18,7 +18,7 @@ def terminal_lines(capacity: Capacity | None) -> list[str]:
     """A line for each treatment, then one for each ratio; none without steps."""
     if capacity is None:
         return []
-    lines = [f"Requests a second by {capacity['factor']} (docs/capacity.md):"]
+    lines = [f"Requests per second by {capacity['factor']} (docs/capacity.md):"]
     for row in capacity["rows"]:
         lines.append(f"  {cell_name(row['cell'])}: {knee(row)}; {maximum(row)}{limit(row)}")
     lines += [f"  {ratio_line(capacity, what)}" for what in ("maximum", "knee") if ratios(capacity, what)]

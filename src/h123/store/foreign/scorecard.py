@@ -1,7 +1,7 @@
 """The files that curl's scorecard.py writes with `--json`: reads cards as runs, and writes campaigns as cards.
 
 A card holds one build of curl with one protocol against one server. Each cell is the mean rate of a few whole runs
-of curl: bytes a second in `downloads` and `uploads`, requests a second in `requests`.
+of curl: bytes per second in `downloads` and `uploads`, requests per second in `requests`.
 """
 
 import re

@@ -15,7 +15,7 @@ Sample = Annotated[StrictInt, Field(ge=1, le=500)]
 
 
 class RateCheck(Strict):
-    """Requests a second of a size, over a link. Holds if rps x size x 8 <= link."""
+    """Requests per second of a size, over a link. Holds if rps x size x 8 <= link."""
 
     check: Literal["rate-within-link"]
     rps: Positive
@@ -34,7 +34,7 @@ class TransferCheck(Strict):
 
 
 class LittleCheck(Strict):
-    """Requests a second, with a number of requests in flight over a round trip. Holds if rps <= in_flight /
+    """Requests per second, with a number of requests in flight over a round trip. Holds if rps <= in_flight /
     round_trip."""
 
     check: Literal["requests-within-littles-law"]

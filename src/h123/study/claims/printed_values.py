@@ -66,7 +66,7 @@ class Statement(Strict):
 
 @dataclass(frozen=True)
 class PrintedValue:
-    """One figure, or range, of a statement. Seconds, bytes a second, shares (change) or correlations (effect)."""
+    """One figure, or range, of a statement. Seconds, bytes per second, shares (change) or correlations (effect)."""
 
     statement: Statement
     kind: Kind

@@ -63,7 +63,7 @@ ROWS = (
     ),
     Metric(
         "rps",
-        title="Requests a second",
+        title="Requests per second",
         unit="/s",
         of=RequestRate(),
         words=RATE,

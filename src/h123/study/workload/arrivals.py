@@ -35,14 +35,14 @@ class RateStep(Strict):
     once as it begins, then none."""
 
     rate: Rate | Annotated[tuple[Rate, Rate], Field(strict=False)] | None = None
-    """Requests a second of all users together, or of each connection. A ramp has its first and its last rate."""
+    """Requests per second of all users together, or of each connection. A ramp has its first and its last rate."""
     burst: Annotated[int, Field(ge=1, le=_MOST_RATE, strict=True)] | None = None
     lasts: Annotated[Duration, Field(gt=0)]
 
     @model_validator(mode="after")
     def _one_of_them(self) -> "RateStep":
         if (self.rate is None) == (self.burst is None):
-            raise ValueError("write either `rate`, requests a second, or `burst`, requests at once")
+            raise ValueError("write either `rate`, requests per second, or `burst`, requests at once")
         return self
 
     @property

@@ -80,7 +80,7 @@ def _tail(name: str, rows: Sequence[TailRow]) -> str:
     requests = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
     bounded = [row for row in rows if row["value"] and row["low"] is not None and row["high"] is not None]
     widest = max(bounded, key=lambda row: (row["high"] or 0.0) / (row["low"] or 1.0), default=None)
-    text = f"{metric(name).title}: from {requests} requests a trial"
+    text = f"{metric(name).title}: from {requests} requests per trial"
     if widest:
         ends = (widest["low"], widest["high"])
         interval = " to ".join(metric(name).format(end) for end in ends)
