@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> None:
-    """What the command `h123` runs."""
+    """Entry point of the command `h123`."""
     # Until everything is loaded nothing is begun, so Ctrl-C just ends it: an exception amid an import would be shown,
     # or lost. The launcher blocks the signal, because Python while it starts would show one, too.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:

@@ -101,7 +101,7 @@ class CampaignData:
 
     @property
     def comparisons(self) -> Sequence[JudgedComparison]:
-        """The comparisons that the study asks for, with their verdicts, as in `verdicts`; without A/A pairs."""
+        """The study's comparisons, with their verdicts, as in `verdicts`; without A/A pairs."""
         return [row for row in self.verdicts["comparisons"] if not row["twin"]]
 
     @cached_property

@@ -58,7 +58,7 @@ class Evidence:
         return intervals(self._folder, samples, share)
 
     def damaged_trials(self) -> Mapping[str, str]:
-        """What is damaged in the files of trials that had a valid attempt and have none now."""
+        """Damage to the files of trials that had a valid attempt and have none now."""
         return self._folder.damaged_trials()
 
 
@@ -100,7 +100,7 @@ class Case:
 
     @property
     def choosing(self) -> TransportRoles:
-        """What the subjects declared when the campaign began."""
+        """The subjects' declarations when the campaign began."""
         subjects = self.facts.subjects.items()
         return {name: {setting: about.get(setting, []) for setting in SETTINGS} for name, about in subjects}
 

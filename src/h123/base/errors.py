@@ -7,7 +7,7 @@ from contextlib import contextmanager
 class UserError(Exception):
     """An error that the user can fix.
 
-    `message` says what is wrong and where; `remedy`, if any, says what to do about it. `status` is the exit status
+    `message` describes the problem and its place; `remedy`, if any, the solution. `status` is the exit status
     of the process: 2 for bad input, 3 for a machine that lacks something, 1 for everything else.
     """
 

@@ -39,7 +39,7 @@ class Extra:
 
 
 NOTEBOOK = Extra("notebook", ("pyarrow",))
-"""What gives campaigns to notebooks as Arrow tables, and those to others as data frames."""
+"""Packages that give notebooks campaigns as Arrow tables and data frames."""
 PUBLISHED = Extra("published", ("scipy",))
 """The tests of studies that are also analysed as they were published."""
 REPORT = Extra("report", ("altair", "vl_convert"))

@@ -104,7 +104,7 @@ def require_travelling(plan: Plan) -> None:
 
 
 def lacking(plan: Plan) -> UserError | None:
-    """What the user must install before the plan can run."""
+    """Everything that the user must install before the plan can run."""
     try:
         require_kernel(_treatments(plan))
     except UserError as error:

@@ -14,7 +14,7 @@ from h123.store import CampaignFolder
 _OF_THE_MACHINE = ("event.json", "report.json", "trial.json")
 """Files that name the machine and its processors, their time, and when the trial ran."""
 _LOGS = "logs/"
-"""What programs print, such as the time of day outside."""
+"""Output of programs, such as the real time of day."""
 _NAMED = 4
 
 
@@ -40,7 +40,7 @@ def executed(campaign: CampaignFolder, event: AttemptFacts) -> Execution:
 
 
 def measured_files(attempt: Path) -> dict[str, str]:
-    """The digests of the files in a sealed folder that say what the trial did."""
+    """The digests of the files in a sealed folder that record the trial."""
     files = read_document(attempt / "seal.json", Seal).files
     return {n: digest for n, digest in files.items() if n not in _OF_THE_MACHINE and not n.startswith(_LOGS)}
 
@@ -70,7 +70,7 @@ def counted(attempts: Iterable[AttemptFacts]) -> AttemptFacts | None:
 
 
 def machines(events: Iterable[Event]) -> dict[str, MachineFacts]:
-    """What the journal says of each place, as it was last."""
+    """The journal's latest facts about each place."""
     facts = dict[str, MachineFacts]()
     for event in events:
         if event["event"] in ("campaign", "resume", "joined", "shard"):

@@ -49,7 +49,7 @@ def _install(subject: Subject, place: str, steps: Steps) -> None:
 
 
 def _brief(error: UserError) -> str:
-    """What is missing, or the last line of a build's output."""
+    """The missing requirement, or the last line of a build's output."""
     return f"{error.message.splitlines()[-1].strip()}{f' ({error.remedy})' if error.remedy else ''}"
 
 

@@ -51,7 +51,7 @@ def make_bodies(sizes: Iterable[int]) -> None:
 
 
 def _date(path: Path) -> None:
-    """Servers tell clients when a file was changed: the same on every day and machine."""
+    """The modification time of all files, which servers send to clients: the same on every day and machine."""
     if path.stat().st_mtime_ns != _CHANGED_NS:
         os.utime(path, ns=(_CHANGED_NS, _CHANGED_NS))
 

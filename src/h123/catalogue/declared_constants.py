@@ -1,4 +1,4 @@
-"""What the sources of stacks say about their constants, and where: subjects/constants.toml."""
+"""Constants from the source code of stacks, with their places: subjects/constants.toml."""
 
 from typing import Annotated, Literal
 
@@ -22,7 +22,7 @@ class _SourceConstant(Strict):
 
 
 class InitialWindow(_SourceConstant):
-    """What a sender may send before any of it is acknowledged."""
+    """The data that a sender may send before any of it is acknowledged."""
 
     packets: int = Field(gt=0)
     of_bytes: int | None = Field(default=None, gt=0)

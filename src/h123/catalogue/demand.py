@@ -1,4 +1,4 @@
-"""What a trial demands of its subjects."""
+"""A trial's requirements for its subjects."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol

@@ -26,11 +26,11 @@ class SessionOpening:
     check: str
     """The name of its check in verifications."""
     missing: str
-    """What a subject without it does instead, or lacks."""
+    """The behavior of a subject without it, or the feature it lacks."""
     protocols: Sequence[str] = (*_TCP, QUIC)
     """The protocols that have it."""
     refusal: str = ""
-    """The message for a study that asks for it over another protocol."""
+    """The message for a study that requests it over another protocol."""
     tried_over: Sequence[str] = (*_TCP, QUIC)
     """The protocols over which verification tries clients that do not declare it."""
     declared_by: Literal["resumption", "zero_rtt"] = "resumption"
@@ -69,5 +69,5 @@ OPENINGS: dict[Resumption, SessionOpening] = {
 
 
 def opening(sessions: str) -> SessionOpening:
-    """The row for what a study asks for."""
+    """The row for a study's setting."""
     return next((row for name, row in OPENINGS.items() if name == sessions), ALL_FULL)

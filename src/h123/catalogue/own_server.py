@@ -89,7 +89,7 @@ class OwnServer(Strict):
     host: Annotated[str, Field(pattern=_HOST, max_length=255)]
     """The host in the URLs, which requests name."""
     sni: Annotated[str, Field(pattern=_HOST, max_length=255)] | None = None
-    """The name that TLS asks for. None: the host."""
+    """The server name in TLS. None: the host."""
     protocols: OneOrMore[Protocol]
     http3_port: Annotated[int, Field(strict=True, ge=1, le=65_535)] | None = Field(
         default=None, exclude_if=lambda port: port is None

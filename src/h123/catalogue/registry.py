@@ -157,7 +157,7 @@ class RejectedSubject(Strict):
     name: str
     stack: str
     what: str
-    """What was tried, and how."""
+    """A description of the attempt."""
     why: str
     """Why it is not in the catalogue."""
 

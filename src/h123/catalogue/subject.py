@@ -140,7 +140,7 @@ class Subject(Strict):
             raise fault_at(["features", "congestion"], f"features.congestion: {what}")
 
     def _check_quic_controllers(self) -> None:
-        """QUIC has no controller of the kernel's, so who sends bodies over it says which ones it has."""
+        """The kernel has no controller for QUIC, so a subject that sends bodies over it declares its own."""
         controllers = self.features.congestion.get(QUIC)
         roles = ((self.server, "GET"), (self.client, "POST"))
         senders = [role for role, method in roles if role and method in role.methods]

@@ -25,7 +25,7 @@ from h123.catalogue.subject import Subject
 
 
 def check_supported(subject: Subject, role: Role, parameters: Demand) -> None:
-    """Raise UserError, which says what the subject can do, if it cannot play the role under these parameters."""
+    """Raise UserError with the subject's abilities if it cannot play the role under these parameters."""
     part = manifest_of(subject, role)
     if parameters.clock not in subject.features.clocks:
         raise _cannot(subject, role, "clock", parameters.clock, list(subject.features.clocks))
@@ -69,7 +69,7 @@ def _check_tls(subject: Subject, role: Role, parameters: Demand) -> None:
 
 
 def _check_settings(subject: Subject, role: Role, parameters: Demand) -> None:
-    """Check single settings that a study asks for. A match instead names what a subject cannot match."""
+    """Check a study's single settings. A matched transport instead lists what a subject cannot match."""
     settings = [setting for setting in SETTINGS.values() if parameters.setting(setting.name) is not None]
     if brought := [setting for setting in settings if setting.brought_by == parameters.congestion]:
         raise UserError(
@@ -221,8 +221,8 @@ def _check_memory(subject: Subject, client: Client, parameters: Demand) -> None:
 
 
 def _check_sessions(subject: Subject, role: Role, able: Mapping[Any, Sequence[str]], parameters: Demand) -> None:
-    """Refuse a subject that would make a full handshake where another is asked for, because that measures something
-    else."""
+    """Refuse a subject that would make a full handshake where another kind is requested, because that measures
+    something else."""
     sessions, protocol = parameters.sessions, parameters.protocol
     if sessions == FULL or protocol in (over := able.get(sessions, ())):
         return

@@ -1,4 +1,4 @@
-"""The linear assignment problem: assign one set of things to another at the least total cost."""
+"""The linear assignment problem: assign one set of things to another at the lowest total cost."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -17,7 +17,7 @@ class Cause:
     group: str
     """The group that counts when the largest cause is named, because several parts of one kind are one answer."""
     words: str
-    """What the time was spent on, in words."""
+    """The use of the time, in words."""
     rivals: tuple[str, ...] = ()
     """Groups of causes between which the evidence cannot decide; empty if the cause is clear."""
 

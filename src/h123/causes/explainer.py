@@ -81,9 +81,9 @@ class Explainer:
         conditions: Conditions = WALL,
         streams: Streams | None = None,
     ) -> None:
-        """`log`: what the server's stack says of the connection. `at_once`: requests that it has room for, where others
-        wait for a place on it; None: as many as ever were under way. `moves`: when its client was seen elsewhere, ns.
-        `streams`: what its frames show; None: they cannot be read."""
+        """`log`: the server stack's log of the connection. `at_once`: requests that it has room for, where others
+        wait for a place on it; None: the most that were ever in progress. `moves`: when its client was seen elsewhere,
+        ns. `streams`: what its frames show; None: they cannot be read."""
         self._of, self._server_work, self._conditions = connection, server, conditions
         opened = requests
         if streams:
@@ -106,12 +106,12 @@ class Explainer:
         self._server = Sender(down, up, trip, of_server, unheard, answer_spans, fills, conditions)
 
     def explain(self) -> list[Nanoseconds]:
-        """What the time of each request was spent on; the parts add up to it."""
+        """The parts of each request's time, which add up to it."""
         shared = share_connection(self._requests)
         return [self._durations(request, among) for request, among in zip(self._requests, shared, strict=True)]
 
     def until(self, number: int, time: int) -> Nanoseconds:
-        """What the time of one request was spent on, up to a moment in it."""
+        """The parts of one request's time, up to a moment in it."""
         return self._durations(replace(self._requests[number], end=time), share_connection(self._requests)[number])
 
     def since(self, number: int, time: int) -> Nanoseconds:
@@ -156,7 +156,7 @@ class Explainer:
         return head_of_line_ns(self._client, up) + head_of_line_ns(self._server, down)
 
     def _durations(self, request: Request, shared: bool) -> Nanoseconds:
-        """`shared`: whether another request was under way on the connection at the same time."""
+        """`shared`: whether another request was in progress on the connection at the same time."""
         course = self._course(request, shared)
         if course is None:
             return time_on(UNATTRIBUTED, request.start, request.end)

@@ -22,7 +22,7 @@ from h123.packets.capture import TCP
 
 @dataclass(frozen=True)
 class Body:
-    """What one request moves in one direction, and when, ns."""
+    """The data that one request moves in one direction, with its times, ns."""
 
     start: int
     end: int

@@ -17,7 +17,7 @@ class Recovery:
 
     at: int
     request_at: int
-    """When a request was first under way after the move."""
+    """When a request was first in progress after the move."""
     failed: int
     """When the last failed request of the user whose request was answered first ended. 0: none failed."""
     answer: Sample

@@ -1,4 +1,4 @@
-"""Requests of a connection as their client reports them, and which of them were under way at once."""
+"""Requests of a connection as their client reports them, and which of them were in progress at once."""
 
 from bisect import insort
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ class Request:
 
 
 def most_at_once(requests: Sequence[Request]) -> int:
-    """The most requests under way at once, from when they were sent. For uploads that is unknown."""
+    """The most requests in progress at once, from when they were sent. For uploads that is unknown."""
     if any(request.up > _SMALL and not request.stream for request in requests):
         return len(requests)  # their clients say when all of a body was sent
     starts = np.sort([sent_at(request) for request in requests])
@@ -84,7 +84,7 @@ def ended_at(request: Request) -> int:
 
 
 def share_connection(requests: Sequence[Request]) -> list[bool]:
-    """For each request, whether another one was under way at the same time."""
+    """For each request, whether another one was in progress at the same time."""
     order = sorted(range(len(requests)), key=lambda place: requests[place].begin)
     begins = np.array([requests[place].begin for place in order])
     ends = np.array([requests[place].end for place in order])

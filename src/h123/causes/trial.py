@@ -135,7 +135,7 @@ def explain(folder: Path, statuses: Sequence[int]) -> ExplainedTrial:
 
 @dataclass(frozen=True)
 class _Explanation:
-    """What explains a request."""
+    """The explainer of a request."""
 
     explainer: Explainer
     number: int
@@ -200,7 +200,7 @@ def _stretch(recovery: Recovery, of: _Explanation | None, blocked_s: float) -> S
 
 
 def _by_connection(rows: Sequence[Sample]) -> list[list[int]]:
-    """Places of the rows of each connection; of a client that does not tell them, none."""
+    """Places of the rows of each connection; none if the client does not report connections."""
     places = defaultdict[int | None, list[int]](list)
     for place, row in enumerate(rows):
         places[row["connection"]].append(place)

@@ -30,7 +30,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print the answer as JS
 
 
 def answer_form(*, details: bool = False, quiet: bool = False, as_json: bool = False) -> AnswerForm:
-    """The form that the options ask for. Raises UserError if they contradict each other."""
+    """The form that the options request. Raises UserError if they contradict each other."""
     options = {AnswerForm.DETAILS: details, AnswerForm.TABLE: quiet, AnswerForm.JSON: as_json}
     chosen = [form for form, is_chosen in options.items() if is_chosen]
     if len(chosen) > 1:

@@ -23,7 +23,7 @@ _LOOKS = 8
 
 @dataclass(frozen=True)
 class Usage:
-    """What several roles had used together, ns, at rising times."""
+    """Processor time that several roles had used together, ns, at rising times."""
 
     at_ns: NDArray[np.int64]
     used_ns: NDArray[np.float64]
@@ -40,7 +40,7 @@ class Usage:
         return cls(at, np.asarray(total, np.float64))
 
     def between(self, begin_ns: int, end_ns: int) -> float | None:
-        """What was used in a part of the trial, ns. None if the lab took too few samples in it."""
+        """Processor time used in a part of the trial, ns. None if the lab took too few samples in it."""
         if np.count_nonzero((self.at_ns > begin_ns) & (self.at_ns < end_ns)) < _LOOKS:
             return None
         begin, end = np.interp([begin_ns, end_ns], self.at_ns, self.used_ns)

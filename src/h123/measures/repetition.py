@@ -34,7 +34,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Repetition:
-    """What two executions of a trial have in common, and how they differ."""
+    """How two executions of a trial agree and differ."""
 
     packets: list[Difference]
     """Counts of packets, and sets of dropped packets, that differ."""

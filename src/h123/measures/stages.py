@@ -14,7 +14,7 @@ class Stages(NamedTuple):
     queued: Numbers
     """Waiting for a free connection."""
     connecting: Numbers
-    """What a connection's first request waits for until it is sent."""
+    """The stages that a connection's first request waits for before it is sent."""
     waiting: Numbers
     """Until the answer's first byte."""
     receiving: Numbers

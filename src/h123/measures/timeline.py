@@ -1,5 +1,5 @@
-"""Facts that only an attempt's requests together show: how many were under way at once, how long none ended, which rows
-occur twice. All are about warm requests, including those to be abandoned."""
+"""Facts that only an attempt's requests together show: how many were in progress at once, how long none ended, which
+rows occur twice. All are about warm requests, including those to be abandoned."""
 
 from dataclasses import dataclass
 
@@ -75,7 +75,7 @@ def course(starts: Times, ends: Times, marks: Times, *, timed: bool) -> Timeline
 
 
 def _in_flight(starts: Times, ends: Times) -> int:
-    """The most requests under way, from sorted times: at a start, how many had begun, less how many had ended."""
+    """The most requests in progress, from sorted times: at each start, those begun minus those ended."""
     flying = np.arange(1, len(starts) + 1) - np.searchsorted(ends, starts, side="right")
     rank = int((len(flying) - 1) * _MOST)
     return int(np.partition(flying, rank)[rank])

@@ -44,7 +44,7 @@ class ProtocolFindings(Shape):
     no_tls: bool
     only_tls_1_2: bool
     asks_for_certificate: bool
-    """Whether the server asks for a client certificate. The scout has none."""
+    """Whether the server requests a client certificate. The scout has none."""
     connections: Count
     """The connections that all its answers took."""
     distrust: str

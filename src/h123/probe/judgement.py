@@ -22,7 +22,7 @@ _SLOW_NS = 100_000_000
 
 @dataclass(frozen=True)
 class ServerAbilities:
-    """What h123 can measure of a server, and remarks about it."""
+    """The requests to a server that h123 can measure, with remarks."""
 
     spoken: Sequence[ProtocolFindings]
     """The findings over the requested protocols."""
@@ -61,7 +61,7 @@ def judge(result: InquiryResult, inquiry: Inquiry, protocols: Sequence[str] | No
 
 
 def served(answers: Sequence[Answer], path: str, inquiry: Inquiry) -> RecordedAnswer:
-    """What a server has of a page, from all its answers for the path."""
+    """The parts of a page that a server has, from all its answers for the path."""
     faults = [fault[0] for answer in answers if (fault := _fault(answer, path, inquiry) or _of_page(answer))]
     return RecordedAnswer(frozenset(answer.bytes for answer in answers), faults[0] if faults else None)
 
@@ -142,7 +142,7 @@ def _remedy(reason: str, inquiry: Inquiry, log: Sequence[str]) -> str:
 
 
 def _misses_others(log: Sequence[str]) -> bool:
-    """Whether the server's output says that it cannot reach another server."""
+    """Whether the server's output reports that it cannot reach another server."""
     return any(_UNREACHABLE.search(line) for line in log)
 
 

@@ -26,7 +26,7 @@ _TAIL_S = 12.0
 """A trial may take this long to have enough requests for its 99th percentile, unless the question is about something
 else."""
 _RATE_S = 2.0
-"""Requests at a rate last about this long, unless the user says how many there are."""
+"""Requests at a rate last about this long, unless the user sets their number."""
 _LOSSES = 2
 _STUCK, _PATIENCE_S = 4, 30
 """A trial is stuck, and ended, when it takes _STUCK times as long as expected, losses included, but no sooner than
@@ -39,7 +39,7 @@ class OfferedLoad:
 
     users: int = 4
     requests: int | None = None
-    """Requests of each user. None: as many as take a second or two."""
+    """Requests per user. None: enough for a second or two."""
     rate: float | None = None
     """Requests per second of all users together, whether or not earlier ones are answered."""
     least: int = 0
@@ -225,7 +225,7 @@ def _usual(answers: Sequence[Answer]) -> float:
 
 
 def _within(bounds: tuple[int, int], load: OfferedLoad, seconds: float) -> int:
-    """The number that the user asks for, or else as many of so many seconds each as fill a trial."""
+    """The user's number, or else as many requests of this duration as fill a trial."""
     return load.requests or max(bounds[0], min(bounds[1], math.floor(_TRIAL_S / max(seconds, 1e-6))))
 
 

@@ -17,7 +17,7 @@ _EXAMPLE = "write it as in https://localhost:8443/api/orders"
 
 @dataclass(frozen=True)
 class ProbedSite:
-    """What the URLs of one server have in common, and their paths with queries."""
+    """The common part of one server's URLs, and their paths with queries."""
 
     host: str
     port: int

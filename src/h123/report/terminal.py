@@ -106,7 +106,7 @@ def print_causes(verdicts: Verdicts, console: Console, only: Mapping[str, Collec
 
 
 def chosen_causes(verdicts: Verdicts, only: Mapping[str, Collection[str]]) -> list[CausesRow]:
-    """What requests spent their time on, for the cells that `only` names (levels by factor). Raises UserError if
+    """Causes of the requests' times, for the cells in `only` (levels by factor). Raises UserError if
     unknown."""
     rows = [row for row in causes.cause_rows(verdicts) if _matches(row["cell"], only)]
     if not rows:
@@ -230,7 +230,7 @@ def _signed(c: JudgedComparison) -> Text:
 
 
 def _legend(comparisons: Sequence[JudgedComparison]) -> str:
-    """What the marks mean that are there: `First against second: ▲ better, ? undecided. ...`"""
+    """The meaning of the marks that appear: `First against second: ▲ better, ? undecided. ...`"""
     there = set(map(_mark, comparisons))
     meanings = ", ".join(f"{mark} {meaning}" for mark, meaning in _MEANINGS.items() if mark in there)
     return f"First against second: {meanings}. Intervals and p values are in the report."

@@ -19,9 +19,9 @@ FORMS = (COLUMNS, RETRIED_COLUMNS, EARLIER_COLUMNS)
 REQUIRED = {"user", "start_ns", "end_ns", "status", "bytes_up", "bytes_down", "tries"}
 """Numbers that a measured sample always has, if its file has the column."""
 IMPORTED = {"phase", "start_ns", "status", "error", "tries"}
-"""What even an imported sample always has."""
+"""Columns that even an imported sample always has."""
 MEASURED = {*REQUIRED, *TEXT_COLUMNS}
-"""What a measured sample always has."""
+"""Columns that a measured sample always has."""
 PHASES = ("cold", "warmup", "warm", LEAVING)
 SUCCESS_SQL = f"({{status}} >= {OK} AND {{status}} < {BEYOND_OK})"
 

@@ -65,7 +65,7 @@ def read_compact(
 
 
 def column_fault(name: str, column: Column | None, kind: np.dtype[Any], *, nullable: bool) -> str | None:
-    """What is wrong with a column of an untrusted table, in words; None if nothing is."""
+    """The fault in a column of an untrusted table, in words; None if there is none."""
     if column is None:
         return f"it has no column {name}"
     if column.dtype != kind or (kind == TEXT and not _all_texts(column)):

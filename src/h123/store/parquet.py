@@ -99,7 +99,7 @@ def write_columns(columns: Columns, target: Path, compression: str) -> None:
 
 
 def _system_error(error: duckdb.IOException) -> OSError:
-    """The same as Python would raise it: DuckDB tells the number of an error in words only."""
+    """The same as Python would raise it: DuckDB gives the error number only in words."""
     message = str(error)
     number = next((code for code in errno.errorcode if os.strerror(code) in message), errno.EIO)
     return OSError(number, os.strerror(number))

@@ -201,7 +201,7 @@ def _size_reasons(rows: Rows, work: WorkloadKind) -> list[Reason]:
 
 
 def _stray(rows: Rows, resources: int) -> str | None:
-    """Rows that tell of no resource, or of one that the workload does not have."""
+    """Rows with no resource, or with one that the workload does not have."""
     numbers = rows["resource"]
     listed = (numbers.values >= 0) & (numbers.values < resources) & (numbers.valid | (resources == 1))
     count = np.count_nonzero(~listed)
@@ -209,7 +209,7 @@ def _stray(rows: Rows, resources: int) -> str | None:
 
 
 def _size_fault(rows: Rows, good: Mask, exchange: Exchange) -> str | None:
-    """What is wrong with the bodies of successful requests for one thing."""
+    """Faults in the bodies of successful requests for one resource."""
     for column, size in (("bytes_up", exchange.up), ("bytes_down", exchange.down)):
         if size is None:
             continue

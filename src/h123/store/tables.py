@@ -128,7 +128,7 @@ def _disturbed(row: Row) -> tuple[bool, float, int]:
 
 
 def _when(row: Row) -> tuple[int, float, str]:
-    """Imported samples do not tell of positions."""
+    """Imported samples have no positions."""
     return row["block"], math.inf if row["position"] is None else row["position"], row["trial"]
 
 

@@ -108,7 +108,7 @@ class Parameters(WorkloadParameters):
         return (self.network, self.backend_network) if self.backend_network else (self.network,)
 
     def checked_links(self) -> tuple[str, ...]:
-        """What a link check covers: links of these networks with these losses under this clock."""
+        """The scope of a link check: links of these networks with these losses under this clock."""
         return (self.clock, self.losses, *self.networks())
 
     def roles(self) -> dict[Role, str]:

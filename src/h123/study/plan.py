@@ -76,7 +76,7 @@ class _Treatment:
     twin: bool
     parameters: Parameters
     link: str
-    """What the link's seed depends on, in addition to campaign and block."""
+    """Inputs of the link's seed, in addition to campaign and block."""
 
     def order(self, seed: int, block: int) -> int:
         words = [f"{factor}={self.cell[factor]}" for factor in sorted(self.cell)]

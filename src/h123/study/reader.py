@@ -51,7 +51,7 @@ class StudyFile(Strict):
     question: Annotated[StrictStr, Field(min_length=1)]
     """The question that the first family answers; the report begins with it."""
     factors: dict[StrictStr, Any] = Field(min_length=1)
-    """What varies: parameters with their values, or names for sets of parameters. All levels are crossed."""
+    """The factors: parameters with their values, or names for sets of parameters. All levels are crossed."""
     settings: dict[StrictStr, Any] = Field(default={})
     """Parameters that do not vary."""
     servers: dict[StrictStr, OwnServer] = Field(default={})
@@ -59,7 +59,7 @@ class StudyFile(Strict):
     filter: dict[StrictStr, Levels] = Field(default={})
     """Levels that run if `--filter` names no others of that factor."""
     compare: Comparison
-    """What is compared, and how strictly it is judged."""
+    """The comparison, and how strictly it is judged."""
     require: list[Condition] = Field(default=[], max_length=MOST_CONDITIONS)
     """Conditions that must hold, or the campaign fails."""
     blocks: Annotated[StrictInt, Field(ge=1, le=MOST_TRIALS)]

@@ -95,7 +95,7 @@ def _files(kind: str) -> list[Path]:
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether the file says that it is for h123. The user's folders may hold YAML files of other programs."""
+    """Whether the file declares that it is for h123. The user's folders may hold YAML files of other programs."""
     with suppress(OSError), path.open("rb") as file:
         return _MARK.search(file.read(_HEAD_BYTES)) is not None
     return False

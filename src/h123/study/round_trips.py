@@ -50,7 +50,7 @@ class Straight:
 def arrivals(packets: int, packet_bytes: float, window: int, most: int, link: Straight) -> Iterator[float]:
     """When each packet of a body arrives, in seconds after its sender received the request.
 
-    The sender begins with `window` packets. Each acknowledged packet lets two follow, until `most` are under way. A
+    The sender begins with `window` packets. Each acknowledged packet lets two follow, until `most` are in flight. A
     packet leaves the link when the one before it has left and its bits have passed.
     """
     credits = [0.0] * min(window, most)  # when the sender may send a packet
@@ -66,6 +66,6 @@ def arrivals(packets: int, packet_bytes: float, window: int, most: int, link: St
 
 
 def download_s(packets: int, packet_bytes: float, window: int, link: Straight, most: int | None = None) -> float:
-    """Time until the last packet has arrived; `most`: packets under way at once."""
+    """Time until the last packet has arrived; `most`: packets in flight at once."""
     *_, last = arrivals(packets, packet_bytes, window, packets if most is None else most, link)
     return last

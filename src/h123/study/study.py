@@ -202,7 +202,7 @@ class Study(Strict):
         return condition.fault(levels, clocks) or self._unmeasured(condition)
 
     def _unmeasured(self, condition: Condition) -> str | None:
-        """Say that none of its trials has a value of the metric, as far as their workload tells."""
+        """Say that none of its trials has a value of the metric, as far as their workload shows."""
         metric = METRICS[condition.metric]
         cells = (
             dict(zip(self.factors, cell, strict=True))
@@ -273,12 +273,12 @@ class Study(Strict):
         return study
 
     def _misread(self, content: Mapping[str, Any]) -> str | None:
-        """What in the file has another type than h123 writes, such as a number in quotes."""
+        """Values in the file with a type that h123 does not write, such as a number in quotes."""
         changed = changed_value(content, self.model_dump(mode="json"))
         return f"{'.'.join(['study', *changed.at])} is {excerpt(changed.value)}" if changed else None
 
     def _contradiction(self) -> str | None:
-        """What is compared but does not exist. (In a user's file, the reader reports this with the line.)"""
+        """Compared levels that do not exist. (In a user's file, the reader reports this with the line.)"""
         levels = self.factors.get(self.compare.factor)
         if not levels or not all(self.factors.values()):
             return f"factor {self.compare.factor!r}, or another, has no levels"

@@ -79,7 +79,7 @@ class _Checked(SafeConstructor):
 
 
 class _Loader(_Bounded, _Checked, yaml.SafeLoader):
-    """A loader whose messages say what is wrong, and where."""
+    """A loader whose messages give the error and its place."""
 
 
 if yaml.__with_libyaml__:

@@ -17,7 +17,7 @@ FAR = _both_ways("far", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_
 DISTANT = _both_ways("distant", Direction(delay_ns=100 * _MS))
 """Answers arrive so late that an open loop has more requests in progress than it has users."""
 REMOTE = _both_ways("remote", Direction(delay_ns=100 * _MS))
-"""A delay at which so many bytes of a body are under way that windows become visible."""
+"""A delay at which enough bytes of a body are in flight that windows become visible."""
 CROWDED = _both_ways("crowded", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_000)))
 """Many large answers together take so long that none ends while requests remain to be sent, however slowly a window, or
 a busy machine, lets a client send them."""

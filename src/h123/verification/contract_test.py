@@ -141,7 +141,7 @@ def move_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
 
 
 def _each(what: str, tasks: Sequence[Task], profile_one: Callable[[Subject, VerifiedRole], bool], steps: Steps) -> None:
-    """`one` measures, and tells whether there was a record to keep it in."""
+    """`one` measures, and returns whether there was a record to keep it in."""
     for number, (subject, role) in enumerate(tasks, 1):
         of = f"{what} of {subject.name} as a {role}"
         if why := measurable(subject):

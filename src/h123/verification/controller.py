@@ -69,7 +69,7 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Behaviour:
-    """What the arrivals show."""
+    """Findings from the arrivals."""
 
     share: float
     """The share of the link's rate that it reached in the second half."""

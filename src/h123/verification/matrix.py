@@ -217,7 +217,7 @@ def _pair(pairing: Pairing, folder: MatrixFolder, trials: Trials) -> Cell:
 
 
 def _missing(pairing: Pairing, subjects: Mapping[str, Subject], method: str) -> str:
-    """What one side does not declare. Empty: both do."""
+    """The missing declaration of one side. Empty: both declare it."""
     server, client = subjects[pairing.server].server, subjects[pairing.client].client
     assert server is not None
     assert client is not None

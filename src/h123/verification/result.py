@@ -21,7 +21,7 @@ class Result(Strict):
     verdict: Verdict
     """unsupported: the check could not run here, and `detail` says why."""
     detail: str = ""
-    """What was observed; for a failure, what is wrong and where its log is."""
+    """The observation; for a failure, the fault and the place of its log."""
 
     @property
     def open(self) -> bool:

@@ -67,7 +67,7 @@ class Trial:
 
 
 class Trials:
-    """What all trials of a verification have in common."""
+    """The common settings of a verification's trials."""
 
     def __init__(self, subjects: Mapping[str, Subject], certificate: Certificate, pool: Pool) -> None:
         """`subjects`: the installed subjects that take part, by name."""

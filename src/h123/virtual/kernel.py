@@ -208,7 +208,7 @@ def _build(steps: Steps) -> None:
 
 @dataclass(frozen=True)
 class _Job:
-    """A build under way."""
+    """A build in progress."""
 
     work: Path
     log: Path

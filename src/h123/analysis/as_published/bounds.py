@@ -1,4 +1,4 @@
-"""What the link allows one request at best: if it has the link to itself, and if all users share the link equally."""
+"""The link's best values for one request: if it has the link to itself, and if all users share the link equally."""
 
 from collections.abc import Collection, Mapping
 

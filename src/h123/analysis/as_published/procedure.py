@@ -102,7 +102,7 @@ def kruskal_wallis(groups: Sequence[Floats]) -> tuple[float, float] | None:
 
 def intra_run_correlation(runs: Sequence[Floats]) -> float | None:
     """Share of the variance of log values that is between runs: the analysis-of-variance estimate, not below 0
-    (Donner and Koval 1980, Biometrics 36). Not in the paper: it says what the pooling costs."""
+    (Donner and Koval 1980, Biometrics 36). Not in the paper: it shows the cost of pooling."""
     logs = [np.log(run) for run in runs if len(run)]
     sizes = np.array([len(run) for run in logs])
     total, groups = int(sizes.sum()), len(logs)

@@ -128,7 +128,7 @@ class LinkBounds(TypedDict):
     """The least time, or the most throughput, that a link allows one request."""
 
     alone: float | None
-    """What the link allows a request on its own: the minimum in seconds, the maximum in bytes per second."""
+    """The link's bound for a single request: the minimum in seconds, the maximum in bytes per second."""
     share: float | None
     """The same with an equal share among all users."""
 
@@ -198,7 +198,7 @@ class PrintedRow(TypedDict):
     ratio: Ratio | None
     """Ours / printed; null for ranges, changes and effects, and where `ours` has not exactly one element."""
     link: PrintedLink | None
-    """What the paper's link allows over the levels that the cell leaves open; null if nothing limits it."""
+    """The bounds of the paper's link over the levels that the cell leaves open; null if there is no limit."""
 
 
 def _has_logarithm(row: PrintedRow) -> PrintedRow:

@@ -49,7 +49,7 @@ def rows_repeated(attempt: Attempt) -> Finding | None:
 
 
 def users_exceeded(attempt: Attempt) -> Finding | None:
-    """Requests under way at once, at most as many as there are users (closed loop)."""
+    """Requests in progress at once: at most one per user (closed loop)."""
     flying, users, most = attempt.timeline.in_flight, attempt.parameters["users"], attempt.workload.most_in_flight()
     if flying is None or not most:
         return None

@@ -34,9 +34,9 @@ class AuditCount(TypedDict):
     """All trials; null for an audit of the campaign."""
     failed: int
     meaning: str
-    """What is true if the audit passes."""
+    """The statement that is true if the audit passes."""
     failure: str | None
-    """What happened, what it means, what to do. Null unless one failed."""
+    """An explanation of what happened, what it means, and what to do. Null unless one failed."""
 
 
 ALL = frozenset(METRICS)
@@ -49,7 +49,7 @@ UNENCRYPTED = "none"
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding compares `value` with `limit`; `detail` says so in words."""
+    """A finding compares `value` with `limit`; `detail` describes the result in words."""
 
     passed: bool
     value: float | None
@@ -66,7 +66,7 @@ class Audit:
 
     name: str
     meaning: str
-    """What it checks, for people."""
+    """A description of the check, for people."""
     failure: str
     """What a failure means, for people: a clause after `In 2 of 72 trials ` that says what happened, what that means,
     and what to do."""
@@ -75,7 +75,7 @@ class Audit:
     """Metrics whose values are unreliable if the audit fails, so that no verdict may rest on them. None: the audit is
     about load or chance, which qualifies a verdict but does not forbid it."""
     remedy: str = ""
-    """What to do, if a clause can say it. It appears in the sentence of each comparison that is not judged for this
+    """Advice, if it fits in a clause. It appears in the sentence of each comparison that is not judged for this
     reason."""
 
     def findings(self, attempts: Sequence[Attempt], _: Plan) -> Found:
@@ -101,7 +101,7 @@ class CampaignAudit:
 
     name: str
     meaning: str
-    """What it checks, for people."""
+    """A description of the check, for people."""
     failure: str
     """What a failure means, for people: what happened, what that means, what to do."""
     findings: Sequence[Finding]

@@ -25,7 +25,7 @@ def direction(link: Ways, name: str) -> Direction:
 
 
 def round_trip_floor_ns(link: Ways) -> int:
-    """The shortest round trip that the link allows: the least delay of each direction, over all timed changes."""
+    """The shortest round trip that the link allows: the minimum delay of each direction, over all timed changes."""
     return sum(_least_delay_ns(direction(link, name)) for name in ("up", "down"))
 
 

@@ -26,7 +26,7 @@ from h123.base.distributions import noncentral_student_cdf, student_quantile
 
 
 class Outlook(TypedDict):
-    """What would decide the question."""
+    """The blocks that would decide the question."""
 
     blocks: int | None
     """The largest projection by the metrics of the first family."""

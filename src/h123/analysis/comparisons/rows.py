@@ -36,12 +36,12 @@ class Later(TypedDict):
 
 
 class Projection(TypedDict):
-    """What would decide a comparison."""
+    """The blocks that would decide a comparison."""
 
     blocks: int | None
     """More blocks than planned; null if blocks are not what is missing."""
     basis: str
-    """What the number rests on (docs/contracts/verdicts.md, projections)."""
+    """The basis of the number (docs/contracts/verdicts.md, projections)."""
 
 
 class EstimateRow(TypedDict):
@@ -103,7 +103,7 @@ class TestResult(EstimateRow):
     undecided: NotRequired[str | None]
     """Why there is no verdict although the interval excludes no difference."""
     note: str | None
-    """What else a reader must know, in words."""
+    """Further facts that a reader must know, in words."""
     qualified: Sequence[str]
     """Failed audits of load, chance and order. The verdict remains."""
     failed: Mapping[str, Sequence[int]]
@@ -138,7 +138,7 @@ class JudgedComparison(ComparedLevels, TestResult):
     twin: bool
     """Whether it compares a level with its own twin; its family is `twins`, without correction."""
     projection: NotRequired[Projection | None]
-    """What would decide an inconclusive comparison. Null for others, for twins, and where nothing has a value."""
+    """The blocks that would decide an inconclusive comparison. Null for others, for twins, and without values."""
     later: NotRequired[Later]
     """Present for first bytes, where packets show the reason."""
 

@@ -47,7 +47,7 @@ TAILS = {
 
 
 def tails(evidence: Evidence, attempts: Sequence[Attempt], plan: Plan) -> list[TailRow]:
-    """The `tails` of verdicts.json: for each quantile that the study asks for, and each cell and level, a typical trial
+    """The `tails` of verdicts.json: for each quantile in the study, and each cell and level, a typical trial
     (medians over trials of the value and of both ends of its interval)."""
     metrics = {metric for family in plan.study.compare.families for metric in family.metrics}
     return [

@@ -50,7 +50,7 @@ class Bottlenecks:
 
     @property
     def limits(self) -> list[str]:
-        """What limited the treatment: the largest part of a request's time. By processors: those without capacity left,
+        """The limit of the treatment: the largest part of a request's time. By processors: those without capacity left,
         or else the one that worked for most of the time."""
         largest = next(iter(self.shares))
         if self.told_by == "packets":

@@ -43,7 +43,7 @@ class CauseRow(TypedDict):
     group: str
     """The group that `h123 why --limits` puts it in."""
     words: str
-    """The part as a table names it."""
+    """The part's name in tables."""
     rivals: NotRequired[Sequence[str]]
     """Groups of causes between which the evidence cannot decide; absent if the cause is clear."""
     a_seconds: float
@@ -78,7 +78,7 @@ class Losses(TypedDict):
 
 
 class TimeSpent(TypedDict):
-    """What the mean request of both levels spent its time on, or the median visit of a page. Very small parts are left
+    """How the mean request of both levels, or the median visit of a page, spent its time. Very small parts are left
     out."""
 
     blocks: int
@@ -239,7 +239,7 @@ def _row(c: JudgedComparison, factor: str, explanations: TrialExplanations) -> C
 
 
 def between(mine: Sequence[Means], others: Sequence[Means]) -> TimeSpent:
-    """What both sides spent, block by block, and how they differ."""
+    """The time that both sides spent, block by block, and how they differ."""
     a, b = (np.array([mean.seconds for mean in side]) for side in (mine, others))
     sums = _sums(mine, others, a, b)
     return {

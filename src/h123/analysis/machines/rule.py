@@ -25,7 +25,7 @@ What = TypeVar("What")
 
 @dataclass(frozen=True)
 class Measurement(Generic[What]):
-    """What was measured on each machine."""
+    """The measurements on each machine."""
 
     what: What
     groups: Groups

@@ -1,4 +1,4 @@
-"""What is unknown because samples were imported. The report states it next to the answer, so that readers do not
+"""Facts that are unknown because samples were imported. The report states it next to the answer, so that readers do not
 overrate the answer."""
 
 from collections.abc import Sequence

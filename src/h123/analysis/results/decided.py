@@ -86,7 +86,7 @@ def _row(result: PublishedResult, claim: Claim) -> "ClaimRow | None":
 
 
 def _changed(result: PublishedResult, claim: MeasurableClaim, study: Study) -> str | None:
-    """What has changed in the claim's treatments since they ran. None: nothing. Settings that only one of the two
+    """Changes to the claim's treatments since they ran. None: no change. Settings that only one of the two
     versions of the study has are ignored."""
     campaign = result.campaign
     then, now = campaign["study"], study.scaled(campaign["study"].get("scale", 1.0))

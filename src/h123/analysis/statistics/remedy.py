@@ -1,4 +1,4 @@
-"""What helps a campaign that has too little for a verdict: more blocks, or the trials that are missing."""
+"""Help for a campaign that has too little data for a verdict: more blocks, or the trials that are missing."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Remedy:
     """Whether other folders have the rest of the campaign."""
 
     def enough(self, needed: int, have: int) -> str | None:
-        """What brings the campaign from `have` to `needed` blocks with values. None if nothing is known to help.
+        """The step that brings the campaign from `have` to `needed` blocks with values. None if none is known.
 
         A number of blocks is always larger than the planned one: `--blocks 6` adds nothing to a campaign that has 6.
         """

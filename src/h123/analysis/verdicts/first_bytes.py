@@ -21,7 +21,7 @@ _MOST = 0.5
 def with_reasons(
     comparisons: Sequence[JudgedComparison], attempts: Sequence[Attempt], factor: str
 ) -> list[JudgedComparison]:
-    """The comparisons; those of first bytes also say what delays one side, if that is known."""
+    """The comparisons; those of first bytes also give the cause of one side's delay, if known."""
     return [
         {**c, "later": later} if c["metric"] == METRIC and (later := _later(c, attempts, factor)) else c
         for c in comparisons

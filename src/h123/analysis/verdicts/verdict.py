@@ -125,7 +125,7 @@ def _adjusted(family: Sequence[ComparisonTest]) -> list[ComparisonTest]:
 
 
 def _observed(test: ComparisonTest) -> tuple[Any, ...]:
-    """What a comparison and the one that repeats it have in common."""
+    """The common part of a comparison and the one that repeats it."""
     c = test.comparison
     return (tuple(c.cell.items()), c.repeats or c.metric, c.a, c.b, c.twin)
 

@@ -18,7 +18,7 @@ from rich.text import Text
 from h123.base.terminal.visible import visible
 
 WIDTH = 100
-"""Columns for output to a file or a pipe: as many as the widest table needs. A terminal, or COLUMNS, sets its own
+"""Columns for output to a file or a pipe: the width of the widest table. A terminal, or COLUMNS, sets its own
 width."""
 _NARROWEST = 10
 """Columns of prose, however narrow a terminal is."""

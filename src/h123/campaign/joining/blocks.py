@@ -12,7 +12,7 @@ from h123.store import CampaignFolder
 from h123.study import Plan, PlannedTrial
 
 History = Sequence[TrialEvent | BlockMove]
-"""What the journal says about a block, oldest first."""
+"""The journal's events for a block, oldest first."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class RunBlock:
         return all(trial.parameters.clock == "virtual" for trial in self.trials)
 
     def marks(self) -> list[tuple[object, ...]]:
-        """What distinguishes the events of its history from others."""
+        """The key that distinguishes its history's events from others."""
         return [_mark(event) for event in self.history]
 
 

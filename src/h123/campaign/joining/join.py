@@ -98,7 +98,7 @@ def _begun(shards: Iterable[Path], out: Path) -> tuple[list[CampaignFolder], lis
 
 
 def _plan(folders: Sequence[CampaignFolder]) -> Plan:
-    """The campaign's, with as many blocks as the largest has."""
+    """The campaign's study, with the number of blocks of the largest shard."""
     first = folders[0]
     study = Study.from_resolved(first.study, first.networks)
     blocks = max(folder.blocks for folder in folders)

@@ -25,7 +25,7 @@ NEVER = int(np.iinfo(np.int64).max)
 
 @dataclass(frozen=True)
 class Sending:
-    """What one end sent, in the order of sending."""
+    """The packets that one end sent, in sending order."""
 
     packets: Packets
     wire: Wire

@@ -78,7 +78,7 @@ def _amplification_waits(of: Connection) -> Spans:
 
 
 def _until(side: Sending, end: int) -> Sending:
-    """What was sent before a time."""
+    """The packets sent before a time."""
     return side.first(int(np.searchsorted(side.at, end)))
 
 

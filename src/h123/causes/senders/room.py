@@ -1,7 +1,7 @@
 """When a sender's congestion window had room: it sent less than it had in flight earlier.
 
-A window does not shrink without a loss or a long silence, so it is at least as large as what was once under way (RFC
-9002, 7; RFC 5681, 3.1). TCP counts packets, whatever their size, and Linux begins with ten of them (RFC 6928).
+A window does not shrink without a loss or a long silence, so it is at least the most that was ever in flight
+(RFC 9002, 7; RFC 5681, 3.1). TCP counts packets, whatever their size, and Linux begins with ten of them (RFC 6928).
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from h123.causes.spans import Times
 from h123.packets.capture import TCP
 
 _ROOM = 0.75
-"""Share of the window that may be under way when there is room for more: a sender may be answered for a quarter of
+"""Share of the window that may be in flight when there is room for more: a sender may be answered for a quarter of
 its window at once, before it sends again."""
 _SILENCE_NS = 200_000_000
 """After this long without data a sender may begin again with its first window, ns (RFC 2861)."""
@@ -48,7 +48,7 @@ class Room:
 
     @cached_property
     def _sizes(self) -> Times:
-        """What each packet counts; 0 if it only acknowledges."""
+        """The size that each packet counts; 0 if it only acknowledges."""
         tcp = len(self.sending) and self.sending.packets["protocol"][0] == TCP
         sizes = np.ones(len(self.sending), np.int64) if tcp else self.sending.packets["payload"].astype(np.int64)
         return np.where(self.sending.speaks, sizes, 0)
@@ -67,7 +67,7 @@ class Room:
 
     @cached_property
     def _releases(self) -> tuple[Times, Times]:
-        """Times, ascending, and what was no longer under way from each on."""
+        """Ascending times, and the data that was no longer in flight from each on."""
         order = np.argsort(self._knowledge_times, kind="stable")
         return self._knowledge_times[order], np.cumsum(self._sizes[order])
 
@@ -80,7 +80,7 @@ class Room:
 
     @cached_property
     def _window(self) -> Times:
-        """The least that the window can be at each packet: the most that was under way since the last long silence, and
+        """The minimum window at each packet: the most that was in flight since the last long silence, and
         since a round trip after the last loss was noticed; 0 until then."""
         count, at = len(self.sending), self.sending.at
         lost_places = lost_packets(self.sending)

@@ -49,7 +49,7 @@ from h123.packets.capture import TCP
 _SEGMENT = 0.96
 """A TCP packet with less than this share of the sender's largest payload is no full segment."""
 _RESTED_NS = 1_000_000
-"""A sender that has nothing under way for so long has ended its burst."""
+"""A sender with nothing in flight for this long has ended its burst."""
 _CHANCE = 0.3
 """Share of a gap soon after a packet from the other end, from which on going on then says nothing."""
 _FULL = 0.95
@@ -127,7 +127,7 @@ class Sender:
 
     @cached_property
     def _content(self) -> Sending:
-        """What it sent, without mere acknowledgements."""
+        """The packets it sent, without pure acknowledgements."""
         return self.sending.some(self.sending.speaks)
 
     @cached_property

@@ -53,7 +53,7 @@ def command(
     A claim is impossible if a printed figure contradicts arithmetic or physics; the calculation is shown. Any other
     claim is open until a campaign of its study decides it: confirmed, direction only (right direction, different size),
     refuted or undecided. The rule is in docs/contracts/claims.md. The project's published campaigns decide the claims
-    that they measured, and each verdict names its campaign. A verdict from `--campaign DIR` takes precedence.
+    that they measured, and each verdict shows its campaign. A verdict from `--campaign DIR` takes precedence.
 
     Examples:
 

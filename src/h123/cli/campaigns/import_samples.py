@@ -31,7 +31,7 @@ def command(
     """Import samples measured with another tool, analyse them and write a report.
 
     Nothing is made up: audits that need something the files do not record (link, CPU, order...) are skipped, and the
-    summary says what is missing as a result. See docs/import.md for an example.
+    summary lists what is missing as a result. See docs/import.md for an example.
 
     Examples:
 

@@ -110,7 +110,7 @@ def command(
         bool,
         typer.Option(
             "--allow-unverified",
-            help="Measure subjects even if they failed `h123 verify`; the report says so at its top.",
+            help="Measure subjects even if they failed `h123 verify`; the report shows this at its top.",
             rich_help_panel=ADVANCED,
         ),
     ] = False,
@@ -235,8 +235,8 @@ def _run(arguments: RunArguments, *, is_quiet: bool) -> int:
 
 
 def _exit_status(folder: "CampaignFolder", status: int, complaint: UserError | None) -> int:
-    """The exit status. Where the study requires something it is that of `h123 gate`, whatever is missing: what is
-    missing speaks there. Otherwise a campaign with holes ends with an error."""
+    """The exit status. If the study has requirements, it is `h123 gate`'s, even if trials are missing, because the gate
+    reports them. Otherwise an incomplete campaign ends with an error."""
     from h123.cli.campaigns import requirements
 
     if complaint is None:
@@ -332,7 +332,7 @@ def _rule(arguments: RunArguments) -> "tuple[list[int], Precision | None, int | 
 def _run_to_its_end(
     campaign: "Campaign", arguments: RunArguments, display: "Callable[[], Display]"
 ) -> UserError | None:
-    """Run what is planned, and go on as long as the campaign's rule says so; what is to be said of trials that have no
+    """Run the plan, and continue as long as the campaign's rule requires. Return the error about trials that have no
     valid result."""
     from h123.campaign import Hopeless, extend_campaign, run_campaign
 

@@ -31,7 +31,7 @@ def command(
     (github-action-benchmark) and gate.prom (OpenMetrics) into the campaign's folder.
 
     A condition may name any metric that the campaign's trials have (docs/contracts/metrics.md), whether or not the
-    study names it, and any two levels. Nothing passes while trials are missing or files are damaged.
+    study has it, and any two levels. Nothing passes while trials are missing or files are damaged.
 
     Examples:
 

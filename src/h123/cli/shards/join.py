@@ -29,7 +29,7 @@ def command(
     """Join shards into one campaign, which all commands treat like any other.
 
     It verifies every seal first, and refuses a shard of another campaign with a list of what differs. Run it again when
-    more shards have arrived: it adds finished blocks, lists the missing ones and says how to run only those. The exit
+    more shards have arrived: it adds finished blocks, lists the missing ones and shows how to run only those. The exit
     status is 1 as long as blocks are missing.
 
     Examples:

@@ -68,7 +68,7 @@ def command(
     GitHub.
 
     Each element of the array runs one block, or several if there are more than 1000 blocks (GitHub: 256) or --shards
-    asks for fewer elements. It writes a folder; if it is restarted, it resumes where it stopped. `h123 join` puts the
+    has fewer elements. It writes a folder; if it is restarted, it resumes where it stopped. `h123 join` puts the
     folders together. docs/cluster.md describes all steps, and what each system costs in accuracy.
 
     Examples:

@@ -1,4 +1,4 @@
-"""What limits an answer, one line each, with what to do about it."""
+"""Limits of an answer, one line each, with advice."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a campaign found, one line for each comparison and for each cause."""
+"""A campaign's findings, one line for each comparison and for each cause."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

@@ -220,7 +220,7 @@ def _notes(subjects: Mapping[str, Subject]) -> list[str]:
 
 
 def _shortcomings(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
-    """What failed, and what could not be checked, in the words of the verification."""
+    """Failed and unsupported checks, in the words of the verification."""
     rows = []
     for name, subject in subjects.items():
         record = records.get(name)

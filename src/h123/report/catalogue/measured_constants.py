@@ -60,7 +60,7 @@ def measured_constants(subjects: Mapping[str, Subject], records: Mapping[str, Pu
 
 
 def _constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
-    """What servers' packets show, with a line for each server and protocol."""
+    """Facts from servers' packets, one line per server and protocol."""
     rows = [
         {
             "server": name,
@@ -87,7 +87,7 @@ def _client_constants(subjects: Mapping[str, Subject], records: Mapping[str, Pub
 
 
 def _reception(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
-    """What clients allow a server over QUIC, as the server logged it."""
+    """The limits that clients set for a server over QUIC, from the server's log."""
     rows = []
     for name, subject in subjects.items():
         record = records.get(name)

@@ -1,4 +1,4 @@
-"""Pictures that a study asks for: values as bars, in groups along a factor, each trial on its bar."""
+"""A study's own charts: values as bars, in groups along a factor, each trial on its bar."""
 
 import statistics
 from collections.abc import Iterable, Iterator, Sequence

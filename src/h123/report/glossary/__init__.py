@@ -33,11 +33,11 @@ class Term:
     """verdict, term, sign, audit, metric, cause, reason or warning."""
     means: str
     words: str = ""
-    """How answers say it, if that is not the name."""
+    """Its form in answers, if that is not the name."""
     also: tuple[str, ...] = ()
     """Its other names."""
     do: str = ""
-    """What to do if an answer has it."""
+    """Advice for an answer that has it."""
     see: str = ""
     """The page below docs that says more."""
 

@@ -89,7 +89,7 @@ def _outlook(of: PageSources, _: "Sequence[Figure]") -> Content:
 
 
 def _doubts(of: PageSources, _: "Sequence[Figure]") -> Content | None:
-    """What must appear on the first screen, below the answer: missing trials and failed audits."""
+    """Content of the first screen, below the answer: missing trials and failed audits."""
     trials = of.verdicts["trials"]
     missing = f"{trials['missing']} of {trials['planned']} trials have no valid attempt yet."
     failed = [f"Audit {row['audit']} failed: {row['failure']}" for row in of.verdicts["audit_summary"] if row["failed"]]

@@ -1,4 +1,4 @@
-"""What would decide open questions: how many more blocks, how long they take, and the command that runs them."""
+"""Advice on deciding open questions: how many more blocks, how long they take, and the command that runs them."""
 
 from collections.abc import Sequence
 
@@ -31,7 +31,7 @@ def advice(verdicts: Verdicts) -> list[str]:
 
 
 def remedy(comparison: JudgedComparison) -> str:
-    """What would decide one comparison, as a sentence. Empty if nothing is open or known."""
+    """Advice on deciding one comparison, as a sentence. Empty if nothing is open or known."""
     projection = comparison.get("projection")
     if not projection:
         return ""

@@ -70,7 +70,7 @@ class SectionWords:
 
     section: Section[Any]
     first: Lines | None = None
-    """What a reader must know before any answer: servers that did different work, subjects that failed."""
+    """Facts that a reader must know before any answer: servers that did different work, subjects that failed."""
     below: Callable[[Verdicts], Iterable[SectionLine]] | None = None
     """The sentences below the answer."""
     trust: Lines | None = None

@@ -56,14 +56,14 @@ def reason(code: str) -> str:
 
 
 def cause(code: str, default: str) -> str:
-    """What time was spent on; `default` is what verdicts.json calls it, for causes of other versions."""
+    """The cause in words; `default` is its name in verdicts.json, for causes from other versions."""
     from h123.causes import WORDS  # only now: it loads numpy, which lists of claims do without
 
     return WORDS.get(code, default)
 
 
 def withheld(kind: str) -> str:
-    """Why a comparison has no verdict, in a few words; empty if only the full reason can say it."""
+    """Why a comparison has no verdict, in a few words; empty if only the full reason can explain it."""
     return str(_VOCABULARY["withheld"].get(kind, ""))
 
 

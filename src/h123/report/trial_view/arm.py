@@ -41,7 +41,7 @@ class Arm:
         return self.trial.links[0]
 
     def way(self, way: int) -> Direction:
-        """What the link does to packets in one direction."""
+        """The link's effect on packets in one direction."""
         return (self.link.down if way == DOWN else self.link.up) or Direction()
 
     def sender(self, way: int) -> str:
@@ -110,7 +110,7 @@ class Arm:
 
     @cached_property
     def explained(self) -> ExplainedTrial | None:
-        """What its requests spent their time on, if packets show it."""
+        """The causes of its requests' times, if packets show them."""
         complete = self.packets is not None and self.requests and self.report
         return _if_there(lambda: explain(self.attempt.folder, self.attempt.statuses)) if complete else None
 

@@ -62,7 +62,7 @@ def loss_marks(arms: Sequence[Arm], bins: Bins, ways: Sequence[int] = (DOWN, UP)
 
 
 def stall_marks(arms: Sequence[Arm], bins: Bins, way: int) -> list[Ticks]:
-    """When the server's log says that flow control blocked the sender in a direction, with a mark for each such bin."""
+    """When flow control blocked the sender in a direction, by the server's log, with a mark for each such bin."""
     marks = []
     for number, arm in enumerate(arms):
         own = arm.sender(way) == "server"

@@ -47,7 +47,7 @@ class TrialLabels:
 
 
 class ForeignTls(NamedTuple):
-    """What is known about a request's connection."""
+    """Facts about a request's connection."""
 
     version: str | None
     """`none` without TLS."""

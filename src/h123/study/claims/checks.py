@@ -15,7 +15,7 @@ Sample = Annotated[StrictInt, Field(ge=1, le=500)]
 
 
 class RateCheck(Strict):
-    """Requests per second of a size, over a link. Holds if rps x size x 8 <= link."""
+    """Requests per second for a body size, over a link. Holds if rps x size x 8 <= link."""
 
     check: Literal["rate-within-link"]
     rps: Positive
@@ -34,7 +34,7 @@ class TransferCheck(Strict):
 
 
 class LittleCheck(Strict):
-    """Requests per second, with a number of requests in flight over a round trip. Holds if rps <= in_flight /
+    """Requests per second, with a fixed number of requests in flight over a round trip. Holds if rps <= in_flight /
     round_trip."""
 
     check: Literal["requests-within-littles-law"]
@@ -103,8 +103,8 @@ class RankBiserialCheck(Strict):
 
 
 class SmallestPCheck(Strict):
-    """Two groups, and a level at which the source says that Mann-Whitney's exact two-sided test rejects. Holds if 2 /
-    C(n + m, n) <= alpha."""
+    """Two groups, and a level at which, according to the source, Mann-Whitney's exact two-sided test rejects. Holds if
+    2 / C(n + m, n) <= alpha."""
 
     check: Literal["smallest-p"]
     first: Sample

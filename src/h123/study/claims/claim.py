@@ -100,7 +100,7 @@ class MeasurableClaim(Claim):
     direction: Literal["lower", "higher", "equivalent", "not higher", "not lower"]
     """Of a relative to b."""
     size: Change | None = None
-    """a / b - 1 as claimed, if the claim says how much."""
+    """a / b - 1 as claimed, if the claim gives a size."""
     margin: Annotated[Share, Field(gt=0, lt=1)] | None = None
     """For `equivalent`, ratios may lie within 1/(1 + margin) to 1 + margin. For `not higher` and `not lower`, only one
     end counts."""
@@ -110,7 +110,7 @@ class MeasurableClaim(Claim):
     """Levels of these factors to compare with: one for all of `cells`, or as many, in their order. With `b`, an
     interaction: a / b in `cells` over a / b there."""
     note: Annotated[str, Field(min_length=1)] | None = None
-    """What a verdict does not cover."""
+    """The part of the claim that a verdict does not cover."""
 
     @model_validator(mode="after")
     def _is_one_claim(self) -> "MeasurableClaim":

@@ -30,7 +30,7 @@ Figures = dict[str, Figure | Annotated[list[Figure], Field(min_length=2, max_len
 
 
 class LevelFacts(Strict):
-    """What the work says about one of its levels, as far as bounds need it. None: nothing, or there is no limit."""
+    """A work's facts about one of its levels that bounds need. None: not given, or no limit."""
 
     size: Annotated[Size, Field(gt=0)] | None = None
     users: Annotated[StrictInt, Field(ge=1)] | None = None
@@ -45,7 +45,7 @@ class Statement(Strict):
     """Section, figure or table."""
     quotation: Annotated[str, Field(min_length=1)]
     note: str | None = None
-    """What the sentence leaves open, or how h123 reads it."""
+    """A remark on what the sentence leaves open, or how h123 reads it."""
     metric: PrintedName
     statistic: Literal["mean", "median"]
     cell: Cell

@@ -73,7 +73,7 @@ class Metric:
 
     @property
     def needs(self) -> Needs:
-        """What a trial needs for a value."""
+        """A trial's requirements for a value."""
         return self.of.needs if self.of else Needs()
 
     @property

@@ -19,7 +19,7 @@ Stage = Literal["queued", "connecting", "waiting", "receiving"]
 
 @dataclass(frozen=True)
 class Needs:
-    """What a trial needs to have a value."""
+    """A trial's requirements for a value."""
 
     columns: tuple[str, ...] = ()
     """Columns of its samples, in addition to `phase`, `status` and `error`."""

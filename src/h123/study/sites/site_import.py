@@ -159,7 +159,7 @@ class Graph:
 
 
 def _notes(recording: Recording, apart: Mapping[str, str]) -> list[str]:
-    """What a site cannot have, or what a recording did not say, with the count of each."""
+    """Items that a site cannot have or the recording lacked, with the count of each."""
     entries = recording.entries
     words = list(recording.notes)
     hosts = {entry.host for entry in entries}

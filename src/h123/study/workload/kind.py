@@ -226,12 +226,12 @@ class WorkloadKind(ABC):
         return sum(exchange.share * exchange.pause_ns for exchange in self.exchanges()) / 1e9
 
     def longest_pause_ns(self) -> int:
-        """The longest time in which a user may have no request under way, ns."""
+        """The longest time in which a user may have no request in progress, ns."""
         return max((exchange.pause_ns for exchange in self.exchanges()), default=0)
 
     def longest_silence_ns(self) -> int:
-        """The longest time in which a connection may have no request under way, ns: while a user thinks or, at a rate,
-        the longest gap between starts on one of the connections that 99 of 100 trials do not exceed."""
+        """The longest time in which a connection may have no request in progress, ns: while a user thinks or, at a
+        rate, the longest gap between starts on one of the connections that 99 of 100 trials do not exceed."""
         if not self.open_loop:
             return self.longest_pause_ns()
         count = self.load.users * self.each()
@@ -242,7 +242,7 @@ class WorkloadKind(ABC):
         return round(math.log(count / RARE) / each * 1e9)
 
     def most_in_flight(self) -> int | None:
-        """Requests under way at once in a closed loop; None if that is unknown, or if nothing limits it."""
+        """Requests in progress at once in a closed loop; None if that is unknown, or if nothing limits it."""
         return None if self.open_loop else self.load.users
 
     def most_on_connection(self) -> int | None:

@@ -36,7 +36,7 @@ receives nearly everything that the link carries until then, and what is under w
 
 
 def faults_of(case: ClientCase, client: Client, rows: Sequence[Sample], facts: Any, witness: Witness) -> list[str]:
-    """What is wrong with what the client wrote."""
+    """Faults in the client's files."""
     faults = [*unanswered(case, rows), *times(rows, witness.window)]
     if case.expected == "answers":
         faults += [*_first_bytes(client, rows), *connections(case, rows), *_facts(case, rows, facts)]
@@ -58,7 +58,7 @@ def faults_of(case: ClientCase, client: Client, rows: Sequence[Sample], facts: A
 
 
 def unanswered(case: ClientCase, rows: Sequence[Sample]) -> list[str]:
-    """What is wrong with the answers alone: their number, how they ended, their bytes and their protocol."""
+    """Faults in the answers alone: their number, how they ended, their bytes and their protocol."""
     return [*_counts(case, rows), *_outcomes(case, rows)]
 
 

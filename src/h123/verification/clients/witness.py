@@ -16,7 +16,7 @@ from h123.verification.trial import Trial, Window
 
 @dataclass(frozen=True)
 class Witness:
-    """What others observed of the client."""
+    """Observations of the client by others."""
 
     window: Window
     connections: int | None = None

@@ -41,7 +41,7 @@ def handshake(of: Transfer) -> HandshakeSize:
 
 
 def first_flight(of: Transfer) -> Flight:
-    """What was sent before the first acknowledgement of the body could have come back."""
+    """Data sent before the first acknowledgement of the body could have come back."""
     first, *others = of.body
     if not others:
         raise NotMeasurable("the body ended with its first flight")
@@ -101,7 +101,7 @@ def _is_steady(windows: Sequence[int]) -> bool:
 
 
 def in_flight(of: Transfer) -> InFlight:
-    """The bytes under way when only limits restrict the sender."""
+    """The bytes in flight when only limits restrict the sender."""
     windows = of.windows
     begins = np.concatenate([[0], np.cumsum(windows)[:-1]]) if windows else np.array([])
     early = [window for window, begin in zip(windows, begins, strict=True) if begin < EARLY_BYTES]

@@ -1,4 +1,4 @@
-"""What a request of a subject spent its time on in one of the standard situations."""
+"""Causes of a subject's request time in one of the standard situations."""
 
 from pydantic import Field, field_validator
 

@@ -7,7 +7,7 @@ from h123.causes import CAUSES, WORDS
 from h123.verification.profile.findings import SituationResult
 
 _UNAVOIDABLE: Final = ("rate", "trip")
-"""Causes that are the least that a request takes."""
+"""Causes that are part of a request's minimum time."""
 _WORTH = 0.1
 """The least share of the request's time for a part to be named."""
 _MOST = 3
@@ -26,7 +26,7 @@ def holding(result: SituationResult) -> list[str]:
 
 
 def slowness(result: SituationResult) -> str:
-    """The ratio to the least time of a request: `2.8`; `-` if unknown."""
+    """The ratio to a request's minimum time: `2.8`; `-` if unknown."""
     return figures(result.seconds / result.least, 2) if result.seconds is not None else "-"
 
 

@@ -51,7 +51,7 @@ def advised(results: Sequence[Result]) -> Iterator[Result]:
 
 
 def limit_fault(results: Sequence[Result], declared: int) -> str:
-    """What is wrong with a declared limit, from the result of one more request. Empty if it is as declared."""
+    """The fault in a declared limit, from the result of one more request. Empty if it is as declared."""
     case = [result for result in results if _CHECK.fullmatch(result.check)]
     if any(_started_requests(result) == declared for result in case):
         return ""

@@ -59,7 +59,7 @@ def judge_idleness(server: Server, results: Sequence[Result]) -> Iterator[Result
 
 
 def limit_fault(results: Sequence[Result], waited: int) -> str:
-    """What is wrong with a declared limit, from the result of a later request. Empty if it is as declared."""
+    """The fault in a declared limit, from the result of a later request. Empty if it is as declared."""
     case = [result for result in results if result.check.startswith(_CHECK)]
     if not case:
         return "; ".join(f"{r.check}: {r.detail}" for r in results if r.verdict == "failed") or "nothing came of it"

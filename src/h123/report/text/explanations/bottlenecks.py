@@ -1,4 +1,4 @@
-"""What limited each treatment, as a table in Markdown with a column for each compared level."""
+"""The limits of each treatment, as a Markdown table with one column per compared level."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 

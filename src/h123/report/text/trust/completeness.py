@@ -45,7 +45,7 @@ def seal_lines(verdicts: UnsealedPart) -> list[str]:
 
 
 def import_lines(verdicts: OriginPart) -> list[str]:
-    """What cannot be known because samples were imported."""
+    """Facts that are unknown because samples were imported."""
     imported = verdicts.get("origin")
     return [*imported["costs"]] if imported else []
 

@@ -44,7 +44,7 @@ def _difference(row: MachineDifference) -> str:
 
 
 def _ratio(row: Mapping[str, object]) -> str:
-    """What was compared: `the ratio HTTP/3 / HTTP/2 of latency on poor`."""
+    """The comparison in words: `the ratio HTTP/3 / HTTP/2 of latency on poor`."""
     name = metric(str(row["metric"])).title.lower()
     return f"the ratio {level(str(row['a']))} / {level(str(row['b']))} of {name}{_where(row['cell'])}"
 

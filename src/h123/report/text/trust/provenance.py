@@ -16,7 +16,7 @@ def machine(facts: MachineFacts) -> str:
 
 
 def place_lines(verdicts: PlacesPart) -> list[str]:
-    """What a reader must know if trials ran without root, or on more than one machine."""
+    """Facts that a reader must know if trials ran without root, or on more than one machine."""
     had = [PRIVILEGES[name] for name in verdicts.get("privileges", []) if name != "root"]
     unprivileged = [f"trials ran {' and '.join(had)} (docs/without-root.md)"] if had else []
     if compared := verdicts.get("second_runs"):
