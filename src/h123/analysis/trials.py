@@ -25,7 +25,7 @@ the set-up, and say nothing about a treatment; what a subject cannot do at all d
 
 
 class Treated(NamedTuple):
-    """A treatment in a block. Imported trials have names of their own, and may have several runs of one treatment."""
+    """A treatment in a block. Imported trials have their own names, and may have several runs of one treatment."""
 
     block: int
     cell: tuple[tuple[str, str], ...]

@@ -20,7 +20,7 @@ from h123.study import PlannedTrial, make_plan
 
 
 class SecondRuns:
-    """Those of one run of a campaign."""
+    """The second runs of one run of a campaign."""
 
     def __init__(self, campaign: Campaign, attempts: Mapping[str, Sequence[LiveAttempt]]) -> None:
         self._campaign, self._attempts = campaign, attempts

@@ -26,7 +26,7 @@ class SessionOpening:
     check: str
     """The name of its check in verifications."""
     missing: str
-    """The behavior of a subject without it, or the feature it lacks."""
+    """The behaviour of a subject without it, or the feature it lacks."""
     protocols: Sequence[str] = (*_TCP, QUIC)
     """The protocols that have it."""
     refusal: str = ""

@@ -122,7 +122,7 @@ class OwnServer(Strict):
 
     @property
     def words(self) -> list[str]:
-        """The command on a host of the lab, where roles start in folders of their own."""
+        """The command on a host of the lab, where each role starts in its own folder."""
         words = shlex.split(self.command or "")
         # `env` takes a program whose path has a = for a variable.
         started = ["sh", "-c", 'exec "$@"', "h123"] if words and "=" in words[0] else []

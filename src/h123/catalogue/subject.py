@@ -74,7 +74,7 @@ class Subject(Strict):
 
     @property
     def installed_as(self) -> str:
-        """The name of its installation: its own, or that of the subject that it is a part of."""
+        """The name of its installation: its own, or its parent subject's."""
         return self.install.part_of or self.name
 
     @property

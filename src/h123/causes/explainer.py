@@ -222,7 +222,7 @@ class Explainer:
         return down.arrivals if self._of.quic and request.down <= _SMALL else down.delivered
 
     def _last_answer(self, request: Request) -> int | None:
-        """The answer's last packet. Over QUIC the end of a stream may have a packet of its own, no larger than an
+        """The answer's last packet. Over QUIC the end of a stream may have a separate packet, no larger than an
         acknowledgement: the one after which the client was done."""
         down = self._of.down
         last = _last(down, self._answers(request), request.end)

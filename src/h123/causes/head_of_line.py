@@ -31,7 +31,7 @@ class Body:
 
 def head_of_line_ns(sender: Sender, bodies: Sequence[Body]) -> NDArray[np.float64]:
     """For each body, the time lost by losses in which bytes of other bodies had to wait, ns: the share of the others in
-    what is under way."""
+    the data in flight."""
     spans = holes(sender.sending, sender.answers, sender.round_trip_ns)
     starts, ends = (np.array([getattr(body, name) for body in bodies], np.int64) for name in ("start", "end"))
     sizes = np.array([body.bytes for body in bodies], np.float64)

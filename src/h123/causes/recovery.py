@@ -24,7 +24,7 @@ class Recovery:
     """The sample of the request that was answered first."""
 
     def durations(self, connection: Connection, explainer: Explainer, number: int) -> Nanoseconds:
-        """The time on each cause. `number`: that of the answer in `explainer`."""
+        """The time on each cause. `number`: the answer's number in `explainer`."""
         request_at = min(self.request_at, max(connection.begin, self.at))
         time = time_on(IDLE, self.at, request_at)
         if connection.begin < self.at:

@@ -20,7 +20,7 @@ class PathStep:
 
     row: Sample
     until: int
-    """Its end, or when it requested the next one (browsers do so before the end), ns."""
+    """The time of its end, or when it requested the next one (browsers do so before the end), ns."""
     between: Nanoseconds
     """What the time between the previous step and this one was spent on."""
 

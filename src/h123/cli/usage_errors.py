@@ -66,7 +66,7 @@ def _message(complaint: TyperException) -> str:
 
 
 def _respelled(words: Iterable[str], command: Any) -> Iterator[str]:
-    """Options of the version before, and their values, become those of this one; all else stays as it is."""
+    """Replace options of the previous version, and their values, by this version's; leave the rest as it is."""
     options = {name: option for option in getattr(command, "params", ()) for name in option.opts}
     rest = iter(words)
     for word in rest:

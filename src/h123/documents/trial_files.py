@@ -195,7 +195,7 @@ class OwnDelay(Shape):
     late_ns: Spread
     """From when a request was due until the client's loop took it up, ns."""
     held_ns: Spread
-    """From when the kernel had the last packet of an answer until the client read its end, ns."""
+    """Time from when the kernel had an answer's last packet until the client read its end, ns."""
     both_ns: Spread
     """The sum of both for each request, ns."""
 

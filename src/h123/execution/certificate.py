@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric import ec
 
 HOST_NAME = "h123.test"
-"""The server name in all trials. `.test` is reserved (RFC 6761), so nobody owns the name."""
+"""The server name in all trials. `.test` is reserved (RFC 6761), so no one owns the name."""
 
 _SINCE = dt.datetime(2024, 12, 31, tzinfo=dt.UTC)
 _UNTIL = dt.datetime(2049, 12, 31, tzinfo=dt.UTC)

@@ -276,7 +276,7 @@ def own_role(own: OwnServer, port: int, protocol: str | None = None) -> Role:
 
 
 def _gateway(address: str, port: int) -> Role:
-    """The lab's own program, which a role's process is until it becomes that of its command."""
+    """The lab's own program, which a role's process runs before it executes its command."""
     to = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
     words = ["--at", f"{SERVER_ADDRESS}:{port}", "--to", to, "--facts", gateway_file.NAME]
     role = _service("gateway", "server", SERVER_ADDRESS, ["/proc/self/exe", "gateway", *words])

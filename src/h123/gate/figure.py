@@ -41,7 +41,7 @@ class GateFigure:
     reliable: bool
     """Whether the confidence is the required one."""
     blocks: int
-    """Blocks with a value, for a ratio on both sides; for two campaigns, those of the one with fewer."""
+    """Blocks with a value, for a ratio on both sides; for two campaigns, the smaller number."""
     withheld: str | None
     """Why the figure cannot decide anything."""
     needed: Callable[[float], int | None]

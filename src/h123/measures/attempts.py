@@ -72,7 +72,7 @@ class Attempt:
 
     @property
     def virtual(self) -> bool:
-        """Whether the trial's times are those of the virtual clock, so that processing took no time."""
+        """Whether the trial's times are from the virtual clock, so that processing took no time."""
         return bool(self.parameters["clock"] == "virtual")
 
     @property

@@ -28,7 +28,7 @@ _OPTIONS = {
     "json": "FORMAT json, ARRAY true",
 }
 _PARAMETERS = ("method", "size", "users", "requests")
-"""Parameters that vary within one scorecard. Every other combination of levels has a scorecard of its own."""
+"""Parameters that vary within one scorecard. Every other combination of levels has its own scorecard."""
 _BITS = 8
 _RATE = next(metric.name for metric in METRICS.values() if isinstance(metric.of, BodyRate))
 """The metric of which a scorecard has the means."""

@@ -41,7 +41,7 @@ class Timeline:
     repeats: int | None = None
     """Rows that repeat another request's."""
     sums: tuple[int, ...] | None = None
-    """Sums that distinguish the attempt's durations from those of any other. None if there are too few, or they are too
+    """Sums that distinguish the attempt's durations from others'. None if there are too few, or they are too
     similar."""
 
 

@@ -39,7 +39,7 @@ frames_file, read_frames, write_frames = _FRAMES.file, _FRAMES.read, _FRAMES.wri
 
 
 class FrameKind(IntEnum):
-    """The kinds of frames, those of HTTP/2 first."""
+    """The kinds of frames, HTTP/2's first."""
 
     DATA = 1
     HEADERS = 2

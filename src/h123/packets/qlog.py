@@ -91,7 +91,7 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def _events(record: Any) -> Iterator[Event]:
-    """The events of a document: itself, in a sequence; or those of its traces."""
+    """The events of a document: itself, in a sequence; or its traces' events."""
     if not isinstance(record, dict):
         return
     for trace in _list(record.get("traces")) or [record.get("trace", record)]:

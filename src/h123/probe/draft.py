@@ -108,7 +108,7 @@ class Draft:
         }
 
     def _families(self, each: Sequence[str]) -> Iterator[Part]:
-        """The families of the study. Each further metric, such as that of a condition, has a family of its own, because
+        """The families of the study. Each further metric, such as a condition's, has its own family, because
         eight blocks can find a difference in only one metric."""
         answer, details = self.workload.families
         yield answer.model_copy(update={"each": [*each]}).model_dump(exclude_none=True)

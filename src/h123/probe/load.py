@@ -61,7 +61,7 @@ class DraftedWorkload(Protocol):
 
     @property
     def families(self) -> Sequence[Family]:
-        """The metrics of the question, and those of the details."""
+        """The question's metrics, and the details' metrics."""
 
     @property
     def load(self) -> OfferedLoad:

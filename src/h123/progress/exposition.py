@@ -19,7 +19,7 @@ _LAST_PORT = 65535
 
 @dataclass(frozen=True)
 class Listening:
-    """The address to listen on. Port 0 stands for any free port."""
+    """The address to listen on. Port 0 means any free port."""
 
     host: str
     port: int

@@ -328,7 +328,7 @@ class CampaignFolder:
         return sorted(p for p in self.trials.iterdir() if p.is_dir() and not p.name.endswith(PARTIAL))
 
     def unjournalled(self) -> list[Path]:
-        """Finished attempts that the journal lacks, because a crash or a person removed its end or all of it."""
+        """Finished attempts that the journal lacks, because a crash or a person removed its last part or all of it."""
         journalled = {self.attempt(event) for event in self.events() if event["event"] == "trial"}
         return [attempt for attempt in self.sealed() if attempt not in journalled] if self.trials.is_dir() else []
 

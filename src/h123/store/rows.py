@@ -218,7 +218,7 @@ class Rows:
         return self._is("error", lambda value: value == ABANDONED)
 
     def ok(self, statuses: Sequence[int]) -> Mask:
-        """Rows without an error and with the required status of their resource; OK stands for any success."""
+        """Rows without an error and with the required status of their resource; OK means any success."""
         status = self["status"]
         alike = set(statuses) == {OK}
         statuses_by_row = np.int64(OK) if alike else np.array(statuses)[self._resources(len(statuses) - 1)]

@@ -234,7 +234,7 @@ def read_samples(file: Path, statuses: Sequence[int], *, measured: bool = False)
 
 
 def succeeded_sql(statuses: Sequence[int]) -> str:
-    """Whether a request has no error and the required status of its resource, in SQL; OK stands for any success."""
+    """Whether a request has no error and the required status of its resource, in SQL; OK means any success."""
     if set(statuses) == {OK}:
         return f"error = '' AND {SUCCESS_SQL.format(status='status')}"
     required = f"{list(statuses)}[coalesce(resource, 0) + 1]"

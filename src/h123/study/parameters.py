@@ -67,7 +67,7 @@ class Parameters(WorkloadParameters):
     backend: str = "fake-gcs"
     """Subject behind the server; started only if `store` is not memory."""
     backend_network: str | None = None
-    """The network between the server (a) and what stands behind it (b), on a host of its own. None: a plain veth pair
+    """The network between the server (a) and its backend or origin (b), on a separate host. None: a plain veth pair
     to a store's backend; the origin behind a proxy is on the proxy's host."""
     congestion: Literal["cubic", "reno", "bbr", "default"] = "cubic"
     """The controller of the end that sends bodies. default: the QUIC stack's own choice, cubic for TCP."""

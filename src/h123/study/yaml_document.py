@@ -61,7 +61,7 @@ class _Bounded(Composer):
 
 
 class _Checked(SafeConstructor):
-    """A constructor that refuses values with messages of its own and their lines."""
+    """A constructor that refuses values with its own messages and their lines."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         if _is_plain(node):
@@ -240,7 +240,7 @@ class YamlDocument:
         return loader.construct_document(self._root)
 
     def _count_values(self, node: yaml.Node, counts: dict[int, int]) -> int:
-        """The number of values that a node stands for. Raises UserError if aliases make that too many or endless,
+        """The number of values that a node represents. Raises UserError if aliases make that too many or endless,
         and where a mapping has a key twice."""
         line = node.start_mark.line + 1
         if id(node) in counts:

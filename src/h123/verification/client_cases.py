@@ -87,7 +87,7 @@ class ClientCase:
     network: Network = PLAIN
     expected: Expected = "answers"
     path: str | None = None
-    """The path to request instead of that of the parameters."""
+    """The path to request instead of the parameters' path."""
     port: int | None = None
     """The port to connect to instead of the server's."""
     controller: str = ""
@@ -367,7 +367,7 @@ def _refusals_over(protocol: str, subject: Subject, client: Client) -> Iterator[
 
 
 def _offered_ways(protocol: str, client: Client) -> set[str]:
-    """The connection modes to try. Over HTTP/1.1 users have connections of their own even if they share, so a client
+    """The connection modes to try. Over HTTP/1.1 users have their own connections even if they share, so a client
     that supports one mode supports both."""
     alike = {"shared", "per-user"}
     offered = set[str](client.connections)

@@ -67,7 +67,7 @@ def last_record(subject: Subject) -> Record | None:
 
 
 def keep_results(subject: Subject, role: VerifiedRole, results: Sequence[Result]) -> Record:
-    """Replace the results of a role by these; those of the subject's other role remain.
+    """Replace the results of a role by these; the other role's results remain.
 
     Of the folders of failures the newest stays, which belongs to these results.
     """

@@ -29,7 +29,7 @@ HUGE = 1_100_000_000
 QUICK_S = 6.0
 """A server that has sent the large body within this time also gets the case with the huge one, s."""
 LOGGED_BYTES = 1_000_000
-"""Enough bytes that their packets outnumber those of all handshakes."""
+"""Enough bytes that their packets outnumber all handshakes' packets."""
 _LENGTHY: dict[str, Asked] = {
     "wall": {"in_a_row": 5000, "other_sizes": OTHER_SIZES, "rest_ns": 100_000_000},
     "virtual": {"in_a_row": 2000, "rest_ns": 1_000_000_000},
@@ -124,7 +124,7 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Se
 
 
 def _older_tls(declared: Sequence[str], protocol: str) -> list[str]:
-    """The declared versions of TLS other than that of all other cases. QUIC has no other."""
+    """The declared versions of TLS other than the usual one. QUIC has no others."""
     return [version for version in declared if version != NEWEST_TLS and protocol != QUIC]
 
 

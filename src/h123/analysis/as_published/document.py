@@ -132,7 +132,7 @@ def _side(runs: list[Floats], seed: int) -> PooledSide:
 
 
 def _note(sides: Sequence[PooledSide]) -> str | None:
-    """The paper goes on to its tests only with data of CV <= 20 %."""
+    """The paper applies its tests only to data with CV <= 20 %."""
     worst = max((cv for side in sides if (cv := side["cv"]) is not None), default=0.0)
     limit = procedure.CONSISTENCY[-1][0]
     if worst <= limit:

@@ -61,7 +61,7 @@ def shapiro_wilk(values: Floats, seed: int) -> Shapiro | None:
 
 def mann_whitney(a: Floats, b: Floats) -> MannWhitney:
     """The two-sided test of Mann and Whitney (1947). It is exact for a sample of 8 or fewer without ties, and otherwise
-    normal with corrections for ties and continuity. The effect size is that of Cureton (1956)."""
+    normal with corrections for ties and continuity. The effect size is Cureton's (1956)."""
     stats = _stats()
     test = stats.mannwhitneyu(a, b, alternative="two-sided", method="auto")
     u = float(test.statistic)

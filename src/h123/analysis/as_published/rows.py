@@ -42,7 +42,7 @@ class SoundRow(TypedDict):
     """The sound comparison, next to the published one."""
 
     metric: str
-    """For throughput that of latency, inverted."""
+    """For throughput, the inverse of latency's."""
     blocks: int
     p_adjusted: float | None
     verdict: str

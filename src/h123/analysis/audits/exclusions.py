@@ -222,7 +222,7 @@ def exclusions(case: Case) -> Exclusions:
 
 
 def _readings(attempt: Attempt) -> float:
-    """The most that readings of the clock can add to a request of this trial, with those of all users at once, s. For a
+    """The most that readings of the clock can add to a request of this trial, with all simultaneous users, s. For a
     visit, this covers all of its requests."""
     s, p = attempt.summary, attempt.parameters
     users, requests_per_user = p["users"] or 1, p["requests"] or 1

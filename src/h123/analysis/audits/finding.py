@@ -44,7 +44,7 @@ COLD = frozenset(
     name for name, metric in METRICS.items() if isinstance(metric.of, RequestTime) and metric.of.phase == "cold"
 )
 UNENCRYPTED = "none"
-"""Stands for the TLS version of connections without TLS."""
+"""The TLS version recorded for connections without TLS."""
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ def _needed_ns(attempt: Attempt) -> float | None:
 
 
 def trials_repeated(attempts: Sequence[Attempt], _: Plan) -> Found:
-    """The requests of no trial took exactly the same times as those of another. Under the virtual clock they may."""
+    """No two trials' requests took exactly the same times. Under the virtual clock they may."""
     telling = [attempt for attempt in attempts if attempt.timeline.sums and not attempt.virtual]
     same: dict[Hashable, list[Attempt]] = defaultdict(list)
     for attempt in telling:

@@ -62,7 +62,7 @@ class ClaimMeasurement:
 
     @property
     def p(self) -> float | None:
-        """The claim's own p: for an equivalence, that of its worst cell (intersection-union, Berger 1982)."""
+        """The claim's own p: for an equivalence, its worst cell's (intersection-union, Berger 1982)."""
         p_values = [figure.p for figure in self.figures if figure.p is not None]
         return None if self.lack else max(p_values, default=None)
 
@@ -126,7 +126,7 @@ def _absent(claim: MeasurableClaim, cells: Sequence[Cell], plan: Plan) -> str | 
 
 
 def _log_ratios(claim: MeasurableClaim, cell: Cell, values: Values, plan: Plan) -> ByBlock:
-    """log(a / b) by block, or log a where there is no b; less that of the cell's counterpart, if it has one."""
+    """log(a / b) by block, or log a if there is no b; minus the counterpart cell's value, if it has one."""
 
     def logs(there: Cell) -> ByBlock:
         if claim.b is None:

@@ -111,7 +111,7 @@ def in_blocks(plan: Plan, cell: Cell, *, twin: bool = False) -> list[Treated]:
 
 
 def compare(trials: TrialSet, plan: Plan, *, unknown: Collection[str] = ()) -> list[PairedComparison]:
-    """All comparisons that the study's families name, then those of the twins, each with its values.
+    """All comparisons in the study's families, then the twins', each with its values.
 
     `unknown` are parameters for which the study has only a placeholder (imported samples).
     """
@@ -126,7 +126,7 @@ def compared(case: Case) -> list[PairedComparison]:
 
 
 def declared(plan: Plan, unknown: Collection[str] = ()) -> Iterator[PairedComparison]:
-    """The comparisons of the plan, those of the twins last, without values."""
+    """The plan's comparisons, the twins' last, without values."""
     study, cells = plan.study, other_cells(plan)
     compare = study.compare
     metrics = list(dict.fromkeys(metric for family in compare.families for metric in family.metrics))

@@ -68,7 +68,7 @@ def preview_power(
 
 
 def headline(families: Sequence[FamilyPower]) -> list[Expected]:
-    """The comparisons that answer the study's question: those of its first family."""
+    """The comparisons that answer the study's question: its first family's."""
     first = families[0].name.partition("/")[0]
     return [
         comparison for family in families if family.name.partition("/")[0] == first for comparison in family.comparisons

@@ -40,7 +40,7 @@ class WindowsRow(TypedDict):
 METRIC = next(name for name, metric in METRICS.items() if metric.of == quantity.RequestTime("cold", "end_ns"))
 """A whole request on a new connection."""
 PACKET_BYTES, PAYLOAD_BYTES = 1500, 1400
-"""Bytes of a full packet on the link, and of the body in it, about: TCP's have 1448, those of QUIC 1200 to 1440."""
+"""Bytes of a full packet on the link, and of the body in it, approximately: TCP's have 1448, QUIC's 1200 to 1440."""
 NOTABLE = 0.01
 """Share of the request's time below which the part is not worth mentioning."""
 

@@ -65,7 +65,7 @@ def _leaning(d: Floats) -> Floats:
 
 
 def _above(d: Floats, bound: Floats, start: Any, end: Any) -> Any:
-    """How many of the sorted d[start:end] are above the bound, less how many are below it. Values within rounding of
+    """How many of the sorted d[start:end] are above the bound, minus how many are below it. Values within rounding of
     the bound count as equal to it."""
     below = np.clip(np.searchsorted(d, bound - ROUNDING, side="left"), start, end) - start
     return end - np.clip(np.searchsorted(d, bound + ROUNDING, side="right"), start, end) - below

@@ -29,7 +29,7 @@ class Treatment:
     """The answers to its requests, where the study does not state them."""
 
     def other_answers(self, before: "Treatment") -> str | None:
-        """How its answers differ from those of the same treatment in the other campaign."""
+        """How its answers differ from the same treatment's in the other campaign."""
         difference = most_unlike(before.answers, self.answers)
         return difference_words(difference, "before", "after") if difference else None
 

@@ -151,7 +151,7 @@ class _Windows:
     stream: int = _DEFAULT
     """Bytes that a new stream may carry."""
     connection: int = _DEFAULT
-    """Bytes that the connection may, in all."""
+    """Bytes that the whole connection may send."""
     connection_bytes: int = 0
     grants: dict[int, int] = field(default_factory=dict)
     stream_bytes: dict[int, int] = field(default_factory=dict)

@@ -118,7 +118,7 @@ def command(
         bool,
         typer.Option(
             "--trust",
-            help="Start the programs of a campaign or study that somebody else made. Without it h123 shows them and "
+            help="Start the programs of a campaign or study that someone else made. Without it h123 shows them and "
             "asks.",
             rich_help_panel=ADVANCED,
         ),
@@ -362,7 +362,7 @@ def _pool(campaign: "Campaign", arguments: RunArguments) -> "Pool":
 
 
 def _more(folder: "CampaignFolder") -> int | None:
-    """The number of blocks to go on to, by the campaign's rule."""
+    """The next number of blocks, by the campaign's rule."""
     if folder.looks:
         from h123.cli.campaigns import requirements
 

@@ -1,4 +1,4 @@
-"""`h123 doctor`: reports what this machine can do, by the lab's own checks and those of the control plane."""
+"""`h123 doctor`: reports what this machine can do, by checks of the lab and the control plane."""
 
 import json
 import os

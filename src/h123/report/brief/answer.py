@@ -41,7 +41,7 @@ class _Group:
     lines: Sequence[tuple[str, str]]
     """Text and style."""
     main: int
-    """Lines that come before those of all other groups."""
+    """Lines that come before all other groups' lines."""
     least: int
     """Lines that come before the rest of any group."""
     shown: int = field(default=1)

@@ -147,7 +147,7 @@ def _of_a_move(move: MoveResult) -> str:
 
 
 def _kernel(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
-    """The constants of the kernel's TCP under each controller, measured with the server that stands for it."""
+    """The constants of the kernel's TCP under each controller, measured with the server that represents it."""
     rows = [
         {"controller": constants.congestion, **_constants_row(constants)}
         for constants in (_measured(subjects[PROBE], records.get(PROBE)) if PROBE in subjects else [])

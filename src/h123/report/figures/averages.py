@@ -66,7 +66,7 @@ def throughput_figure(replications: Sequence[ReplicationsRow], factors: Factors,
 
 
 def _parted(factors: Factors, compared: str) -> tuple[list[str], list[str]]:
-    """The factors of the panels, and those of a panel's rows."""
+    """The factors of the panels, and of a panel's rows."""
     others = [factor for factor in factors if factor != compared]
     return others[:-2], others[-2:]
 

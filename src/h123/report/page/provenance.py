@@ -18,7 +18,7 @@ from h123.study.networks.network import Direction
 
 @dataclass(frozen=True)
 class LinkRow:
-    """Behavior of one direction of one network during a campaign, next to its profile."""
+    """Behaviour of one direction of one network during a campaign, next to its profile."""
 
     network: str
     direction: str

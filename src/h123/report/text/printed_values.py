@@ -1,4 +1,4 @@
-"""The page's table with a published work's printed values next to those of one campaign or two."""
+"""The page's table with a published work's printed values next to one or two campaigns' values."""
 
 import math
 import re
@@ -208,7 +208,7 @@ def _differences(rows: Sequence[Row]) -> list[Row]:
 
 
 def _ours(rows: Sequence[Row], show: Callable[[float], str]) -> tuple[str, str]:
-    """A campaign's value, and beneath it the interval or how many treatments it stands for; dashes without data."""
+    """A campaign's value, and beneath it the interval or how many treatments it represents; dashes without data."""
     if not rows:
         return "–", ""
     if len(rows) > 1:

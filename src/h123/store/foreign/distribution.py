@@ -17,7 +17,7 @@ from h123.base.complaints import excerpt
 from h123.base.errors import UserError
 
 COUNT = "count"
-"""The column with the number of requests that a row stands for."""
+"""The column with the number of requests that a row represents."""
 MOST_REQUESTS = 5_000_000
 Tool = Literal["autocannon", "locust", "nighthawk"]
 Step = tuple[Decimal, str]

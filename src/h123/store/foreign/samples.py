@@ -81,7 +81,7 @@ class ForeignRequest:
     timed: bool
     """Whether its times are exact."""
     count: int = 1
-    """The number of equal requests that it stands for."""
+    """The number of equal requests that it represents."""
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def quoted(text: str) -> str:
 
 
 def is_absent(text: str) -> bool:
-    """Whether the text stands for a missing number."""
+    """Whether the text means a missing number."""
     return text.strip().lower() in NONE | TIMEOUTS
 
 

@@ -10,7 +10,7 @@ from h123.study.metrics.table import MetricName
 from h123.study.quantities import Change, Levels, Share
 
 ALL_LEVELS = "all"
-"""Stands for all levels of a factor."""
+"""The word for all levels of a factor."""
 BOUNDED = ("equivalent", "not higher", "not lower")
 """Directions that bound a difference. They must hold in each cell, within a margin."""
 

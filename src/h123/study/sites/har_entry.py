@@ -17,7 +17,7 @@ NO_BODY = {204, 205, 304}
 NO_ANSWER = "without an answer (aborted, blocked, failed)"
 _LISTS = {"cache-control", "vary"}
 _LARGEST_HEAD = 8192
-"""Bytes of an answer's headers, or of chunk overhead. A size as sent may exceed that of the content by this much."""
+"""Bytes of an answer's headers, or of chunk overhead. A size as sent may exceed the content's by this much."""
 URGENCY = {"highest": 0, "veryhigh": 0, "high": 1, "medium": 2, "low": 3, "lowest": 4, "verylow": 4}
 """Maps Chrome's `_priority` and WebPageTest's to the urgency that Chrome sends in `priority: u=`."""
 TYPES: dict[str, Type] = {
@@ -209,9 +209,9 @@ class WrittenHarEntry:
         return HarPart(self.response.at("headers"), {"content-length": text}).count("content-length")
 
     def _measured(self) -> tuple[int | None, bool]:
-        """The size that the program counted, less the head if that is known; and whether the head is still included.
+        """The program's count of the size, minus the head if that is known; and whether the head is still included.
 
-        A 0 says nothing where there is content: many programs write it for an unknown size.
+        A 0 means nothing if there is content: many programs write it for an unknown size.
         """
         head = self.response.count("headersSize") or 0
         body, whole = self.response.count("bodySize"), self.response.count("_transferSize")

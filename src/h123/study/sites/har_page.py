@@ -34,7 +34,7 @@ class RequestsByPage:
     """For each request the index of its page."""
 
     def index_of(self, path: object, number: int | None) -> int:
-        """The index of page `number`, counted from 1; without a number, that of the first request. Raises UserError."""
+        """The index of page `number`, counted from 1; without a number, the first request's page. Raises UserError."""
         if number is None:
             return self.of[0]
         if not 1 <= number <= len(self.pages):

@@ -33,7 +33,7 @@ class RecordedAnswer:
 
 @dataclass(frozen=True)
 class RecordedPage:
-    """A page, the document first. Sizes are those of the recording."""
+    """A page, the document first. Sizes are the recorded ones."""
 
     name: str
     address: str

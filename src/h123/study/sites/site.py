@@ -30,7 +30,7 @@ URGENCIES: dict[Type, int] = {
 
 
 class Resource(Strict):
-    """`{name: logo, type: image, size: 12kB, by: document}`. With `count: 20` it stands for 20 equal resources."""
+    """`{name: logo, type: image, size: 12kB, by: document}`. With `count: 20` it represents 20 equal resources."""
 
     name: Annotated[StrictStr, Field(pattern=r"^[!-~]+$", max_length=2000)]
     type: Type
@@ -63,7 +63,7 @@ class Resource(Strict):
 
     @property
     def priority(self) -> int:
-        """Its urgency, or that of its type."""
+        """Its urgency, or its type's."""
         return URGENCIES[self.type] if self.urgency is None else self.urgency
 
 

@@ -47,7 +47,7 @@ class RateStep(Strict):
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Its rates at its beginning and at its end. A burst has none."""
+        """Its first and last rates. A burst has none."""
         if self.rate is None:
             return 0.0, 0.0
         return self.rate if isinstance(self.rate, tuple) else (self.rate, self.rate)

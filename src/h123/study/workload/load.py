@@ -90,7 +90,7 @@ class Exchange:
 
 @dataclass(frozen=True)
 class VisitShape:
-    """Requests that belong together, like those of a page. In samples, these have the same user and `group`."""
+    """Requests that belong together, like a page's. In samples, these have the same user and `group`."""
 
     requests: int
     largest: int

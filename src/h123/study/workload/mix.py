@@ -59,7 +59,7 @@ class MixEntry(Strict):
     think: Duration = 0
     """How long its user waits before it."""
     headers: Annotated[tuple[Header, ...], Field(max_length=MOST_HEADERS), AfterValidator(once_each)] = ()
-    """Headers in addition to the workload's, or instead of those of the same name."""
+    """Headers in addition to the workload's, or replacing those with the same name."""
 
     @model_validator(mode="before")
     @classmethod

@@ -138,7 +138,7 @@ def _whole_ns(case: ClientCase) -> float:
 
 
 def _poisson(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
-    """The gaps of an open loop are those of a Poisson process."""
+    """The gaps of an open loop form a Poisson process."""
     rate = case.parameters.rate
     assert rate is not None
     starts = sorted(row["start_ns"] for row in rows)

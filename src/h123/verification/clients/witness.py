@@ -63,7 +63,7 @@ def _bytes_down(report: Report) -> int | None:
 
 
 def _tcp_connections(report: Report) -> int:
-    """The smaller count of both hosts, because each may have connections of its own: a browser to its controller, a
+    """The smaller count of both hosts, because each may have its own connections: a browser to its controller, a
     proxy to its origin."""
     counted = {"client": "Tcp.ActiveOpens", "server": "Tcp.PassiveOpens"}
     counters = {host.name: host.counters for host in report.hosts}

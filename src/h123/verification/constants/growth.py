@@ -65,7 +65,7 @@ def slow_start(of: Transfer) -> SlowStart:
 
 
 def _growing(windows: Sequence[int]) -> list[float]:
-    """The ratio of each round trip's bytes to those of the one before, as long as slow start lasts."""
+    """The ratio of each round trip's bytes to the previous one's, while slow start lasts."""
     ratios = [later / earlier for earlier, later in pairwise(windows)]
     if growing := list(takewhile(lambda ratio: ratio >= GROWS, ratios)):
         return growing

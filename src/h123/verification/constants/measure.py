@@ -118,7 +118,7 @@ class _Findings:
         self._values = defaultdict[str, list[Any]](list)
 
     def read(self, came: Transfer | NotMeasurable, reads: _Reads) -> Any:
-        """Read from a transfer what each name stands for. Return the last value, or why there is none."""
+        """Read the value of each name from a transfer. Return the last value, or why there is none."""
         for name, read in reads.items():
             try:
                 if isinstance(came, NotMeasurable):

@@ -86,7 +86,7 @@ class Transfer:
 
     @cached_property
     def windows(self) -> list[int]:
-        """Payload bytes in each round trip of the body except the last, which its end cuts short."""
+        """Payload bytes in each round trip of the body except the last, incomplete one."""
         return [self.payload(one) for one in self.body[:-1]]
 
     def payload(self, one: Round) -> int:
