@@ -41,18 +41,19 @@ _HEAD = f"""\
 # Hostile servers and clients
 
 Written by `PYTHONPATH=src:tests .venv/bin/python tools/hostile.py --save` on {_MACHINE["cpus_usable"]} processors,
-Linux {_MACHINE["kernel"].split("-")[0]}, {_MACHINE["distribution"]}, {AT_ONCE} trials at once. What each attack is, and
-what is judged, is in `tests/adversary/`; subjects that were not installed are not here.
+Linux {_MACHINE["kernel"].split("-")[0]}, {_MACHINE["distribution"]}, {AT_ONCE} trials at once. `tests/adversary/`
+describes each attack and its judgement; subjects that were not installed are missing.
 
-In a cell: how the requests ended (the errors of the samples, `answered`, or the reason for which the trial is not
-valid), the seconds that the client ran, and the most memory that the attacked side had. Bold is what must not be:
-a request of a client that outlasts its timeout by far, a success without the bytes that were asked for, more than
+Each cell shows how the requests ended (the samples' errors, `answered`, or the reason why the trial is invalid), the
+seconds that the client ran, and the attacked side's maximum memory. Bold marks failures: a client's request that far
+outlasts its timeout, a success without the requested bytes, or more than
 {MOST_BYTES >> 20} MiB in a client. A client makes {USERS} x {REQUESTS} requests, each with a timeout of {TIMEOUT_S} s,
-or {LONG_S} s where it took much memory; a server is attacked for {TIMEOUT_S} s and then asked as usual. The lab
-ends what has not ended after {TRIAL_S} s. A client that only counts bytes (no `compares` in
-[contracts/subject.md](contracts/subject.md)) can see neither **zeros** nor a **wrong-byte**.
+or {LONG_S} s if it used much memory; a server is attacked for {TIMEOUT_S} s and then gets ordinary requests. The
+lab ends everything that still runs after {TRIAL_S} s. A client that only counts bytes (no `compares` in
+[contracts/subject.md](contracts/subject.md)) can detect neither **zeros** nor a **wrong-byte**.
 
-How h123 itself handles foreign files, and what a server under test cannot do to the machine: [isolation](isolation.md).
+[Isolation](isolation.md) describes how h123 itself handles foreign files, and what a server under test cannot do to the
+machine.
 """.splitlines()
 Found = dict[Attack, dict[str, Outcome]]
 """By attack and subject."""
@@ -105,7 +106,7 @@ def _tables(attacked: str, found: Found) -> Iterator[str]:
         names = sorted({name for outcomes in here.values() for name in outcomes})
         if not names:
             continue
-        yield from ("", f"## What a {attacked} makes of it, over {protocol}", "")
+        yield from ("", f"## How {attacked}s react, over {protocol}", "")
         yield from (f"| | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|")
         for attack, outcomes in here.items():
             cells = [_cell(outcomes[name]) if name in outcomes else "" for name in names]

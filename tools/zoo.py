@@ -117,21 +117,21 @@ def _page(chosen: Sequence[Fault], seen: dict[str, Seen]) -> Iterator[str]:
     yield from f"""\
 # Faulty servers, and who notices
 
-A server that keeps the [contract](contracts/subject.md) but for one fault, {kinds} kinds of them over one to three
-protocols each: `h123 verify` finds each, {len(found)} in all, half of them within {_middle(found):.0f} s and the last
-({max(found)[1]}) within {max(found)[0]:.0f} s. The other rows are not asked about, and say why. *A trial tells*: the
-word in the journal or the samples of a campaign where the server was measured all the same, unverified; where a trial
-tells nothing, that too has its reason.{_missing(chosen, seen)}
+Each of these servers keeps the [contract](contracts/subject.md) except for one fault, of {kinds} kinds over one to
+three protocols each. `h123 verify` finds all {len(found)}, half of them within {_middle(found):.0f} s and the last
+({max(found)[1]}) within {max(found)[0]:.0f} s. The other rows are not tested, with the reason. *A trial shows* is the
+word in a campaign's journal or samples if the server was measured anyway, unverified, or the reason why a trial shows
+nothing.{_missing(chosen, seen)}
 
 Written by `PYTHONPATH=src:tests .venv/bin/python tools/zoo.py --save` on {_MACHINE["cpus_usable"]} processors,
-{_MACHINE["distribution"]}, Linux {_MACHINE["kernel"].split("-")[0]}, that had other work meanwhile. The servers are in
-`tests/adversary/peer/faults.go`, what is wanted of both in `tests/adversary`.
+{_MACHINE["distribution"]}, Linux {_MACHINE["kernel"].split("-")[0]}, which also did other work. The servers are in
+`tests/adversary/peer/faults.go`, the expected results in `tests/adversary`.
 
-| fault: what the server does | over | `h123 verify` | seconds | a trial tells |
+| fault: what the server does | over | `h123 verify` | seconds | a trial shows |
 |---|---|---|---|---|""".splitlines()
     for rows in _alike(chosen):
         first, ones = rows[0], [seen[str(fault)] for fault in rows if str(fault) in seen]
-        verdict = f"`{first.found}`" if first.found else f"not asked: {first.unasked}"
+        verdict = f"`{first.found}`" if first.found else f"not tested: {first.unasked}"
         seconds = ", ".join(f"{one.seconds:.0f}" for one in ones) if first.found else ""
         words = dict.fromkeys(word for one in ones for word in one.told)
         tells = ", ".join(f"`{word}`" for word in words) or f"nothing: {TALES[first.name].why}"

@@ -34,15 +34,14 @@ _HEAD = """\
 # The catalogue
 
 Written by `h123 publish` from the subjects' manifests and from [verified/](verified), the records of `h123 verify`; not
-to be edited. `h123 install NAME` installs a subject, `h123 verify NAME` proves on your machine what is said here, and
-`h123 list subjects NAME` shows all that your machine knows of it.
+to be edited. `h123 install NAME` installs a subject, `h123 verify NAME` proves these facts on your machine, and
+`h123 list subjects NAME` shows everything that your machine knows about it.
 
-A subject is *verified* if all that it declares was asked of it and came out as
-[contracts/verifications.md](contracts/verifications.md) wants it: over each protocol bodies of 0 B to 10 MB with
-their hashes or counts, many requests at a time and one after another, the protocol negotiated, errors and timeouts as
-they are, and every feature and limit that stands in its row. *At most n at once*: requests of a connection; other
-servers take 100 or more. *Idle for at most*: after so long without a request it ends a connection; others wait for a
-minute or more."""
+A subject is *verified* if it passed the tests in [contracts/verifications.md](contracts/verifications.md) for all that
+it declares: over each protocol, bodies of 0 B to 10 MB with their hashes or counts, many requests at once and one
+after another, the negotiated protocol, errors and timeouts, and every feature and limit in its row. *At most n at once*
+is the limit on simultaneous requests per connection; other servers allow 100 or more. *Idle for at most* is the time
+without a request after which the server closes a connection; others wait for a minute or more."""
 
 
 def write_catalogue() -> Path:

@@ -12,24 +12,24 @@ from h123.verification import PublicRecord, public_records
 from h123.verification.constants import DeclaredComparison, compared
 
 _HEAD = """\
-# Do packets show what sources say?
+# Do packets agree with the source code?
 
-Written by `h123 publish` from [subjects/constants.toml](../subjects/constants.toml), where the lines of each stack's
-source are listed, and from the records in [verified/](verified); not to be edited. `h123 verify NAME` measures the
+Written by `h123 publish` from [subjects/constants.toml](../subjects/constants.toml), which lists the lines of each
+stack's source, and from the records in [verified/](verified); not to be edited. `h123 verify NAME` measures the
 constants on your machine, `python tools/sources.py SOURCE VERSION FOLDER` prints the lines of a source that you have
 unpacked."""
 _RULES = """\
-What counts as the same:
+These values count as the same:
 
-* **initial window**: TCP counts packets, and the first flight has as many. QUIC counts bytes: the full packets of the
-  first flight fill the window to within one, since a sender may ask before sending whether there is any room. Packets
-  are as large as they are at first, unless the source names a size.
-* **a loss leaves**: a share that is at most 0.03 less than the source's factor or 0.08 more, since it is seen when the
+* **initial window**: TCP counts packets, and the first flight has exactly that number. QUIC counts bytes: the full
+  packets of the first flight fill the window to within one packet, since a sender may check for room before sending.
+  Packets have their initial size, unless the source gives one.
+* **a loss leaves**: a share at most 0.03 below the source's factor or 0.08 above it, since it is measured after the
   window has grown again for two round trips. BBR has no such factor.
-* **a lost tail is sent again after**: what the formula gives over a round trip of 2 ms, and up to 1.5 ms for timers.
-  RFC 9002 (6.2.1) takes the round trip, four times its variation but at least 1 ms, and the longest delay of
-  acknowledgements that the receiver announces, here 25 ms: 28 to 31 ms. Of TCP it is the second time, which its timer
-  for retransmissions gives; the first may be sooner, as a probe for lost tails."""
+* **a lost tail is sent again after**: the formula's result for a round trip of 2 ms, plus up to 1.5 ms for timers. RFC
+  9002 (6.2.1) adds the round trip, four times its variation but at least 1 ms, and the receiver's announced maximum
+  acknowledgement delay, here 25 ms: 28 to 31 ms. For TCP it is the second retransmission, which the retransmission
+  timer triggers; the first may be earlier, as a tail loss probe."""
 
 
 @dataclass(frozen=True)

@@ -24,33 +24,35 @@ from h123.verification.constants import Constants, LossResponse, SlowStart, word
 _ALIKE = 0.1
 """Report the range where losses leave shares of the window that differ by more than this."""
 _CONSTANTS = """\
-From packets, under the virtual clock, over a link that only delays: 50 ms each way; 1 ms each way for the lost tail.
-*First flight*: what is sent before an acknowledgement of it can have come back. *Growth*: of the bytes of a round trip
-over those of the last one in slow start. *A loss leaves*: of the window, if one packet is lost in steady state; the
-median of three transfers that lose different ones, and from which to which where they are more than a tenth apart. It
-is seen when the window has grown again for two round trips: of 50 packets, 0.7 is 0.73 to 0.77 by then, 0.5 is 0.54.
-[constants.md](constants.md) has what the stacks' own sources say of these three. *Payloads*: what follows TCP's or
-UDP's header. *Receive windows*: what the server lets a client send first, as it says; TCP's own, which hold h1 back
-too, are not announced in one number. *Uploads under way*: the most that the sender had in flight towards the server in
-a round trip of 100 ms, in the first 10 MB and after them; by it an upload is at most ten times as many bytes per second
-there. `h123 list subjects NAME` shows more, and why something is missing."""
+These constants come from packets, under the virtual clock, over a link that only delays: 50 ms each way; 1 ms each way
+for the lost tail. *First flight*: data sent before its first acknowledgement can have come back. *Growth*: the ratio of
+a round trip's bytes to the previous one's in slow start. *A loss leaves*: the share of the window that remains after
+one lost packet in steady state; the median of three transfers that lose different packets, with their range if they are
+more than a tenth apart. It is measured after the window has grown again for two round trips: with 50 packets, 0.7 has
+become 0.73 to 0.77, and 0.5 has become 0.54. [constants.md](constants.md) compares these three with the stacks' source
+code. *Payloads*: bytes after the TCP or UDP header. *Receive windows*: the data that the server lets a client send
+first, as announced; TCP's own windows, which also limit h1, are not announced in one number. *Uploads in flight*: the
+most that the sender had in flight towards the server in a round trip of 100 ms, in the first 10 MB and later; an upload
+there carries at most ten times as many bytes per second. `h123 list subjects NAME` shows more, and why a value is
+missing."""
 _RECEPTION = """\
-As the server's log has it. *Requests open at once*: of as many as were asked for together, while none was answered;
-others waited at the client. *Receive windows*: how far beyond what has arrived the client lets the server send, at
-first and in the course of a download of 20 MB, with round trips of 200 ms: over a path that holds more, they are the
-limit."""
+These values come from the server's log. *Requests open at once*: how many of the simultaneous requests were open before
+any was answered; others waited at the client. *Receive windows*: how far ahead of the received data the client lets the
+server send, at first and during a download of 20 MB, with round trips of 200 ms: over a path that holds more, they are
+the limit."""
 _CLIENT_CONSTANTS = """\
-The same of clients: first flight, growth and losses of their uploads, to the server go. *Downloads under way*: the most
-that the server had in flight towards the client in a round trip of 100 ms, which is what its receive windows let it.
-*Acknowledges*: packets that it sends for each one of data in a download."""
+These are the same constants for clients: first flight, growth and losses for their uploads to the server go. *Downloads
+in flight*: the most that the server had in flight towards the client in a round trip of 100 ms, as limited by the
+client's receive windows. *Acknowledges*: packets that the client sends per data packet in a download."""
 _MOVES = """\
-A download of 5 MB over 40 ms and 10 Mbit/s whose client, after a second, is seen from another port (as when a NAT has
-forgotten it) or from another address (RFC 9000, section 9). *Survived*: it went on, on the same connection, and came
-whole. *Answers*: from the first packet that came from the new place to the first one sent there. *Flows*: from the move
-to the next full packet that came to the client; both under the virtual clock, where the machine has no part in them.
-It takes two: the client is `go`, whose own connection ids have no length, and nginx goes on only with a client that has
-given it another one. [results/migration.md](results/migration.md) has other clients. Nothing here is declared, so none
-of it makes a verification fail. `h123 verify NAME --moves` sees it again."""
+After one second of a 5 MB download over 40 ms and 10 Mbit/s, the client's packets come from another port (as when a NAT
+has forgotten it) or from another address (RFC 9000, section 9). *Survived*: the download finished on the same
+connection. *Answers*: time from the first packet from the new place to the first one sent there. *Flows*: time from the
+move to the next full packet that reached the client. Both times are under the virtual clock, so the machine does not
+affect them. The result also depends on the client: here it is `go`, whose own connection IDs are empty, and nginx
+continues only with a client that has given it another one. [results/migration.md](results/migration.md) has other
+clients. Subjects declare none of this, so it cannot make a verification fail. `h123 verify NAME --moves` measures it
+again."""
 
 
 def measured_constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[list[str]]:
@@ -114,7 +116,7 @@ def _declared(limits: Reach) -> str:
 def _receiving(constants: Constants) -> dict[str, str]:
     """The columns of downloads."""
     return {
-        "downloads under way": words.in_flight(constants.received) if constants.received else NOTHING,
+        "downloads in flight": words.in_flight(constants.received) if constants.received else NOTHING,
         "acknowledges": words.acknowledgements(constants.acknowledgements)
         if constants.acknowledgements is not None
         else NOTHING,
@@ -180,7 +182,7 @@ def _taking(constants: Constants, record: PublicRecord) -> dict[str, str]:
     windows = receive_windows(record.record.results)
     return {
         "receive windows": windows.get(constants.protocol, NOTHING),
-        "uploads under way": words.in_flight(constants.received) if constants.received else NOTHING,
+        "uploads in flight": words.in_flight(constants.received) if constants.received else NOTHING,
     }
 
 
