@@ -18,9 +18,9 @@ Written by `h123 publish` from the records in [verified/](verified); not to be e
 on your machine, under the virtual clock, where processing takes no time.
 
 Each cell shows the mean request's time as a multiple of the minimum (a round trip, and the body at the link's rate),
-and each cause that takes a tenth of that time or more, according to the link's packets ([why.md](why.md)). The other end is
-`go`; over HTTP/1.1 and HTTP/2 the kernel's CUBIC sends. *Under way* is the most data in flight in a round trip. *Sent
-in bursts* means that a QUIC sender sends each round trip's data within a tenth of it, unpaced."""
+and each cause that takes a tenth of that time or more, according to the link's packets ([why.md](why.md)). The other
+end is `go`; over HTTP/1.1 and HTTP/2 the kernel's CUBIC sends. *Under way* is the most data in flight in a round trip.
+*Sent in bursts* means that a QUIC sender sends each round trip's data within a tenth of it, unpaced."""
 
 
 def write_profiles() -> Path:
