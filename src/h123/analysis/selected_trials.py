@@ -48,7 +48,7 @@ class Selection:
     differences: Sequence[MachineDifference] = ()
     spreads: Sequence[MachineSpread] = ()
     homes: Mapping[int, str] = field(default_factory=dict)
-    """The machine of each block. Empty if there was one, or where none can differ (virtual clock)."""
+    """The machine of each block. Empty if there was one, or if none can differ (virtual clock)."""
 
     @property
     def left_out(self) -> list[str]:

@@ -12,7 +12,7 @@ from h123.base.errors import UserError
 
 _GIB = 1 << 30
 ADDRESS_SPACE = 96 * _GIB
-"""V8, which draws the figures, reserves 64 GiB, uses little of it, and aborts the process where the limit is lower."""
+"""V8, which draws the figures, reserves 64 GiB, uses little of it, and aborts the process if the limit is lower."""
 DESCRIPTORS = 64
 THREADS = 20
 """A command uses at most this many threads. Libraries start them for columns, files and pictures, and some libraries

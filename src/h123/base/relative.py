@@ -33,7 +33,7 @@ def factor(ratio: float) -> str:
 
 
 def span(low: str, high: str) -> str:
-    """The two ends of an interval: `12 to 32`, or one number where both read the same."""
+    """The two ends of an interval: `12 to 32`, or one number if both read the same."""
     return low if low == high else f"{low}\u00a0to\u00a0{high}"
 
 

@@ -1,6 +1,6 @@
 """Roots: folders that a trial's files know by name, so that a trial can be executed wherever they are.
 
-The lab mounts them where no path is odd, whatever the folders are called (docs/contracts/trial.md).
+The lab mounts them at plain paths, whatever the folders are called (docs/contracts/trial.md).
 """
 
 from collections.abc import Mapping

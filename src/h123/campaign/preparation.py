@@ -85,7 +85,7 @@ def _choosing(subjects: Mapping[str, Subject]) -> TransportRoles:
 
 def prepare_campaign(plan: Plan, report: Callable[[str], None]) -> dict[str, Subject]:
     """The subjects of a plan's trials by name, installed. Raises UserError, before anything is installed, as
-    `check_campaign` does, and where the virtual kernel is missing."""
+    `check_campaign` does, and if the virtual kernel is missing."""
     check_campaign(plan)
     treatments = _treatments(plan)
     privileges = require_privileges(treatments, plan.study.networks)

@@ -25,7 +25,7 @@ def assigned(costs: Floats, beyond: float) -> list[int | None]:
 
 
 def _columns(costs: Floats) -> Places:
-    """The column of each row, where there are no fewer columns than rows.
+    """The column of each row, if there are no fewer columns than rows.
 
     Each row takes the shortest augmenting path to a free column, by costs less the prices of rows and columns, which
     are never negative. Source: Crouse, IEEE Transactions on Aerospace and Electronic Systems 52 (2016), which adapts

@@ -138,7 +138,7 @@ class Explainer:
         )
 
     def sizes(self) -> dict[str, float]:
-        """The size behind each cause, where it is known: bytes of a window, requests at once."""
+        """The size behind each cause, if it is known: bytes of a window, requests at once."""
         allowed = self._streams.allowed if self._streams else None
         size_of: dict[str, float] = {PLACE.name: min(allowed or self._at_once, self._at_once)}
         for way, sender in ((UP, self._client), (DOWN, self._server)):

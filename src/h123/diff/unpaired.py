@@ -1,7 +1,7 @@
 """The ratio of two independent samples of values, with its interval: Welch's t on their logarithms.
 
 Two days or machines spread differently as a rule. Mann-Whitney's test, and the interval that belongs to it, takes the
-two samples to differ in their place alone: where they differ in spread and in number too, it misses the truth several
+two samples to differ in their place alone: if they also differ in spread and number, it misses the truth several
 times as often as it says (Fagerland, Sandvik, Statistics in Medicine 28, 2009). Welch's interval (Biometrika 34, 1947)
 allows for it; it takes logarithms to be about normal, and misses by less where they are not: bench/unpaired.py.
 """

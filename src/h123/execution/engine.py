@@ -35,7 +35,7 @@ _PROBE_MS = 300
 class Engine(Protocol):
     """Executes trials on a machine, several at once if requested. Only one thread uses it.
 
-    All methods raise UnfitMachine where the machine has failed.
+    All methods raise UnfitMachine if the machine has failed.
     """
 
     def start(self, folder: Path, roots: Mapping[str, Path]) -> None:

@@ -115,7 +115,7 @@ def _privileges() -> Privileges | None:
 def _name() -> str:
     """The same after a pause, another one on another machine; it tells strangers nothing (machine-id(5)).
 
-    The variable H123_MACHINE names it where the machine-id does not tell machines apart: containers of one image.
+    The variable H123_MACHINE names it if the machine-id does not tell machines apart: containers of one image.
     """
     if given := os.environ.get(_NAME_VARIABLE):
         fit = re.sub(r"[^A-Za-z0-9._-]+", "-", given).lstrip("._-")

@@ -263,7 +263,7 @@ def _link_amount(summary: Summary, report: Report, way: Way, what: Literal["byte
 
 
 def _queued(report: Report, way: Way) -> float | None:
-    """The wait in the queue. None without a rate, where nothing waits."""
+    """The wait in the queue. None without a rate, because then nothing waits."""
     link = report.links[0] if report.links else None
     direction = link.directions.get(way) if link and link.directions else None
     waits = direction.queue_ns if direction else None

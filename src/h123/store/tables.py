@@ -52,7 +52,7 @@ def connect(folder: CampaignFolder, writes: Path | None = None) -> duckdb.DuckDB
     * `attempts`: one row each (trial, attempt, block, position, place, cell, twin, parameters, link_seed, valid,
       reasons, disturbed, disturbance, shares, seconds, damage, file, statuses, and `cell_<factor>` for each factor;
       `cell`, `parameters`, `reasons`, `shares` are JSON; `damage` says what is wrong with its files, null if nothing
-      is; `file` is the attempt's Parquet file, null if it left none or where there is damage; `statuses` are those
+      is; `file` is the attempt's Parquet file, null if it left none or if there is damage; `statuses` are those
       that its workload's resources must be answered with);
     * `analysed`: of each trial the attempt that counts (`counting`);
     * `samples`: all rows of all attempts, with `trial` and `attempt`; and whether each `succeeded`: with the status

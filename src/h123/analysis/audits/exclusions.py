@@ -183,7 +183,7 @@ class Exclusions:
         )
 
     def _took(self, c: PairedComparison) -> float | None:
-        """Seconds of the slower side, by its own metric, or by latency where that metric is no time."""
+        """Seconds of the slower side, by its own metric, or by latency if that metric is no time."""
         if METRICS[c.metric].unit == "s":
             sides = [[pair.a for pair in c.pairs if pair.whole], [pair.b for pair in c.pairs if pair.whole]]
         else:

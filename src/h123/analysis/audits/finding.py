@@ -13,7 +13,7 @@ from h123.study.metrics.quantity import RequestTime
 
 
 class AuditRow(TypedDict):
-    """An audit's finding about a trial, or about the whole campaign where no trial is named."""
+    """An audit's finding about a trial, or about the whole campaign if no trial is named."""
 
     audit: str
     trial: str | None
@@ -97,7 +97,7 @@ class PeerAudit:
 
 @dataclass(frozen=True)
 class CampaignAudit:
-    """A check of the campaign as a whole; no findings where it does not apply."""
+    """A check of the campaign as a whole; no findings if it does not apply."""
 
     name: str
     meaning: str
@@ -106,7 +106,7 @@ class CampaignAudit:
     """What a failure means, for people: what happened, what that means, what to do."""
     findings: Sequence[Finding]
     qualifies: Callable[[PairedComparison], bool] = lambda _: False
-    """Which comparisons mention it where it failed."""
+    """Which comparisons mention it if it failed."""
 
 
 def at_most(value: float, limit: float, detail: str) -> Finding:

@@ -100,7 +100,7 @@ def _apart(a: list[Attempt], b: list[Attempt]) -> Finding | None:
 
 
 def _began_ns(attempt: Attempt) -> int | None:
-    """When an imported trial began, by the common clock of imported trials where there is one. order.py covers h123's
+    """When an imported trial began, by the common clock of imported trials if there is one. order.py covers h123's
     own."""
     return attempt.summary.warm_start_ns if attempt.imported and attempt.position is not None else None
 

@@ -96,7 +96,7 @@ def _round_trips_finding(attempt: Attempt, shortest: int | None, trips: int, wha
 
 
 def _handshake(attempt: Attempt) -> int | None:
-    """Round trips before the first request; where it is not known whether TLS was used, as without it."""
+    """Round trips before the first request; as without TLS if its use is unknown."""
     protocol, versions = attempt.parameters["protocol"], attempt.tls_versions
     if protocol is None:
         return None

@@ -171,7 +171,7 @@ def _span(ends: Sequence[int]) -> str:
 
 @once
 def answers(case: Case) -> Answers:
-    """The sizes of a campaign's answers, where the study does not state them."""
+    """The sizes of a campaign's answers, if the study does not state them."""
     return Answers(case.trials, case.plan)
 
 

@@ -22,7 +22,7 @@ Cell = dict[str, str]
 
 @dataclass(frozen=True)
 class Pair:
-    """One block's two values of a metric; `Metric.worst` where the side failed."""
+    """One block's two values of a metric; `Metric.worst` if the side failed."""
 
     block: int
     a: float

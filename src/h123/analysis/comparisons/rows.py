@@ -79,7 +79,7 @@ class TestResult(EstimateRow):
     """The result of a comparison."""
 
     test: str | None
-    """`signed-rank`, or `sign` where the differences are lopsided."""
+    """`signed-rank`, or `sign` if the differences are lopsided."""
     symmetric: float | None
     """p of the triples test for lopsided differences; null with fewer than 8 blocks."""
     p: float | None

@@ -49,7 +49,7 @@ class Survivors:
 
 
 def survivors(attempts: Sequence[Attempt], plan: Plan) -> Survivors:
-    """The missing requests. None are missing where h123 measured, or where there are no blocks to compare within."""
+    """The missing requests. None are missing where h123 measured, or if there are no blocks to compare within."""
     imported = [attempt for attempt in attempts if attempt.imported]
     if len(plan.blocks) < 2 or not imported:
         return Survivors({}, False)

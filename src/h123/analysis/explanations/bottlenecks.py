@@ -60,7 +60,7 @@ class Bottlenecks:
 
 
 def bottlenecks(case: Case) -> list[Bottlenecks]:
-    """The bottlenecks of each treatment where they are known, in the order in which the treatments first ran."""
+    """The bottlenecks of each treatment if they are known, in the order in which the treatments first ran."""
     explanations = TrialExplanations(case)
     of: dict[tuple[tuple[str, str], ...], list[Attempt]] = {}
     for attempt in case.attempts:
@@ -96,7 +96,7 @@ def _no_work(attempt: Attempt) -> Mapping[str, str]:
 
 
 def _by_processors(attempts: Sequence[Attempt]) -> Bottlenecks | None:
-    """The shares by processors. None under the virtual clock, where processing takes no time, and where no report has
+    """The shares by processors. None under the virtual clock, where processing takes no time, and if no report has
     them."""
     shares_by_role = [shares for attempt in attempts if not attempt.virtual and (shares := dict(_at_work(attempt)))]
     if not shares_by_role:

@@ -19,7 +19,7 @@ class Rule:
     remedy: Remedy = field(default_factory=Remedy)
     """How the campaign gets more blocks, in words for notes."""
     homes: Mapping[int, str] = field(default_factory=dict)
-    """The machine of each block, where no answer may rest on one machine."""
+    """The machine of each block, if no answer may rest on one machine."""
 
     @property
     def level(self) -> float:

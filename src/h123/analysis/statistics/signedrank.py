@@ -11,7 +11,7 @@ A difference may be infinite: one side failed, which ranks it beyond all others.
 infinities is unknown, and counts against a difference on both sides too.
 
 Source: Hollander, Wolfe, Chicken, Nonparametric Statistical Methods (2014), chapter 3; the same numbers as R's
-wilcox.test(exact = TRUE, conf.int = TRUE) where no magnitudes are tied.
+wilcox.test(exact = TRUE, conf.int = TRUE) if no magnitudes are tied.
 """
 
 import math

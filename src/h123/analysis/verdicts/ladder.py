@@ -127,7 +127,7 @@ def _apart(factors: Sequence[Factor]) -> float | None:
 
 class LadderPart(TypedDict):
     ladder: NotRequired[Sequence[LadderRow]]
-    """A row for each cell and metric, where the study has a ladder."""
+    """A row for each cell and metric, if the study has a ladder."""
 
 
 def _compute(case: Case) -> LadderPart:

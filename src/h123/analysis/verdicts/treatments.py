@@ -26,7 +26,7 @@ class Treatment:
     failed: float
     """Share of its requests that failed, over the trials."""
     answers: Mapping[int, Sent]
-    """The answers to its requests, where the study does not state them."""
+    """The answers to its requests, if the study does not state them."""
 
     def other_answers(self, before: "Treatment") -> str | None:
         """How its answers differ from the same treatment's in the other campaign."""

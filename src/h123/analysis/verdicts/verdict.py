@@ -1,6 +1,6 @@
 """Verdicts: from paired values to an estimate, its p values, corrected within families, and one of four words.
 
-A comparison is not judged where an exclusion speaks against it (exclusions.py); it keeps its place in its family.
+A comparison is not judged if an exclusion speaks against it (exclusions.py); it keeps its place in its family.
 """
 
 from collections import defaultdict
@@ -39,7 +39,7 @@ class ComparisonTest:
     symmetric: float | None = None
     """p of the test for symmetry; None if unknown."""
     test: str | None = None
-    """`signed-rank`, or `sign` where the differences are not symmetric."""
+    """`signed-rank`, or `sign` if the differences are not symmetric."""
     exclusion: Exclusion | None = None
     """The reason why it is not judged."""
     qualified: Sequence[str] = ()
@@ -150,7 +150,7 @@ def _verdict(tested: ComparisonTest, rule: Rule) -> str:
 
 
 def _direction(tested: ComparisonTest, rule: Rule) -> str | None:
-    """Which level is better, where that is certain, however small the difference."""
+    """Which level is better, if that is certain, however small the difference."""
     if tested.exclusion or tested.estimate is None or tested.p_adjusted is None or tested.p_adjusted > rule.level:
         return None
     metric = METRICS[tested.comparison.metric]

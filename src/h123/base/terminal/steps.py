@@ -10,7 +10,7 @@ from h123.base.terminal.console import with_commands
 from h123.base.units import format_span
 
 QUIET_S = 30.0
-"""Seconds between two lines about the same step, where there is no terminal that can redraw a line."""
+"""Seconds between two lines about the same step, if there is no terminal that can redraw a line."""
 
 
 class Steps:

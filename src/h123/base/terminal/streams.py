@@ -1,4 +1,4 @@
-"""Makes the standard streams usable: it replaces closed ones, and writes plainer characters where the encoding lacks
+"""Makes the standard streams usable: it replaces closed ones, and writes plainer characters if the encoding lacks
 some."""
 
 import codecs

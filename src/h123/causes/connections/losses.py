@@ -74,7 +74,7 @@ def _after_notice(sending: Sending, answers: Sending, places: Times, round_trip_
 
 
 def _next_at(sending: Sending, times: Times) -> Times:
-    """The first sending at or after each time; the last one's, where there is none."""
+    """The first sending at or after each time; the last one's, if there is none."""
     place = np.searchsorted(sending.at, times)
     return np.append(sending.at, sending.at[-1])[place]
 

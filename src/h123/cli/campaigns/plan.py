@@ -157,7 +157,7 @@ def _document(plan: "Plan") -> "Mapping[str, object]":
 
 
 def _print_plan(plan: "Plan", lanes: "Jobs", console: "Console") -> None:
-    """How long it takes, each treatment, or where they are many each slice, and the order of the first block."""
+    """How long it takes, each treatment, or if there are many each slice, and the order of the first block."""
     estimates = plan.estimates()
     seconds, size = (sum(getattr(e, what) for e in estimates.values()) for what in ("seconds", "bytes"))
     blocks = "1 block" if len(plan.blocks) == 1 else f"{len(plan.blocks)} blocks"

@@ -197,7 +197,7 @@ def _check_save(path: Path, *, force: bool) -> None:
 
 
 def _check_visits(conditions: Sequence[Condition]) -> None:
-    """Refuse conditions on visits where there are none."""
+    """Refuse conditions on visits if there are none."""
     for condition in conditions:
         if METRICS[condition.metric].of_visits:
             raise UserError(f"--fail-if: {condition.metric} is of visits of a page", remedy="record one: --har FILE")

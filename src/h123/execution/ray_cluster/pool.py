@@ -140,7 +140,7 @@ class RayPool:
         return int(self._ray.cluster_resources().get(RESOURCE, 0))
 
     def _fill(self) -> None:
-        """As many actors as are of use; no further ones where they cannot start."""
+        """As many actors as are of use; no further ones if they cannot start."""
         while len(self._actors) < self._wanted and not self._hopeless:
             handle = self._class.remote()
             self._actors.append(_Actor(handle, handle.describe.remote()))
@@ -188,7 +188,7 @@ class RayPool:
         return [MachineJoined(machine=machine.name, joined=machine)]
 
     def _event(self, actor: _Actor) -> list[PoolEvent]:
-        """The next event of an actor's order; its loss, where the event is not whole."""
+        """The next event of an actor's order; its loss, if the event is not whole."""
         assert actor.machine
         name = actor.machine.name
         try:

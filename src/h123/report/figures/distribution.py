@@ -116,7 +116,7 @@ def panel(curves: list[Mark], thin: list[Mark], plot: int, colours: dict[str, st
 
 
 def _times(seconds: Sequence[Sequence[float]], unit_seconds: float, unit: str, plot: int) -> alt.X:
-    """The axis of times, logarithmic where they differ much."""
+    """The axis of times, logarithmic if they differ much."""
     least, most = min(times[0] for times in seconds) / unit_seconds, max(times[-1] for times in seconds) / unit_seconds
     domain = [least / 1.02, most * 1.02]
     wide = most > _WIDE_RANGE * least > 0

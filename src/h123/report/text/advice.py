@@ -76,7 +76,7 @@ def _what(within: Sequence[JudgedComparison], count: int) -> str:
 
 
 def _comparison_names(comparisons: Sequence[JudgedComparison]) -> str:
-    """`HTTP/3 v HTTP/2 (lan) and HTTP/3 v HTTP/2 (poor)`, or how many where they are many."""
+    """`HTTP/3 v HTTP/2 (lan) and HTTP/3 v HTTP/2 (poor)`, or how many if there are many."""
     if len(comparisons) > _NAMED:
         return f"{len(comparisons)} comparisons"
     one_metric = len({c["metric"] for c in comparisons}) == 1

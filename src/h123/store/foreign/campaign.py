@@ -134,7 +134,7 @@ def _ordered(files: Sequence[Path], schema: Schema, groups: Groups) -> list[Tria
 
 
 def _blocks(groups: Groups) -> dict[TrialLabels, int]:
-    """Block numbers from 1, in the order of the labels' first appearance; one block where none is declared."""
+    """Block numbers from 1, in the order of the labels' first appearance; one block if none is declared."""
     labels = list(dict.fromkeys(place.block for place in groups))
     return {place: labels.index(place.block) + 1 for place in groups}
 

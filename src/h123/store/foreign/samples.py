@@ -147,7 +147,7 @@ def _rows(path: Path, schema: Schema) -> Iterator[_Row]:
 
 
 def _row(row: Fields, schema: Schema, file: str, line: int | str) -> _Row:
-    """One row. Where no run is declared, a file is one run."""
+    """One row. If no run is declared, a file is one run."""
     samples = schema.samples
     sample = _sample(row, samples)
     run = f"{file}:{line}" if samples.rows == "runs" else _label(row, samples.run) or file
@@ -264,7 +264,7 @@ def _tls(row: Fields, samples: Samples) -> ForeignTls | None:
 
 
 def _times(row: Fields, samples: Samples, *, failed: bool) -> tuple[int, int | None, str]:
-    """Start and end in ns, and why the request failed where the end says so. A request with only a duration starts at 0
+    """Start and end in ns, and why the request failed if the end says so. A request with only a duration starts at 0
     (`Samples.timed` is false), as does one that failed and has no start."""
     start, end = (_moment(row, name, samples, failed=failed) for name in ("start", "end"))
     if samples.latency is None:

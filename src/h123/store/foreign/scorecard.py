@@ -23,7 +23,7 @@ _AT_A_TIME = re.compile(r"(\d+) max")
 _UNITS = ((1024**3, "GB"), (1024**2, "MB"), (1024, "KB"))
 _NEAR = 1.1
 _NO_VALUE = -1
-"""The value that scorecard.py writes where no run succeeded."""
+"""The value that scorecard.py writes if no run succeeded."""
 
 
 @dataclass(frozen=True)

@@ -202,7 +202,7 @@ class DirectionFile(Strict):
     """A file in place of a rate (Mahimahi): one millisecond timestamp a line, each an opportunity to deliver 1500
     bytes; repeated."""
     queue: Annotated[resolved.Queue | None, BeforeValidator(_read_queue)] = None
-    """Bytes, packets (`64p`) or time (`50ms`). Required where there is a rate, also one that a change brings."""
+    """Bytes, packets (`64p`) or time (`50ms`). Required if there is a rate, also one that a change brings."""
     loss: LossFile | None = None
     """A share; `{bad_after: p, good_after: r, loss_good: 0, loss_bad: 1}` (Gilbert-Elliott); or `{packets: [3,
     17]}`."""

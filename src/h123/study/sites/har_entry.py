@@ -202,7 +202,7 @@ class WrittenHarEntry:
         return content, bool(content) and (self._coded() or cached), False
 
     def _content_length(self) -> int | None:
-        """The size of the body as sent. It is exact where there is a Content-Length (RFC 9110, section 8.6)."""
+        """The size of the body as sent. It is exact if there is a Content-Length (RFC 9110, section 8.6)."""
         text = self.headers.get("content-length", "").strip()
         if self.status == 304 or not (text.isascii() and text.isdigit()):
             return None

@@ -192,7 +192,7 @@ def _received(case: ClientCase, trial: Trial) -> Reception | None:
 
 
 def _bytes_up(trial: Trial) -> int | None:
-    """The bytes that the client sent over the link, where it counts them."""
+    """The bytes that the client sent over the link, if it counts them."""
     way = (trial.report.links[0].directions or {}).get("up") if trial.report.links else None
     return way.bytes_in if way else None
 

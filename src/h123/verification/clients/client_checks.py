@@ -261,7 +261,7 @@ def _process(client: Client, rows: Sequence[Sample], facts: Any, witness: Witnes
 
 
 def _opened(case: ClientCase, client: Client, rows: Sequence[Sample], witness: Witness) -> Iterator[str]:
-    """The server saw as many connections as requested, whatever the client writes; or more, where it declares that."""
+    """The server saw as many connections as requested, whatever the client writes; or more, if it declares that."""
     p, most = case.parameters, case.connections()
     least = most if p.cold else min(most, p.users)
     if p.workload.open_loop:  # those that are free are taken first

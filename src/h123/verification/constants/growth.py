@@ -1,6 +1,6 @@
 """Measures a transfer without losses: handshake, first flight, slow start, sizes, and what limits it in the end.
 
-Every function raises NotMeasurable where the packets do not show the value.
+Every function raises NotMeasurable if the packets do not show the value.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Measures a sender's reaction to lost packets and pauses: how far it reduces its window, how it recovers, and when it
 sends again.
 
-Every function raises NotMeasurable where the packets do not show the value.
+Every function raises NotMeasurable if the packets do not show the value.
 """
 
 from collections.abc import Sequence
