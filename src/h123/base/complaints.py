@@ -1,4 +1,4 @@
-"""The parts that complaints share: quotes of the user's text, and lists of what could stand there instead."""
+"""The parts that complaints share: quotes of the user's text, and lists of possible replacements."""
 
 import datetime as dt
 import difflib
@@ -35,7 +35,7 @@ def excerpt(value: object) -> str:
 
 
 def choose(word: object, allowed: Iterable[object]) -> str:
-    """Suggest what may replace `word`: a near miss if there is one, and the list of what is allowed."""
+    """Suggest what may replace `word`: a near miss if there is one, and the list of allowed words."""
     names = [str(name) for name in allowed]
     close = difflib.get_close_matches(str(word)[:100], names, n=1)
     if len(names) > MOST_CHOICES:

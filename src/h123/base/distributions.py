@@ -15,7 +15,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 _NOTHING = 745
 """exp(-_NOTHING) is too small for a float."""
 _NEGLIGIBLE = 40
-"""The same of what changes no digit of a float."""
+"""The same for terms too small to change a float."""
 _LARGE = 32.0
 """From here on, the series of `_half_step` is exact to the last digit."""
 _TINY = 1e-300

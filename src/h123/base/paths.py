@@ -93,12 +93,12 @@ _REINSTALL = "install the package again: pip install --force-reinstall h123"
 
 
 def lab_remedy() -> str:
-    """Say how to repair a lab that is missing, too old, or does not start."""
+    """Explain how to repair a lab that is missing, too old, or does not start."""
     return "run `make setup`" if checkout() else _REINSTALL
 
 
 def data_remedy() -> str:
-    """Say how to repair a damaged file that came with h123."""
+    """Explain how to repair a damaged file that came with h123."""
     return "restore the file, for instance with `git checkout`" if checkout() else _REINSTALL
 
 

@@ -36,7 +36,7 @@ class Decrease(_SourceConstant):
 
 
 class Retransmission(_SourceConstant):
-    """How long a stack waits for an acknowledgement of what it sent last, over a round trip of 2 ms."""
+    """How long a stack waits for an acknowledgement of its last packets, over a round trip of 2 ms."""
 
     says: str
     """The formula, in words."""

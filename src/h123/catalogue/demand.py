@@ -15,7 +15,7 @@ DEFAULT_CONGESTION, TCP_DEFAULT = "default", "cubic"
 
 
 class WorkloadNeeds(Protocol):
-    """What a workload demands of its subjects; study.workload.WorkloadKind has it."""
+    """A workload's requirements for its subjects; study.workload.WorkloadKind has it."""
 
     @property
     def has_headers(self) -> bool: ...

@@ -35,7 +35,7 @@ class Installation:
     """The facts about an installed subject."""
 
     recipe: str
-    """SHA-256 of what it was built from."""
+    """SHA-256 of its sources."""
     seconds: float
     """Seconds that the build took."""
     bytes: int
@@ -149,7 +149,7 @@ def fingerprint(subject: Subject) -> str:
 
 
 def recipe(subject: Subject) -> str:
-    """SHA-256 of what determines the result of an installation. The rest of the manifest may change without a new
+    """SHA-256 of all inputs of an installation. The rest of the manifest may change without a new
     build."""
     made_by = (subject.version, subject.install.build, _BUILD_ENVIRONMENT)
     built_of = _digest((path, name) for path, name in _sources(subject) if str(name) != MANIFEST)

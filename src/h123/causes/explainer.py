@@ -115,7 +115,7 @@ class Explainer:
         return self._durations(replace(self._requests[number], end=time), share_connection(self._requests)[number])
 
     def since(self, number: int, time: int) -> Nanoseconds:
-        """What the time of one request was spent on from a given moment. For a time before the request was made, this
+        """The parts of one request's time from a given moment. For a time before the request was made, this
         is what the server's data for other requests waited for."""
         request, shared = self._requests[number], share_connection(self._requests)[number]
         if request.start >= time:

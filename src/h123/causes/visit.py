@@ -22,7 +22,7 @@ class PathStep:
     until: int
     """The time of its end, or when it requested the next one (browsers do so before the end), ns."""
     between: Nanoseconds
-    """What the time between the previous step and this one was spent on."""
+    """The cause of the time between the previous step and this one."""
 
 
 def middle_visits(rows: Sequence[Sample], asking: VisitOrder) -> list[list[PathStep]]:

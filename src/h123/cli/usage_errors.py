@@ -1,4 +1,4 @@
-"""What the command line says about words that it cannot accept, or that an earlier version spelled differently."""
+"""The command line's messages about words that it cannot accept, or that an earlier version spelled differently."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -46,7 +46,7 @@ class PlainWords(TyperGroup):
 
 @contextmanager
 def _mended() -> Iterator[None]:
-    """What was typed may be a stranger's, such as the name of a file."""
+    """The typed words may be a stranger's, such as the name of a file."""
     try:
         yield
     except TyperException as complaint:

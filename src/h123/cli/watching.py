@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def exposition_at(address: str | None) -> "Exposition | None":
-    """What publishes the campaign's progress over the network; loaded late, because few need it and its library loads
+    """The server that publishes the campaign's progress; loaded late, because few need it and its library loads
     slowly."""
     if address is None:
         return None

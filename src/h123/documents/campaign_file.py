@@ -42,7 +42,7 @@ class ImportFacts(TypedDict):
     """The schema's name."""
     requests: Count
     blocks: bool
-    """Whether the files say which runs were measured together."""
+    """Whether the files show which runs were measured together."""
     runs: Count
     """Number of trials, before several runs of a cell were combined."""
     timed: bool

@@ -36,7 +36,7 @@ class DisturbanceFacts(TypedDict, total=False):
     disturbance: Share | None
     """The largest share of the metrics of the study's first family."""
     shares: dict[str, Share]
-    """For each metric that the study asks for, the share of it that the machine may have caused, 0 to 1."""
+    """For each of the study's metrics, the share of it that the machine may have caused, 0 to 1."""
     crowded: bool
     """Whether waiting for processors that other programs used is enough for `disturbed`."""
     noise: Annotated[float, Field(ge=0, le=1e6)]
@@ -126,7 +126,7 @@ class SecondRun(TypedDict):
     place: PlaceName
     """The second machine."""
     files: dict[str, Digest]
-    """The digests of the files that say what the trial did."""
+    """The digests of the files that record the trial."""
 
 
 @with_config(STRICT)
@@ -231,7 +231,7 @@ def _misshapen(line: Line) -> str | None:
 
 
 def _odd(event: TrialEvent, possible: EventRange) -> str | None:
-    """Say what is wrong with the event's cell, time or parameters; None if nothing is."""
+    """Describe the error in the event's cell, time or parameters; None if there is none."""
     cell, factors, parameters = event["cell"], possible.factors, event["parameters"]
     if cell.keys() != factors.keys() or any(level not in factors[factor] for factor, level in cell.items()):
         return f"{' '.join(cell.values())[:60]!r} is no cell of this study"

@@ -173,7 +173,7 @@ class LinkCheck(Shape):
     """Whether the queue holds as much as configured."""
     passed: bool | None = None
     failures: list[str] = Field(default=[])
-    """What did not hold, in words."""
+    """The failed conditions, in words."""
 
 
 class UnreadFrames(Shape):

@@ -64,7 +64,7 @@ def write_document(path: Path, document: BaseModel) -> None:
 
 
 def misshapen(content: object, model: type[BaseModel]) -> str | None:
-    """Say how the content differs in shape from the model; None if it fits."""
+    """Describe how the content differs in shape from the model; None if it fits."""
     try:
         model.model_validate(content, strict=True)
     except ValidationError as invalid:

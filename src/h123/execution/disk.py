@@ -26,7 +26,7 @@ def evidence_bytes(trial: PlannedTrial, networks: Mapping[str, Network]) -> floa
 
 
 def kept_bytes(trials: Iterable[PlannedTrial], networks: Mapping[str, Network]) -> float:
-    """What trials are expected to leave on the disk: samples, logs and records of packets."""
+    """The data that trials are expected to leave on the disk: samples, logs and records of packets."""
     each = (
         _SAMPLE_BYTES * trial.parameters.workload.all_requests() + TRIAL_BYTES + evidence_bytes(trial, networks)
         for trial in trials

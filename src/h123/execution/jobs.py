@@ -295,7 +295,7 @@ class Running:
 
 @dataclass(eq=False)
 class MachineQueue:
-    """What trials on the same machine share: lanes, jobs and link checks."""
+    """Resources that trials on the same machine share: lanes, jobs and link checks."""
 
     jobs: Jobs
     waiting: deque[PlannedTrial] = field(default_factory=deque)

@@ -62,7 +62,7 @@ class OfferedWay:
     links: bool
     """Whether links can be emulated in real time."""
     detail: str
-    """What this way costs, or why it is not available."""
+    """The cost of this way, or why it is not available."""
     remedy: str
     """How to make this way, or more of it, available. Empty if nothing needs to be done."""
 

@@ -18,7 +18,7 @@ class CellRow(TypedDict):
     """Levels by factor."""
     verdict: Word
     why: str
-    """What the verdict rests on, in words."""
+    """The reason for the verdict, in words."""
     ratio: float | None
     """The ratio's interval is not corrected for the number of cells."""
     value: NotRequired[float | None]
@@ -40,7 +40,7 @@ class ConditionRow(TypedDict):
     """The outcome of a condition."""
 
     condition: str
-    """What must hold; for `--fail-if`, the opposite of what was given."""
+    """The condition that must hold; for `--fail-if`, the opposite of the given one."""
     by: Basis
     """`interval`: the whole interval must be on the right side. `estimate`: the ratio alone decides."""
     verdict: Word

@@ -49,7 +49,7 @@ class Attempt:
     """The largest share of a metric of the study's question that the machine may have caused, 0 to 1; None if
     unknown."""
     shares: dict[str, float]
-    """The same for each metric that the study asks for, as far as known."""
+    """The same for each of the study's metrics, as far as known."""
     link: Link
     """The link between client and server as trial.json has it."""
     report: FinishedReport
@@ -77,12 +77,12 @@ class Attempt:
 
     @property
     def tls(self) -> list[Tls]:
-        """What the client, or a schema, says about connections. Empty if unknown."""
+        """Facts about connections from the client or a schema. Empty if unknown."""
         return self.facts.tls if self.facts else []
 
     @property
     def required_tls(self) -> str:
-        """The TLS version that the study asks for: 1.3 by default, as in imported samples and in trials of earlier
+        """The study's TLS version: 1.3 by default, as in imported samples and in trials of earlier
         versions of h123."""
         return str(self.parameters.get("tls") or "1.3")
 

@@ -217,7 +217,7 @@ def own_ns(report: Report) -> float:
 
 
 def _others_ns(report: Report) -> float:
-    """Processor time of all others meanwhile; 0 if the run is too short to tell."""
+    """Processor time of all others meanwhile; 0 if the run is too short to measure."""
     if report.phases_ns["main"] < TICKS_MEASURABLE_NS:
         return 0.0
     return max(0.0, report.machine.busy_ns - own_ns(report))

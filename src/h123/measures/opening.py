@@ -73,12 +73,12 @@ def openings_of(folder: Path, rows: Rows, statuses: Sequence[int]) -> list[Openi
 
 @dataclass(frozen=True)
 class _Side:
-    """What one end sent, in the order of sending."""
+    """The packets that one end sent, in sending order."""
 
     packets: Packets
     at: Integers
     delivered_at: Integers
-    """NEVER of what was lost."""
+    """NEVER for lost packets."""
     next: Integers
     """The earliest arrival of each or a later one."""
 

@@ -30,7 +30,7 @@ _Fields = dict[str, Any]
 
 
 class Bodies(NamedTuple):
-    """The least and the most body bytes of a request that is ok; None if nothing is known."""
+    """The minimum and maximum body bytes of a successful request; None if unknown."""
 
     resource: int
     up: tuple[int | None, int | None]

@@ -12,7 +12,7 @@ RECORD_SEPARATOR = "\x1e"
 _OLD_FIELDS = ("relative_time", "category", "event", "data")
 """The fields of events that are lists, as in old drafts."""
 _PER_MS = {"us": 1000, "ns": 10**6}
-"""Units of times; milliseconds if a file does not say."""
+"""Units of times; milliseconds if a file does not declare one."""
 
 Event = Mapping[str, Any]
 """An event: `time` (ms), `name`, `data`."""

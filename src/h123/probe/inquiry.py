@@ -63,7 +63,7 @@ class InquiryResult:
     findings: ProbeFindings | None
     reasons: list[Reason]
     log: list[str] = field(default_factory=list)
-    """The end of what the server printed."""
+    """The end of the server's output."""
     http3_port: int | None = None
     """The port where HTTP/3 answers, if that is not the requested one but one that the server announces."""
     seconds: float = 0.0

@@ -94,7 +94,7 @@ def _unreached(log: Sequence[str], inquiry: Inquiry) -> UserError:
 
 
 def _printed(log: Sequence[str], *, answered: bool = False) -> str:
-    """The end of what the server printed. `answered`: over one protocol it was reached and answered, so a complaint
+    """The end of the server's output. `answered`: over one protocol it was reached and answered, so a complaint
     about TLS is of another."""
     if not log:
         return " It printed nothing"
@@ -119,7 +119,7 @@ _FORBIDDEN, _FAULT_OF_SERVER = 403, 500
 
 
 def _remedy(reason: str, inquiry: Inquiry, log: Sequence[str]) -> str:
-    """Say how to make a server reachable, by the reason why it was not."""
+    """Explain how to make a server reachable, by the reason why it was not."""
     port = inquiry.site.port
     if _misses_others(log):
         return _isolated(inquiry)
@@ -147,7 +147,7 @@ def _misses_others(log: Sequence[str]) -> bool:
 
 
 def _isolated(inquiry: Inquiry) -> str:
-    """Say what to do about a server that cannot reach others."""
+    """Give advice about a server that cannot reach others."""
     site = inquiry.site
     host = f"[{site.host}]" if ":" in site.host else site.host
     return (
@@ -175,7 +175,7 @@ def _not_spoken(findings: ProbeFindings, missing: str, inquiry: Inquiry) -> User
 
 
 def _of_handshake(unable: Sequence[ProtocolFindings], inquiry: Inquiry) -> str | None:
-    """Say what to do about a failed TLS handshake, by the server's alert. None: the alert says nothing useful."""
+    """Give advice about a failed TLS handshake, by the server's alert. None: the alert is not useful."""
     errors = " ".join(each.error for each in unable)
     if any(each.asks_for_certificate for each in unable):
         return _NO_CERTIFICATE
@@ -232,7 +232,7 @@ def _silent(result: InquiryResult, findings: ProbeFindings, inquiry: Inquiry) ->
 
 
 def _fault(answer: Answer, path: str, inquiry: Inquiry) -> tuple[str, str] | None:
-    """Say what is wrong with an answer, and what to do."""
+    """Describe the fault in an answer, and what to do."""
     seconds = ANSWER_NS // 10**9
     if answer.endless:
         what = f"did not end within {seconds} s ({format_bytes(answer.bytes)} came)"
@@ -281,7 +281,7 @@ _FIRST = "start that too, and first (--ready tcp:PORT waits for its port, --read
 
 
 def _give(answer: Answer) -> str:
-    """Say how to give the credentials that a server wants."""
+    """Explain how to give the credentials that a server wants."""
     scheme = answer.authenticate.partition(" ")[0].lower()
     how = {"basic": " with Basic and USER:PASSWORD in base64", "bearer": " with Bearer and a token"}.get(scheme, "")
     return f"give what it asks for: --header 'Authorization: ...'{how}"

@@ -1,4 +1,4 @@
-"""Tells the user what the lab waits for while a started server has not opened its port yet."""
+"""Shows what the lab waits for while a started server has not opened its port yet."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ FIRST_S = 5.0
 """Seconds before the first message."""
 EVERY_S = 10.0
 _LINE = 160
-"""Characters of what it printed last."""
+"""Characters of its last output."""
 _TAIL_BYTES = 2000
 
 

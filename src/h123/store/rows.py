@@ -77,7 +77,7 @@ class Numbers:
         return Numbers(self.values - other.values, self.valid & other.valid)
 
     def least(self, where: Mask) -> int | None:
-        """The least known value `where`; None if nothing is known."""
+        """The minimum known value `where`; None if none is known."""
         some = self.of(where)
         return int(some.min()) if len(some) else None
 

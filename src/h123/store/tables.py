@@ -121,7 +121,7 @@ def _counting(rows: Iterable[Row]) -> list[Row]:
 
 
 def _disturbed(row: Row) -> tuple[bool, float, int]:
-    """The least, of the attempts of a trial, is the one that counts."""
+    """The smallest key among a trial's attempts belongs to the one that counts."""
     unknown = row["disturbance"] is None
     share = 0.0 if not row["disturbed"] else math.inf if unknown else row["disturbance"]
     return row["disturbed"], share, -row["attempt"]

@@ -202,7 +202,7 @@ class Study(Strict):
         return condition.fault(levels, clocks) or self._unmeasured(condition)
 
     def _unmeasured(self, condition: Condition) -> str | None:
-        """Say that none of its trials has a value of the metric, as far as their workload shows."""
+        """Report that none of its trials has a value of the metric, as far as their workload shows."""
         metric = METRICS[condition.metric]
         cells = (
             dict(zip(self.factors, cell, strict=True))

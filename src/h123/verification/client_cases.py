@@ -35,7 +35,7 @@ UNHURRIED = 1_500_000
 CROWD, LARGE = 300, 20_000_000
 """Users at once, and bytes: more than most programs have streams, or windows."""
 STREAMS, WINDOWS = "streams at once", "receive windows"
-"""The checks of what a client lets a server do over QUIC."""
+"""The checks of the limits that a client sets for a server over QUIC."""
 WITNESS = "go"
 """The server whose qlog files show what a client does over QUIC, and that can send wrong bodies."""
 SPOILED = {"middle": "a body of 1 MB with a wrong byte in its middle", "zeros": "a body of 1 MB of zeros"}

@@ -76,7 +76,7 @@ def verify_server(subject: Subject, pool: Pool) -> Iterator[Result]:
 
 
 def _unfit(results: Sequence[Result], took: float) -> str | None:
-    """Why a server with these results, after so many seconds, is not asked for more than 100 MB."""
+    """Why a server with these results, after so many seconds, does not get requests for more than 100 MB."""
     if any(result.verdict == "failed" for result in results):
         return f"{LARGE / 1e6:g} MB failed"
     if took > QUICK_S:

@@ -43,7 +43,7 @@ _LARGE_NS = 240_000_000_000
 """The time for a large body, ns: 3 Mbit/s, which a server in an interpreter exceeds on a busy machine. It is also
 enough for a huge body, because only servers that need a quarter of it get that case."""
 PASSED_BYTES = 1_000_000
-"""Bytes requested from a server at the edge. As many must come from the host behind it."""
+"""Bytes requested from a server at the edge. The same number must come from the host behind it."""
 TRIAL_TIMEOUT = "300s"
 
 Purpose = Literal["versions", "contract", "large", "huge", "limit", "idleness", "tls", "edge", "qlog", "controller"]

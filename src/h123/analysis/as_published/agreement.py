@@ -64,7 +64,7 @@ def _reason(published: Tests, row: SoundRow, sound: JudgedComparison, margin: fl
 
 
 def _pooling(published: Tests, row: SoundRow) -> str:
-    """Say how many requests the pooled test assumes to be independent."""
+    """Report how many requests the pooled test assumes to be independent."""
     total = published["a_side"]["n"] + published["b_side"]["n"]
     text = f"pooling counts {total} requests as independent where there are {row['blocks']} blocks"
     sides = published["a_side"], published["b_side"]

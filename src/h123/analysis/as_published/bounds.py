@@ -32,7 +32,7 @@ def bounds_of_cell(
 ) -> LinkBounds | None:
     """The bounds of one cell of the campaign, from the profile of the link between client and server.
 
-    Rates that a trace gives have none; of a rate that changes, the highest counts, and of such delays the least.
+    Rates from a trace have none; of changing rates, the highest counts, and of changing delays, the lowest.
     """
     link, work = networks[parameters.network], parameters.workload
     return bounds(

@@ -125,7 +125,7 @@ class Replication(TypedDict):
 
 
 class LinkBounds(TypedDict):
-    """The least time, or the most throughput, that a link allows one request."""
+    """The minimum time, or the maximum throughput, that a link allows one request."""
 
     alone: float | None
     """The link's bound for a single request: the minimum in seconds, the maximum in bytes per second."""

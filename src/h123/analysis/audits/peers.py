@@ -21,7 +21,7 @@ so much."""
 OWN_SHARE = 0.5
 """The share of the margin by which the client's own delay may move a ratio."""
 _BOUNDLESS = 1e9
-"""Instead of what JSON cannot say."""
+"""In place of a value that JSON cannot express."""
 
 
 def times_thousandfold(attempts: Sequence[Attempt], plan: Plan) -> Found:

@@ -139,7 +139,7 @@ def loaded_early(attempt: Attempt) -> Finding | None:
 
 
 def request_as_trial(attempt: Attempt) -> Finding | None:
-    """Imported: a trial has more than one request, unless the schema says that runs have only one. h123's own trials
+    """Imported: a trial has more than one request, unless the schema allows only one. h123's own trials
     each have their own server and client, whatever their length."""
     if not attempt.imported or attempt.parameters["users"] == attempt.parameters["requests"] == 1:
         return None

@@ -42,7 +42,7 @@ from h123.study import METRICS, Plan
 
 
 class CostRow(ComparedLevels, EstimateRow):
-    """Processor time, shown next to the parts. It has no verdict, because no question asks for one."""
+    """Processor time, shown next to the parts. It has no verdict, because no question needs one."""
 
 
 class PartsRow(ComparedLevels):

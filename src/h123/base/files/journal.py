@@ -15,7 +15,7 @@ from h123.base.files.jsontext import parse_json
 Line = dict[str, Any]
 """A line of the journal as JSON: `event` is its kind."""
 _SIGNED = re.compile(rb'(.*), "digest": "([0-9a-f]{16})"}', re.DOTALL)
-"""A line, whose last field is the digest of what stands before it. Earlier versions wrote none."""
+"""A line whose last field is the digest of everything before it. Earlier versions wrote none."""
 
 
 def append_event(path: Path, event: Mapping[str, object]) -> None:

@@ -90,7 +90,7 @@ def _too_large(path: Path, size: int, most_bytes: int) -> UserError:
 
 
 def csv_fault(error: csv.Error) -> str:
-    """Say what is wrong with a line of CSV, for the author of the file."""
+    """Describe the error in a line of CSV, for the author of the file."""
     message = str(error)
     return next((words for begins, words in _CSV_FAULTS.items() if message.startswith(begins)), "not CSV")
 

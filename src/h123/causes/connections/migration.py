@@ -42,7 +42,7 @@ def _after(of: Connection, at: int) -> tuple[int, int, int] | None:
 
 def _flows(of: Connection, to_new: Times, spoke: Times) -> int:
     """When data was first sent to the new address: more than a challenge before the client's answer to it came, or
-    after that. `to_new`, `spoke`: indices of what was sent there, and what came from there."""
+    after that. `to_new`, `spoke`: indices of the packets sent there, and of those from there."""
     up, down = of.up, of.down
     first_delivery = down.delivered_at[to_new[down.arrived[to_new]]].min(initial=np.iinfo(np.int64).max)
     answers = up.delivered_at[spoke[up.at[spoke] >= first_delivery]]

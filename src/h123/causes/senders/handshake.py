@@ -1,6 +1,6 @@
 """Explains the time before a connection's first request.
 
-Packets that are under way are round trips. When none is, the end that last received one is working, unless a packet
+Packets in flight are round trips. When none is, the end that last received one is working, unless a packet
 was lost: then its sender waits.
 """
 

@@ -181,7 +181,7 @@ class Sender:
 
     @cached_property
     def _full_until(self) -> Times:
-        """Before each packet, until when its window was all under way, were the packets small or not."""
+        """Before each packet, the time until which its whole window was in flight, small packets or not."""
         until = np.zeros(len(self._content) + 1, np.int64)
         until[1:] = self.room.since(_FULL)
         return until

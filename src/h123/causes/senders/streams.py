@@ -72,7 +72,7 @@ class Streams:
 
     @cached_property
     def allowed(self) -> int | None:
-        """Streams that the server initially allows at once; None if it does not say."""
+        """Streams that the server initially allows at once; None if it does not announce it."""
         kind = _MAX_STREAMS_BIDI if self.quic else _MAX_STREAMS
         return self._setting(DOWN, kind)
 
@@ -145,7 +145,7 @@ def _stream(frames: Frames) -> Stream | None:
 
 @dataclass
 class _Windows:
-    """What one end may send, while going through the frames of both."""
+    """The data that one end may send, while going through the frames of both."""
 
     quic: bool
     stream: int = _DEFAULT

@@ -12,7 +12,7 @@ from h123.cli.options import FolderArgument, ForceOption
 
 
 class Format(StrEnum):
-    """What `h123 export` can write."""
+    """The formats of `h123 export`."""
 
     CSV = "csv"
     PARQUET = "parquet"

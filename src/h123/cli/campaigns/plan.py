@@ -192,7 +192,7 @@ def _treatments(plan: "Plan") -> Table:
 
 
 def _slices(plan: "Plan", estimates: "Mapping[str, Estimate]") -> Table:
-    """What `--filter FACTOR=LEVEL` would leave, for each level of what varies."""
+    """The trials that `--filter FACTOR=LEVEL` would leave, for each level of each factor."""
     table = _table("slice", "trials", "time", "bytes")
     trials = plan.trials()
     for factor, declared in plan.study.factors.items():

@@ -97,7 +97,7 @@ def _row(places: Sequence[FamilyPower]) -> list[str]:
 
 
 def _chances(places: Sequence[FamilyPower]) -> list[str]:
-    """Of the families that can find something; the least and the most."""
+    """The minimum and the maximum, for families that can find something."""
     able = [family for family in places if family.able]
     powers = [vars(family.power).values() for family in able if family.power is not None]
     if not powers:

@@ -1,6 +1,6 @@
 """`h123 run`: begins or continues a campaign, runs it until something ends it, and analyses it.
 
-What ends it: the blocks that are planned; or the look that decides what is asked (`--until-decided`); or intervals that
+What ends it: the blocks that are planned; or the look that decides the question (`--until-decided`); or intervals that
 are narrow enough (`--precision`).
 """
 

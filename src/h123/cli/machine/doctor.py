@@ -167,7 +167,7 @@ def _go() -> MachineCheck:
 
 
 def _go_version(path: str) -> tuple[int, ...]:
-    """The version of the installed Go, not of one that it would download. Empty if it does not say."""
+    """The version of the installed Go, not of one that it would download. Empty if it does not report it."""
     environment = {**os.environ, "GOTOOLCHAIN": "local"}
     process = subprocess.run([path, "env", "GOVERSION"], capture_output=True, text=True, check=False, env=environment)
     match = re.match(r"go(\d+)\.(\d+)", process.stdout)

@@ -1,4 +1,4 @@
-"""What h123 prints when a shard has run: it is not analysed, because its blocks are only a part of the campaign."""
+"""The output after a shard has run: it is not analysed, because its blocks are only a part of the campaign."""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def conclude_shard(folder: "CampaignFolder") -> int:
-    """Say what the shard is and what to do next; return the exit status."""
+    """Explain what the shard is and what to do next; return the exit status."""
     from h123.documents.shard import ranges
 
     assert folder.shard  # of whom this is asked

@@ -70,7 +70,7 @@ def command(
 
 
 def _rows(what: Shelf, names: "Sequence[str]") -> "Iterator[Mapping[str, object]]":
-    """What is listed, a row each, as the files below subjects/, networks/ and studies/ have it."""
+    """The listed items, one row each, from the files below subjects/, networks/ and studies/."""
     from h123.study import list_networks, list_studies, load_network, question_of
 
     match what:

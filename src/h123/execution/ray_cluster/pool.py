@@ -107,7 +107,7 @@ class RayPool:
         actor.awaited = actor.handle.run.options(num_returns="streaming").remote(order.portable(), references)
 
     def events(self, timeout_s: float | None = None, /) -> Sequence[PoolEvent]:
-        """What has happened since (see `Pool`)."""
+        """Events since the last call (see `Pool`)."""
         if timeout_s is not None:
             return self._wait(timeout_s)
         until = time.monotonic() + _RETURN_S
@@ -140,7 +140,7 @@ class RayPool:
         return int(self._ray.cluster_resources().get(RESOURCE, 0))
 
     def _fill(self) -> None:
-        """As many actors as are of use; no further ones if they cannot start."""
+        """As many actors as are useful; no more if they cannot start."""
         while len(self._actors) < self._wanted and not self._hopeless:
             handle = self._class.remote()
             self._actors.append(_Actor(handle, handle.describe.remote()))
@@ -156,7 +156,7 @@ class RayPool:
         return self._archives[digest]
 
     def _wait(self, timeout_s: float) -> list[PoolEvent]:
-        """What has happened, of the actor that is ready first."""
+        """The events of the actor that is ready first."""
         by_awaited = {id(actor.awaited): actor for actor in self._actors if actor.awaited is not None}
         if not by_awaited:
             time.sleep(timeout_s)

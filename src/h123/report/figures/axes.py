@@ -89,7 +89,7 @@ class RowNames:
     width: int
     """Pixels that the axis takes."""
     row: int
-    """The least height of a row in pixels."""
+    """The minimum height of a row in pixels."""
 
 
 def row_names(names: Iterable[str], most: int) -> RowNames:

@@ -41,7 +41,7 @@ class PageFacts:
     quantiles: Sequence[Mark]
     """The rows of `latency_quantiles`."""
     left_out: Sequence[str] = field(default=())
-    """What the page would also show if the samples were available, in words."""
+    """Further content of the page if the samples were available, in words."""
     visits: Sequence[Mark] = field(default=())
     """The rows of `median_visits`."""
 

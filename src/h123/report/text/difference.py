@@ -70,7 +70,7 @@ def sentence(comparison: VerdictRow, margin: float) -> str:
 
 
 def confidence(comparisons: Sequence[VerdictRow]) -> str:
-    """What the intervals in the sentences about these comparisons are worth; empty if they have none."""
+    """The meaning of the intervals in the sentences about these comparisons; empty if they have none."""
     shared = shared_confidence(comparisons)
     return f"The ranges hold with {unbroken(shared)} confidence." if shared else ""
 

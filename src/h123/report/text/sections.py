@@ -74,7 +74,7 @@ class SectionWords:
     below: Callable[[Verdicts], Iterable[SectionLine]] | None = None
     """The sentences below the answer."""
     trust: Lines | None = None
-    """What to know before you believe the answer."""
+    """Facts to know before you believe the answer."""
     last: Lines | None = None
     """The sentences after all others."""
 

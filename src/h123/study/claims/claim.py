@@ -67,7 +67,7 @@ class WordedClaim(Claim):
     size: str | None = None
     """As printed."""
     rule: Annotated[str, Field(min_length=1)] | None = None
-    """What decides it, or would. `arithmetic`: its checks do."""
+    """The way to decide it. `arithmetic`: by its checks."""
     known: DocumentEvidence | None = None
     """A public document that decides it: `{verdict: confirmed, by: ...}`."""
     untestable: Annotated[str, Field(min_length=1)] | None = None

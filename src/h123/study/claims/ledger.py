@@ -123,7 +123,7 @@ def ledgers_of(study: str | None = None) -> list[Ledger]:
 
 
 def _about(path: Path) -> str | None:
-    """The name of the study that a file of claims is about. None if the file does not say.
+    """The name of the study that a file of claims is about. None if the file has no study.
 
     A campaign ignores claims about other studies: neither their subjects, nor their study's file, nor the claims
     need be right (`h123 claims` reports faults in them).

@@ -104,7 +104,7 @@ class Metric:
         return (self.words.better, self.words.worse) if self.words == AMOUNT else ("faster", "slower")
 
     def standing(self, verdict: str) -> str:
-        """`better` or `worse` if a verdict says so about the first level; else the verdict."""
+        """`better` or `worse` if a verdict applies this to the first level; else the verdict."""
         return dict(zip(self.verdicts, ("better", "worse"), strict=True)).get(verdict, verdict)
 
     @property

@@ -229,7 +229,7 @@ class WrittenHarEntry:
         return self.headers.get("content-encoding", "identity").lower() != "identity"
 
     def _plain_body(self) -> bool:
-        """Whether the body is known to be sent uncompressed. A program that keeps no headers does not say."""
+        """Whether the body is known to be sent uncompressed. Unknown for programs that keep no headers."""
         return bool(self.headers) and not self._coded()
 
 

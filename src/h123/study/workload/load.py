@@ -1,4 +1,4 @@
-"""The load of a workload: who makes requests, how often, over how many connections, and what one request is."""
+"""The load of a workload: its users, their requests, and the number of connections."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

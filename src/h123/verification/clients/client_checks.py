@@ -22,7 +22,7 @@ from h123.verification.trial import SEED
 ALPN = {"h1": ("http/1.1", ""), "h2": ("h2",), "h3": ("h3",)}
 """The protocols' names in TLS; HTTP/1.1 needs no name."""
 _CODED = 0.6
-"""The least share of a new text's bytes that HPACK and QPACK leave (RFC 7541, appendix B: 5 bits)."""
+"""The minimum share of a new text's bytes that HPACK and QPACK leave (RFC 7541, appendix B: 5 bits)."""
 LATE_NS = 1_500_000_000
 """How late a client may notice a timeout, ns."""
 LAST_NS = 100_000_000
@@ -31,8 +31,8 @@ ns."""
 LATE_TRY_NS = 300_000_000
 """How late a client may repeat a request, ns."""
 TRY_SHARE = (0.1, 0.8)
-"""The least and the largest share of a large answer that arrives for an abandoned attempt. An attempt alone on the link
-receives nearly everything that the link carries until then, and what is under way arrives anyway."""
+"""The minimum and maximum share of a large answer that arrives for an abandoned attempt. An attempt alone on the link
+receives nearly everything that the link carries until then, and data in flight arrives anyway."""
 
 
 def faults_of(case: ClientCase, client: Client, rows: Sequence[Sample], facts: Any, witness: Witness) -> list[str]:

@@ -23,7 +23,7 @@ SPAN_LIMITS = (0.4, 1.8)
 """The range of a Poisson process's first 40 arrivals, relative to their mean time: beyond three standard deviations,
 and less than 4 users need if they wait for their answers (2.3)."""
 LEAST_VARIATION = 0.4
-"""The least variation of the gaps between arrivals. A Poisson process has about 1, evenly spaced arrivals 0."""
+"""The minimum variation of the gaps between arrivals. A Poisson process has about 1, evenly spaced arrivals 0."""
 MOST_TRIPS = 2.5
 """Round trips in which a request of an open loop ends. If 4 users wait for their answers, the last ones take 6."""
 MOST_LATE = 0.1
@@ -183,7 +183,7 @@ def _as_dealt(dealt: Sequence[tuple[int, int]], rows: Sequence[Sample]) -> Itera
 
 def _waiting(case: ClientCase, rows: Sequence[Sample]) -> Iterator[str]:
     """An open loop waits for no answers: all end in time, after a round trip and what the machine did meanwhile, the
-    first after a handshake. `start_ns` alone tells only when they were due."""
+    first after a handshake. `start_ns` alone shows only when they were due."""
     p = case.parameters
     trips = MOST_TRIPS + (0 if p.cold else handshake_round_trips(p.protocol, tls=p.tls))
     limit = trips * case.network.round_trip_ns

@@ -83,7 +83,7 @@ def at_once(of: Transfer, part: float) -> float:
 
 
 def _why(of: Transfer, end_index: int) -> str:
-    """What limits a window that has stopped doubling, from the receiver's window and from the window then and later."""
+    """What limits a window that stopped doubling, from the receiver's window and from the window then and later."""
     if any(of.fills_the_receiver(packet) for packet in of.body[end_index : end_index + 2]):
         return "TCP's receive window"
     before, *later = of.windows[end_index : end_index + 4]

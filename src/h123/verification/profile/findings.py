@@ -18,7 +18,7 @@ class SituationResult(Strict):
     seconds: float | None = None
     """Seconds of the mean request."""
     least: float
-    """The least seconds that a request can take: a round trip, and the body at the link's rate."""
+    """The minimum time of a request, s: a round trip, and the body at the link's rate."""
     parts: dict[str, float] = Field(default={})
     """Seconds by cause (docs/why.md); they sum up to `seconds`. Former names of causes are read, too."""
     in_flight: int | None = None

@@ -47,7 +47,7 @@ class Situation:
 
     @property
     def least_s(self) -> float:
-        """The least time of a request, s: a round trip, and the body at the link's rate."""
+        """The minimum time of a request, s: a round trip, and the body at the link's rate."""
         return self.round_trip_ms / 1e3 + self.size * 8 / (self.mbit * 1e6)
 
     def method(self, sender: SenderCase) -> str:

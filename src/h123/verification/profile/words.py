@@ -9,7 +9,7 @@ from h123.verification.profile.findings import SituationResult
 _UNAVOIDABLE: Final = ("rate", "trip")
 """Causes that are part of a request's minimum time."""
 _WORTH = 0.1
-"""The least share of the request's time for a part to be named."""
+"""The minimum share of the request's time for a part to be listed."""
 _MOST = 3
 _BURST = 0.1
 """A flight that is sent in less than this share of a round trip is not paced."""

@@ -9,7 +9,7 @@ from h123.report.text.words import level
 from h123.study import Study
 
 _NAMED = 0.25
-"""The least share of a request's time that is named, unless it is the largest."""
+"""The minimum share of a request's time that is reported, unless it is the largest."""
 _PACKETS = (
     "**Bold**: what took the largest part of a mean request's time, according to the link's packets. Other parts of a "
     "quarter or more follow it."

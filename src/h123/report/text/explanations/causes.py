@@ -255,7 +255,7 @@ def between(difference: SecondsBetween) -> str:
 
 
 def confidence(row: CausesRow) -> str:
-    """What the intervals of a row's parts are worth, or why none is shown."""
+    """The meaning of the intervals of a row's parts, or why none is shown."""
     attained = row["difference"]["confidence"]
     if not meaningful(attained):
         return f"No intervals: {no_interval(row['blocks'])}."
