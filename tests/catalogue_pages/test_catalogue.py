@@ -157,7 +157,7 @@ def test_constants_of_servers_and_of_the_kernel(subject: Subject) -> None:
     flight = "32 packets (31 full), 40 kB, over 50% of a round trip"
     tail = "after 28 ms, again after 84 ms (round trip 2 ms)"
     rest = f"{tail} | 1252 B, 1452 B after 3 round trips | 1 round trip, 1.3 kB up, 3.4 kB down |"
-    rest += " 6.29 MB a stream, 15.7 MB a connection | 6 MB in the first 10 MB, 14 MB later |"
+    rest += " 6.29 MB per stream, 15.7 MB per connection | 6 MB in the first 10 MB, 14 MB later |"
     assert page.count(f"| small | h3 | {flight} | x2 | 2 MB, a fixed limit | 0.7 (0.55 to 0.71) | {rest}") == 1
     received = "6 MB in the first 10 MB, 14 MB later | 0.25 for a packet |"
     assert page.count(f"1 round trip, 1.3 kB up, 3.4 kB down | {received}") == 1, "as a client"

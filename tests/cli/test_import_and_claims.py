@@ -86,7 +86,7 @@ def test_a_campaign_decides_its_studys_claims(h123: Tool) -> None:
     found = re.search(r"C02 +confirmed .*?measured: \+(\S+) % .*?from 6 blocks; (.*?)\n", done.stdout, re.DOTALL)
     assert found
     assert 25 < float(found[1]) < 34
-    assert found[2] == "p 0.031, adjusted 0.031; 5 requests a user"
+    assert found[2] == "p 0.031, adjusted 0.031; 5 requests per user"
     assert "1 of its 1 cells are not in this campaign: GET 2MB high poor" in done.stdout
     assert "cannot be: 2 MB x 8 / 1.03 s = 15.6 Mbit/s" in done.stdout
     assert "10 claims: 1 confirmed, 4 impossible, 5 undecided" in done.stdout

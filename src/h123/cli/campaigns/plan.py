@@ -173,7 +173,7 @@ def _print_plan(plan: "Plan", lanes: "Jobs", console: "Console") -> None:
     first = plan.blocks[0]
     console.print(_treatments(plan) if len(first) <= _LISTED else _slices(plan, estimates))
     if len(first) > _LISTED:
-        write(console, f"To list each treatment, select at most {_LISTED} a block with --filter.")
+        write(console, f"To list each treatment, select at most {_LISTED} per block with --filter.")
     more = f", and {len(first) - _ORDERED} more" if len(first) > _ORDERED else ""
     write(console, f"\nOrder of block 1: {', '.join(t.id for t in first[:_ORDERED])}{more}")
 

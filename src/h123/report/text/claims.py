@@ -252,7 +252,7 @@ def _basis(claim: "ClaimRow") -> str:
     if claim["p"] is not None:
         parts.append(f"p {claim['p']:.2g}, adjusted {claim['p_adjusted']:.2g}")
     requests = claim["requests"]
-    parts.append(f"{' or '.join(map(str, requests))} request{'' if requests == [1] else 's'} a user")
+    parts.append(f"{' or '.join(map(str, requests))} request{'' if requests == [1] else 's'} per user")
     return "; ".join(parts)
 
 

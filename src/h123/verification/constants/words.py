@@ -36,11 +36,11 @@ def _spread(share: float) -> str:
 
 
 def slow_start(measured: SlowStart) -> str:
-    """`x2 a round trip up to 6.3 MB: a fixed limit`."""
+    """`x2 per round trip up to 6.3 MB: a fixed limit`."""
     limit = (
         f" up to {format_bytes(measured.ends)}: {measured.why}" if measured.ends is not None else f" to {measured.why}"
     )
-    return f"x{measured.growth:g} a round trip{limit}; sent {_spread(measured.spread)}"
+    return f"x{measured.growth:g} per round trip{limit}; sent {_spread(measured.spread)}"
 
 
 def decrease(measured: LossResponse) -> str:

@@ -11,11 +11,11 @@ _WINDOWS = re.compile(r"receive windows of (\d+) bytes a stream and (\d+) a conn
 
 
 def receive_windows(results: Sequence[Result]) -> dict[str, str]:
-    """For each protocol with such windows: `6.29 MB a stream, 15.7 MB a connection`."""
+    """For each protocol with such windows: `6.29 MB per stream, 15.7 MB per connection`."""
     windows = {}
     for result in results:
         match = _WINDOWS.search(result.detail) if result.role == "server" and result.check == "limits" else None
         if match and result.verdict == "passed":
             stream, connection = (format_bytes(int(size)) for size in match.groups())
-            windows[result.protocol] = f"{stream} a stream, {connection} a connection"
+            windows[result.protocol] = f"{stream} per stream, {connection} per connection"
     return windows

@@ -36,7 +36,7 @@ NOTICED = 0.01
 margin."""
 _SIZED: Mapping[str, Callable[[float], str]] = {
     "place": lambda size: f"{size:.0f} at a time",
-    **dict.fromkeys(("limit", "receiver"), lambda size: f"{format_bytes(size)} a round trip"),
+    **dict.fromkeys(("limit", "receiver"), lambda size: f"{format_bytes(size)} per round trip"),
     **dict.fromkeys(
         ("stream-limit", "connection-limit"), lambda size: f"a window of {size:,.0f} bytes".replace(",", " ")
     ),
@@ -80,7 +80,7 @@ def sentence(row: CausesRow) -> str:
 
 
 def _detail(part: CauseRow) -> str:
-    """` (65.5 kB a round trip, 4.1 round trips)`: how large a limit is, and how often it cost a round trip."""
+    """` (65.5 kB per round trip, 4.1 round trips)`: how large a limit is, and how often it cost a round trip."""
     details = []
     if (size := part.get("size")) and part["cause"] in _SIZED:
         details.append(_SIZED[part["cause"]](size))
