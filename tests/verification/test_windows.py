@@ -16,7 +16,10 @@ def test_windows_of_each_protocol_that_has_some() -> None:
             limits("h3", "receive windows of 6291456 bytes a stream and 15728640 a connection, idle for 30s"),
         ]
     )
-    assert told == {"h2": "65.5 kB per stream, 1.05 MB per connection", "h3": "6.29 MB per stream, 15.7 MB per connection"}
+    assert told == {
+        "h2": "65.5 kB per stream, 1.05 MB per connection",
+        "h3": "6.29 MB per stream, 15.7 MB per connection",
+    }
 
 
 def test_what_failed_tells_none() -> None:
