@@ -14,7 +14,7 @@ def command(
         str,
         typer.Option(
             metavar="NAME|FILE",
-            help="What the columns mean: a tool (autocannon, fortio, h2load, jmeter, k6, k6-csv, locust, nighthawk, "
+            help="Meaning of the columns: a tool (autocannon, fortio, h2load, jmeter, k6, k6-csv, locust, nighthawk, "
             "oha, scorecard), or the path of a YAML file.",
             autocompletion=completion.schemas,
         ),
@@ -23,7 +23,7 @@ def command(
     redirects: Annotated[
         Literal["failed", "left-out"] | None,
         typer.Option(
-            help="How to count redirects (301, 302, ...). Default: what the schema says.",
+            help="How to count redirects (301, 302, ...). [default: the schema's rule]",
             show_default=False,
         ),
     ] = None,

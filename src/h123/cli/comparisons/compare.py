@@ -48,7 +48,7 @@ def command(
         typer.Option(
             metavar="FILE.har",
             help="Load a page that a browser recorded (*Save all as HAR*): its requests to the document's server, in "
-            "the recorded order. Each user's next visit starts when the last one has ended. --url then names only "
+            "the recorded order. Each user's next visit starts when the previous one has ended. --url then names only "
             "your server.",
             show_default=False,
         ),
@@ -177,7 +177,7 @@ def command(
         typer.Option(
             metavar="TEXT|tcp:PORT",
             help="Also wait until the server's output contains TEXT, or until this other port on its host is open, "
-            "such as that of an application behind it. [default: wait only for the server's own port]",
+            "such as the port of an application behind it. [default: wait only for the server's own port]",
             show_default=False,
             rich_help_panel=ADVANCED,
         ),
@@ -271,7 +271,7 @@ def command(
 ) -> None:
     """Compare HTTP/1.1, HTTP/2 and HTTP/3 on your own server, or two builds of it.
 
-    h123 starts your server in the lab unchanged, finds out which protocols it speaks and what it answers, and measures
+    h123 starts your server in the lab unchanged, finds out which protocols it speaks and how it answers, and measures
     it over emulated networks in paired blocks. It stops when the question (or --fail-if) is decided, at the latest
     after --max-blocks blocks. You need no study file, and h123 changes none of your files. It checks the server's
     certificate only with --cacert.

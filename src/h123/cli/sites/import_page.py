@@ -16,7 +16,7 @@ from h123.cli.sites.show import amount
 def command(
     har: Annotated[Path, typer.Argument(help="The page as a browser saved it, HAR 1.2.", show_default=False)],
     out: Annotated[
-        Path | None, typer.Option(help="The site's file. Default: sites/NAME.yaml, named after the recording.")
+        Path | None, typer.Option(help="The site's file. [default: sites/NAME.yaml, named after the recording]")
     ] = None,
     hosts: Annotated[
         Literal["one", "apart"],
@@ -26,8 +26,8 @@ def command(
         int | None,
         typer.Option(
             metavar="N",
-            help="Which page of the recording, from 1; a number that does not exist lists all pages. Default: that of "
-            "its first request.",
+            help="Page of the recording, counted from 1; a number that does not exist lists all pages. [default: the "
+            "page of the first request]",
             show_default=False,
         ),
     ] = None,

@@ -24,7 +24,7 @@ def command(
 ) -> None:
     """Install subjects or the virtual kernel into the project's cache.
 
-    Subjects that are already installed are left alone. If one fails to install, the others are still installed.
+    Installed subjects are left alone. If one installation fails, the others continue.
 
     `h123 install virtual-kernel` builds a user-mode Linux kernel from Debian's source package, for `--clock virtual`.
 

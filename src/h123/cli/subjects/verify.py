@@ -36,8 +36,8 @@ def command(
         bool,
         typer.Option(
             "--missing",
-            help="Like --all, but only what is not verified yet: use it to continue after Ctrl-C, a failure, a busy "
-            "hour or a change of subjects.",
+            help="Like --all, but only checks that are still missing: use it to continue after Ctrl-C, a failure, a "
+            "busy hour or a change of subjects.",
         ),
     ] = False,
     role: Annotated[
