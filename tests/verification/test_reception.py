@@ -122,5 +122,5 @@ def test_what_is_declared_must_be_seen() -> None:
     assert "log has nothing" in fault
     assert reception_words(streams, found) == "100 of 300 requests"
     assert reception_words(windows, found) == (
-        "131 kB at first, 1.31 MB at most a stream; 262 kB at first, 2.62 MB at most a connection"
+        "131 kB at first, 1.31 MB at most per stream; 262 kB at first, 2.62 MB at most per connection"
     )

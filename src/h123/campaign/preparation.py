@@ -63,7 +63,7 @@ def likeness(plan: Plan) -> list[Likeness]:
 
 
 def _check_essential(plan: Plan, subjects: Mapping[str, Subject], setting: Setting) -> None:
-    """Refuse a pair whose senders differ in what the study calls essential."""
+    """Refuse a pair whose senders differ in an essential setting of the study."""
     for a, b in unmatched(plan, _choosing(subjects), setting):
         available = {**catalogue(), **subjects}
         unable = [

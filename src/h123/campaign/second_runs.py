@@ -53,7 +53,7 @@ class SecondRuns:
         return self._blocks[trial.block]
 
     def history(self, trial: PlannedTrial) -> dict[str, list[PastAttempt]]:
-        """As if the other trials of its block had run."""
+        """The state as if the other trials of its block had run."""
         past = {
             other.id: PastAttempt(trial=other.id, attempt=1, block=other.block, position=0, valid=True, reasons=[])
             for other in self.block(trial)

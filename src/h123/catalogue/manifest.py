@@ -130,9 +130,9 @@ class Limits(Strict):
     """Limits of the program that no option raises."""
 
     streams: dict[Multiplexed, Annotated[StrictInt, Field(ge=1)]] = Field(default={})
-    """By protocol, how many requests of a connection it serves at once. Absent: 100 or more."""
+    """For each protocol, the simultaneous requests that it serves per connection. Absent: 100 or more."""
     idle: dict[Protocol, Annotated[int, BeforeValidator(_idle)]] = Field(default={})
-    """By protocol, the idle time after which it ends a connection, ns. Absent: not before a minute."""
+    """For each protocol, the idle time after which it closes a connection, ns. Absent: not before a minute."""
 
 
 class Server(Strict):
@@ -149,7 +149,7 @@ class Server(Strict):
     protocols: OneOrMore[Protocol]
     methods: OneOrMore[Literal["GET", "POST"]] = Field(default=["GET"])
     listens: dict[Protocol, OneOrMore[Literal["tcp", "udp"]]]
-    """By protocol, the sockets that must be listening before the client starts."""
+    """For each protocol, the sockets that must be listening before the client starts."""
     in_turn: Annotated[list[Literal["h2", "h3"]], AfterValidator(_once_each)] = Field(default=[])
     """Protocols over which it sends answers one after another, so that an unread one blocks the others."""
     stores: OneOrMore[Literal["memory", "gcs"]] = Field(default=["memory"])
@@ -259,7 +259,7 @@ class Client(Strict):
     process: StrictBool = False
     """Lets another program make the requests, and writes when that program began and ended."""
     at_once: dict[Protocol, Annotated[StrictInt, Field(ge=1)]] = Field(default={})
-    """By protocol, the most users at once. Absent: no limit."""
+    """For each protocol, the maximum number of simultaneous users. Absent: no limit."""
     reopens: StrictBool = False
     """Over HTTP/1.1 it closes connections that are idle for a moment and opens new ones, so the server sees more
     connections than are open at once."""

@@ -61,7 +61,7 @@ def _mismatch_ns(requests: Sequence[Request], connection: Connection) -> float:
 
 
 def _mismatch_of_rest_ns(of: tuple[Sequence[Request], Connection | None], part: Connection) -> float:
-    """The same of a part of a connection that was there before, by the requests that ended since."""
+    """The same for a part of an existing connection, by the requests that ended since."""
     requests, whole = of
     if whole is None or not whole.quic or whole.begin > part.begin or not part.down.arrived.any():
         return _UNLIKELY_NS

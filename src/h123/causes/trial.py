@@ -48,7 +48,7 @@ class ExplainedTrial:
     """For each request, seconds of `detecting and repairing losses` in which data of others on its connection had
     arrived and was held back."""
     sizes: Mapping[str, float] = field(default_factory=dict)
-    """By cause, the bytes of a window, or the requests at once on a connection: the median over connections."""
+    """For each cause, the bytes of a window, or the requests at once on a connection: the median over connections."""
     round_trip: float = 0.0
     """Seconds; of the link without its queue."""
     visits: Sequence[Stretch] = ()

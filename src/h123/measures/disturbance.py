@@ -118,7 +118,7 @@ class _TrialLoad:
     link: Any
     """Spans in which packets were overdue, (spans, 2)."""
     processors: list[Any]
-    """The same of each processor."""
+    """The same for each processor."""
     weight: float
     """The share of the processors' stalls that something of the trial can have waited through."""
     pace: float

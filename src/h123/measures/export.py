@@ -172,7 +172,7 @@ def _copy(connection: duckdb.DuckDBPyConnection, query: str, target: Path, form:
 
 
 def _harmless(connection: duckdb.DuckDBPyConnection, query: str) -> str:
-    """The same rows for a spreadsheet: no text is a formula (an apostrophe stands before it), or has a character
+    """The same rows for a spreadsheet: no text is a formula (an apostrophe precedes it), or has a character
     without a shape."""
     columns = connection.execute(f"DESCRIBE {query}").fetchall()
     texts = [str(column) for column, kind, *_ in columns if kind == "VARCHAR"]

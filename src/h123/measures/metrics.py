@@ -186,7 +186,7 @@ def _quantile(times: RequestTime, s: Summary) -> float | None:
 
 
 def _sent_quantile(times: TimeFromSend, s: Summary) -> float | None:
-    """The same of what was waited for once it was sent."""
+    """The same for waits after it was sent."""
     if s.sent_latency_ns is None or s.warm < times.requests:
         return None
     return s.sent_latency_ns[SEND_QUANTILES.index(times.share)]

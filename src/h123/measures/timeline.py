@@ -13,7 +13,7 @@ _MOST = 0.99
 """Quantile of what was in flight, the value below where it lies between two: a client that notes a start some
 microseconds early has no more users for that."""
 _SHORTER = 0.02
-"""By this share a request is assumed to be shorter, for the same reason."""
+"""A request is assumed to be shorter by this share, for the same reason."""
 _SHARP_NS = 100_000
 """Clocks that tick more slowly have different requests begin and end together."""
 _SOME = (50, 1000)

@@ -311,7 +311,7 @@ def _of_request(
 
 
 _OTHER_THAN_WHO = ("did not end", "leads elsewhere", "with 404", "with 429", "with 5")
-"""Faults of a request that do not depend on who makes it."""
+"""Faults of a request that do not depend on its sender."""
 
 
 def _remarks(

@@ -131,7 +131,7 @@ class DraftedRequests:
         return self.load.users * max(answer.bytes for answer in answers) * 8
 
     def _at_worst(self, network: Network) -> float:
-        """The same where losses hold one connection back."""
+        """The same if losses hold one connection back."""
         slowed = min(_rate(network), _lossy(network))
         return mean(
             _usual(answers) + network.round_trip_ns / 1e9 + self._bits(answers) / slowed for answers in self.answers

@@ -19,7 +19,7 @@ Types = Mapping[str, np.dtype[Any]]
 TEXT = np.dtype(object)
 """The type of a column of texts."""
 _TYPE_NAMES = {"str": "text", "ndarray": "list", "dict": "structure", "bytes": "binary", "bytearray": "binary"}
-"""By the types of the objects that DuckDB makes of values."""
+"""Names for people, by the types of the objects that DuckDB returns."""
 
 
 def read_records(source: Path, record: np.dtype[Any]) -> Records | None:
@@ -80,7 +80,7 @@ def column_fault(name: str, column: Column | None, kind: np.dtype[Any], *, nulla
 
 
 def _all_texts(column: Column) -> bool:
-    """Of a column of objects, which lists and others are too."""
+    """Whether a column of objects has only texts; lists and others are objects too."""
     try:
         "".join(_known(column).tolist())
     except TypeError:

@@ -104,7 +104,7 @@ class Rows:
     """All rows of a Parquet file of samples."""
 
     def __init__(self, numbers: Mapping[str, Numbers], texts: Mapping[str, Texts]) -> None:
-        """Of some columns of samples, all as long as one another."""
+        """Rows of some columns of samples, all of equal length."""
         self._numbers, self._texts = dict(numbers), dict(texts)
         lengths = [*(len(column.values) for column in numbers.values()), *(len(of.codes) for of in texts.values())]
         self.count = lengths[0]

@@ -105,7 +105,7 @@ def _batches(source: Path, columns: Sequence[str]) -> Iterator[list[list[str]]]:
 
 
 def _numbers(values: Sequence[str]) -> Numbers:
-    """Of a column as texts. Other texts that int() understands, such as 1_000, are no numbers here."""
+    """The numbers in a column of texts. Other texts that int() accepts, such as 1_000, are not numbers here."""
     if not _NUMBERS.fullmatch(",".join(values)):
         raise _Malformed
     try:

@@ -41,7 +41,7 @@ _TYPES = {
     "file": "VARCHAR",
     "statuses": "BIGINT[]",
 }
-"""Of the columns of `attempts`; all others are texts."""
+"""The types of the columns of `attempts`; all others are texts."""
 _FILES = "SELECT file, parameters FROM attempts WHERE file IS NOT NULL"
 """In the order of the journal."""
 
@@ -161,7 +161,7 @@ def _retries(parameters: str) -> bool:
 
 
 def _samples(files: Mapping[str, str]) -> str:
-    """Of files, with the parameters of the trials that they are of."""
+    """SQL for the samples in files, with the parameters of their trials."""
     empty = ", ".join(f"CAST(NULL AS {sql_type(column)}) AS {name(column)}" for column in RETRIED_COLUMNS)
     rows = f"SELECT {empty}, CAST(NULL AS VARCHAR) AS filename WHERE false"
     if names := list(files):

@@ -39,8 +39,8 @@ class ColumnSource(Strict):
     value: str | int | float | None = None
     """One value for all samples."""
     unit: Unit | None = None
-    """Of times. ns, us, ms, s have any origin; `unix` is whichever the digits mean, or RFC 3339; `rfc3339` is one clock
-    for all runs, so their order is known."""
+    """The unit of times. ns, us, ms, s have any origin; `unix` is whichever the digits mean, or RFC 3339; `rfc3339` is
+    one clock for all runs, so their order is known."""
     values: dict[str | int, str | int | float] = Field(default={})
     """Maps what the column contains to what it means."""
 

@@ -187,7 +187,7 @@ class Study(Strict):
         return Parameters.model_validate(self._values(cell), context=RESOLVED)
 
     def _values(self, cell: dict[str, str]) -> dict[str, Any]:
-        """The same as the study has them: a level goes before a setting."""
+        """The parameters as in the study: a level takes precedence over a setting."""
         values = dict(self.settings)
         for factor, level in cell.items():
             values.update(self.factors[factor][level])

@@ -298,7 +298,7 @@ _SEEN: dict[Purpose, Callable[[ServerCase, Path], Result]] = {
 
 
 def _with_place(result: Result, folder: Path) -> Result:
-    """A failure says where its logs are."""
+    """A failure includes the path of its logs."""
     if result.verdict != "failed":
         return result
     return result.model_copy(update={"detail": f"{result.detail} ({folder})"})

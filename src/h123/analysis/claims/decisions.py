@@ -101,7 +101,7 @@ def _repeats(ledger: Ledger, measured: "Mapping[str, ClaimMeasurement]", plan: P
 
 
 def _observation(claim: MeasurableClaim, plan: Plan) -> Hashable:
-    """The same of claims that the same values decide, in whatever order they name them."""
+    """Claims that the same values decide have the same key, in any order of levels."""
     from h123.analysis.claims.measurement import claimed_cells
     from h123.analysis.comparisons.repeats import repeated
 

@@ -106,7 +106,7 @@ class Capacity(TypedDict):
 
 
 FEWEST_STEPS = 3
-"""With fewer there is no curve."""
+"""With fewer steps there is no curve."""
 KEPT_UP = 0.95
 """Share of the offered rate. If less is answered, a backlog grows."""
 

@@ -29,7 +29,7 @@ class FailedAttemptsRow(TypedDict):
     reasons: Mapping[str, int]
     """Attempts by their first reason."""
     wrong: NotRequired[Mapping[str, str]]
-    """By reason: what was wrong with the answers of the first such attempt."""
+    """For each reason, the fault in the first such attempt's answers."""
 
 
 Treatment = tuple[tuple[str, str], ...]

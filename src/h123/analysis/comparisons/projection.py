@@ -46,7 +46,7 @@ POWER = 0.8
 LIMIT = 200
 """With more blocks than this, a campaign is not a practical way to an answer."""
 FEWEST_PAIRS = 3
-"""With fewer pairs the spread says nothing."""
+"""With fewer pairs, the spread is meaningless."""
 SPREAD, FEWEST, TRIALS, BEYOND = "spread", "fewest", "trials", "beyond"
 _FURTHEST = 37.0
 

@@ -50,7 +50,7 @@ class Means(Strict):
     held: float
     """Seconds in which losses delayed data that had already arrived for other requests."""
     sizes: dict[str, float] = Field(default_factory=dict)
-    """By cause, bytes of a window or requests at once."""
+    """For each cause, bytes of a window or requests at once."""
     round_trip: float = 0.0
     """Seconds."""
 

@@ -77,7 +77,7 @@ def _levels(comparison: PairedComparison, homes: Mapping[int, str]) -> Groups:
 
 
 def _grouped(values: Iterable[tuple[int, float]], homes: Mapping[int, str]) -> Groups:
-    """By machine, without lost blocks, which have no ratio."""
+    """The values by machine, without lost blocks, which have none."""
     groups = defaultdict[str, list[float]](list)
     for block, value in values:
         if block in homes and math.isfinite(value):

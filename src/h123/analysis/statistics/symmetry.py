@@ -16,7 +16,7 @@ from h123.analysis.statistics.signedrank import ROUNDING, Floats, IntervalEstima
 from h123.base.distributions import binomial_cdf, normal_cdf
 
 FEWEST = 8
-"""With fewer differences the triples test says nothing."""
+"""With fewer differences, the triples test is meaningless."""
 LEVEL = 0.1
 """The level of the triples test. When it errs, the sign test is used, which is valid with or without symmetry."""
 

@@ -51,7 +51,7 @@ def _identity(folder: CampaignFolder) -> dict[str, object]:
 
 
 def _versions(folder: CampaignFolder) -> list[str]:
-    """Of h123: the one that began it, and those that went on with it."""
+    """Versions of h123: the one that began it, and those that continued it."""
     steps = [event["version"] for event in folder.events() if event["event"] in ("campaign", "resume")]
     return list(dict.fromkeys([folder.version, *steps]))
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from h123.study import Condition, Study
 
 _LINES, _CAVEATS = 15, 4
-"""Of the conditions, and of what limits them: all that is printed fits into 25 lines."""
+"""The most lines about conditions, and about their limits: the whole output fits into 25 lines."""
 
 
 def command(

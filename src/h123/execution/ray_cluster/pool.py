@@ -188,7 +188,7 @@ class RayPool:
         return [MachineJoined(machine=machine.name, joined=machine)]
 
     def _event(self, actor: _Actor) -> list[PoolEvent]:
-        """The next event of an actor's order; its loss, if the event is not whole."""
+        """The next event of an actor's order, or its loss if the event is incomplete."""
         assert actor.machine
         name = actor.machine.name
         try:

@@ -78,7 +78,7 @@ def _constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicReco
 
 
 def _client_constants(subjects: Mapping[str, Subject], records: Mapping[str, PublicRecord]) -> list[str]:
-    """The same of clients, whose uploads they send and whose downloads they acknowledge."""
+    """The same for clients, which send uploads and acknowledge downloads."""
     rows = [
         {"client": name, "protocol": constants.protocol, **_constants_row(constants), **_receiving(constants)}
         for name in subjects

@@ -41,7 +41,7 @@ def write_report(folder: CampaignFolder, other_campaign: Path | None = None) -> 
 
 
 def result_page(result: PublishedResult) -> str:
-    """The same page of a published result. Raises UserError if that is damaged."""
+    """The same page for a published result. Raises UserError if that is damaged."""
     parts, page = result.parts()
     verdicts, facts = verdicts_of(parts, result.path), facts_of(result, page)
     side = printed_side(facts.study, facts.name, verdicts)

@@ -118,7 +118,7 @@ def _refuse_apart(here: PrintedSide, other: PrintedSide) -> None:
 
 
 def _key(row: PrintedRow) -> tuple[str, ...]:
-    """The same of one printed value on every side."""
+    """The same for one printed value on every side."""
     return (
         row["where"],
         row["quotation"],

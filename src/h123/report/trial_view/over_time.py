@@ -45,7 +45,7 @@ class Line:
     crosses: tuple[Numbers, Numbers] | None = None
     """Times and values to be marked as losses."""
     dots: tuple[Numbers, Numbers] | None = None
-    """The same for what was sent again."""
+    """The same for retransmissions."""
 
 
 @dataclass(frozen=True)

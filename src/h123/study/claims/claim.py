@@ -65,7 +65,7 @@ class WordedClaim(Claim):
     """Any keys."""
     estimand: str
     size: str | None = None
-    """As printed."""
+    """The figure as printed."""
     rule: Annotated[str, Field(min_length=1)] | None = None
     """The way to decide it. `arithmetic`: by its checks."""
     known: DocumentEvidence | None = None
@@ -98,7 +98,7 @@ class MeasurableClaim(Claim):
     b: str | None = None
     """Another one. Without it the claim is about a in `cells` over a in `against`."""
     direction: Literal["lower", "higher", "equivalent", "not higher", "not lower"]
-    """Of a relative to b."""
+    """The direction of a relative to b."""
     size: Change | None = None
     """a / b - 1 as claimed, if the claim gives a size."""
     margin: Annotated[Share, Field(gt=0, lt=1)] | None = None

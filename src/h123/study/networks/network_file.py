@@ -197,9 +197,9 @@ class DirectionFile(Strict):
     """One way."""
     jitter: JitterFile | None = None
     rate: BitRate | None = None
-    """Of the bottleneck."""
+    """The rate of the bottleneck."""
     trace: Annotated[list[int] | None, BeforeValidator(_read_trace)] = None
-    """A file in place of a rate (Mahimahi): one millisecond timestamp a line, each an opportunity to deliver 1500
+    """A file in place of a rate (Mahimahi): one millisecond timestamp per line, each an opportunity to deliver 1500
     bytes; repeated."""
     queue: Annotated[resolved.Queue | None, BeforeValidator(_read_queue)] = None
     """Bytes, packets (`64p`) or time (`50ms`). Required if there is a rate, also one that a change brings."""

@@ -65,10 +65,10 @@ def reception(log: Sequence[Mapping[str, Any]]) -> Reception | None:
 
 
 def reception_words(case: ClientCase, received: Reception) -> str:
-    """`100 of 300 requests`, or `131 kB at first, 1.31 MB at most a stream, ...`, depending on the case."""
+    """`100 of 300 requests`, or `131 kB at first, 1.31 MB at most per stream, ...`, depending on the case."""
     if case.name == STREAMS:
         return f"{received.streams} of {case.parameters.users} requests"
-    return f"{received.stream} a stream; {received.connection} a connection"
+    return f"{received.stream} per stream; {received.connection} per connection"
 
 
 def reception_faults(case: ClientCase, limits: Reach, received: Reception | None) -> Iterator[str]:
