@@ -23,6 +23,7 @@ from rich.console import Console
 from drawn import campaign
 from h123.analysis import analyse
 from h123.report import print_answer, print_summary, write_report
+from h123.report.text.difference import timeless
 from h123.report.text.words import cell_name, level, place, ratio, verdict_word
 from h123.study import metric
 from hasty import NO_PICTURES
@@ -216,9 +217,11 @@ def _rows(verdicts: Verdicts, text: Text) -> Iterator[tuple[Mapping[str, Any], l
 
 
 def _page_rows(verdicts: Verdicts, text: Text) -> Iterator[str]:
-    """The report's table of all comparisons has the ratios and the words of verdicts.json."""
+    """The report's table of all comparisons has the ratios and the words of verdicts.json; a dash for a ratio of times
+    that nothing takes under the virtual clock."""
     for c, cells in _rows(verdicts, text) if text.name == "report" else ():
-        if cells[5] != ratio(c["ratio"], c["low"], c["high"]) or cells[7] != verdict_word(c):
+        shown = "–" if timeless(c) else ratio(c["ratio"], c["low"], c["high"])
+        if cells[5] != shown or cells[7] != verdict_word(c):
             yield f"report: {' '.join(cells)!r}, and {c['ratio']} {verdict_word(c)} in verdicts.json"
 
 
