@@ -26,7 +26,7 @@ pytestmark = pytest.mark.heavy
 
 BLOCKS, EACH = 6, 3
 ROUNDS = int(os.environ.get("H123_RAY_KILLS", "12"))
-"""`H123_RAY_KILLS=60` is what docs/cluster.md reports."""
+"""Set H123_RAY_KILLS=60 for a long run."""
 PATIENCE_S = 600.0
 MACHINE_KEYS = {"campaign", "projection", "places", "second_runs", "machine"}
 """What of verdicts.json names machines, or times on the wall."""
