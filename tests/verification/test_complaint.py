@@ -37,9 +37,9 @@ def test_a_complaint_names_the_request(check: str, detail: str, said: str) -> No
 @pytest.mark.parametrize(
     ("ending", "said"),
     [
-        (Exit(code=1), "role server ended with status 1 after SIGTERM; status 0 is wanted"),
+        (Exit(code=1), "role server ended with status 1 after SIGTERM; expected status 0"),
         (Exit(code=143), "status 143 (128 + 15: how Java and shells report SIGTERM) after SIGTERM"),
-        (Exit(signal=6), "ended with signal 6 after SIGTERM; status 0 is wanted, or death by that signal itself"),
+        (Exit(signal=6), "ended with signal 6 after SIGTERM; expected status 0, or termination by the signal"),
     ],
 )
 def test_an_end_that_is_not_clean(ending: Exit, said: str) -> None:

@@ -64,7 +64,7 @@ def _is_alike(part: object, other: object) -> bool:
 
 
 def record_gate(folder: CampaignFolder, verdicts: Verdicts, gate: GateRow | None) -> Verdicts:
-    """Add the outcome of its conditions to the verdicts, and write them, so that all readers see the same."""
+    """Add the outcome of the gate's conditions to the verdicts, and write them, so that all readers see the same."""
     other_parts = cast(Verdicts, {name: part for name, part in verdicts.items() if name != "gate"})
     whole: Verdicts = {**other_parts, "gate": gate} if gate else other_parts
     write_atomically(folder.verdicts, _verdicts_text(whole))

@@ -1,7 +1,7 @@
 """Quantities as people write them (15ms, 20Mbit/s, 100kB, 0.5%) and as machines keep them (ns, bit/s, bytes, shares).
 
 Decimal prefixes throughout: 1 kB = 1000 bytes, 1 Mbit/s = 10^6 bits a second; KiB, MiB, GiB are binary. Each kind has
-limits (docs/contracts/study.md), so that nothing that is computed from a quantity can overflow or never end.
+limits (docs/contracts/study.md), so that no computation with a quantity can overflow or run forever.
 """
 
 import math

@@ -53,7 +53,7 @@ class Hopeless(UserError):
 
 
 class Scheduler:
-    """Has all blocks run, each one on one machine; appends to `attempts` as trials end."""
+    """Runs all blocks, each one on one machine; appends to `attempts` as trials end."""
 
     def __init__(
         self,

@@ -76,8 +76,9 @@ def controllers(subject: Subject, protocol: str) -> list[str] | None:
 
 
 def controller(subject: Subject, parameters: Demand) -> str:
-    """The value of `{congestion}` for a subject: the requested controller, or its own default if that is requested or
-    if it lacks the other, which an end that sends only requests and acknowledgements does not need."""
+    """The value of `{congestion}` for a subject: the requested controller, or its own default if that is requested, or
+    if the subject lacks the requested one (an end that only sends requests and acknowledgements does not need it).
+    """
     offered = controllers(subject, parameters.protocol)
     if offered is None:
         return kernel_controller(parameters.congestion)

@@ -119,7 +119,7 @@ class BlockMove(TypedDict):
 
 @with_config(STRICT)
 class SecondRun(TypedDict):
-    """A virtual trial was executed on a second machine too, and must have done the same. It counts for nothing else."""
+    """A virtual trial was also run on a second machine, to check that both agree. The second run is not analysed."""
 
     event: Literal["second-run"]
     trial: TrialName

@@ -77,7 +77,7 @@ class Waiting(NamedTuple):
 
 
 def longest_waiting(report: Report) -> Waiting | None:
-    """That role, during the main role's run; None if the report does not contain it."""
+    """The role whose ready threads waited longest during the main role's run; None if the report has no such times."""
     cpus = [(role.cpu, role.name) for role in report.roles if role.cpu]
     waited = (Waiting((cpu.main_wait_ns or 0) / cpu.main_turns, name) for cpu, name in cpus if cpu.main_turns)
     return max(waited, default=None)

@@ -138,7 +138,7 @@ class DraftedRequests:
         )
 
     def times(self, network: Network) -> int:
-        """Requests of a user."""
+        """The number of requests per user."""
         load = self.load
         if load.requests:
             return load.requests

@@ -175,7 +175,7 @@ class Rows:
         return self._numbers[name]
 
     def texts(self, name: str, where: Mask) -> list[str]:
-        """The distinct texts of a column `where`, in alphabetical order."""
+        """The distinct texts of a column in the rows selected by `where`, in alphabetical order."""
         column = self._texts[name]
         # Counted from the rows without a text on, whose code is -1.
         present: list[int] = np.flatnonzero(np.bincount(column.codes[where] + 1, minlength=1)[1:]).tolist()

@@ -129,7 +129,7 @@ def estimate_parameters(parameters: Parameters, networks: Mapping[str, Network])
 
 
 def own_seconds(parameters: Parameters, networks: Mapping[str, Network]) -> float:
-    """Seconds that one trial takes on its own clock, which its `trial_timeout` limits."""
+    """Seconds that one trial takes on its own clock; `trial_timeout` limits this time."""
     paths, work = _paths(_access(parameters, networks), parameters), parameters.workload
     cold = (work.rows() or {})["cold"] * _cold_s(parameters, paths)
     cold += work.connections_uncounted() * _uncounted_s(parameters, paths)

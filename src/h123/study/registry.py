@@ -33,7 +33,7 @@ def list_claims() -> list[Path]:
 
 
 def list_schemas() -> list[Path]:
-    """Files of schemas of other tools' samples in schemas/, by name."""
+    """The files in schemas/ (schemas for other tools' samples), sorted by name."""
     return _files("schemas")
 
 

@@ -111,8 +111,8 @@ class ClientCase:
 
     @property
     def attempts(self) -> int:
-        """The number of attempts before it counts as failed. A busy machine can blur times, but rarely twice in a way
-        that looks wrong."""
+        """The number of attempts before the check counts as failed. A busy machine can distort times, but rarely enough
+        to fail a check twice."""
         return 2 if self.network in (FAR, DISTANT, REMOTE, CROWDED, LEFT, LOSSES) else 1
 
     @property

@@ -2,17 +2,17 @@
 
 The link loses nothing but a few packets, at known places. The reaction of a window-based controller is
 characteristic: Reno halves its window (RFC 5681), CUBIC keeps 0.7 of it (RFC 9438). BBR uses the rate that it has
-measured, losses or not, and fills the link, of which the other two get a small part under such losses (that of the
-square root law: Mathis, Semke, Mahdavi, Ott, CCR 27(3), 1997).
+measured, losses or not, and fills the link; under such losses the other two get only the small share that the square
+root law predicts (Mathis, Semke, Mahdavi, Ott, CCR 27(3), 1997).
 
-Single losses and bursts alternate, because implementations of CUBIC treat them differently: quiche takes a loss of
-few packets for spurious and restores the window (RFC 9438, 4.9); aioquic takes 0.7 of what is left in flight after a
+Single losses and bursts alternate, because implementations of CUBIC treat them differently: quiche treats a loss of
+a few packets as spurious and restores the window (RFC 9438, 4.9); aioquic takes 0.7 of what is left in flight after a
 burst. Reno halves after both, so the gentler of the two reactions separates it from CUBIC. The first burst ends slow
 start and is not judged. Something other than its controller may also limit a sender, such as a small buffer; then
 losses change nothing, and its window is called fixed.
 
-A window shows in the fullest of some round trips: no round trip takes more than a window, but a sender that waits
-for a processor leaves some emptier.
+The window is the largest of several round trips' flights, because a sender that waits for a processor sends less in
+some.
 """
 
 import csv

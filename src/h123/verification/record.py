@@ -101,7 +101,7 @@ def keep_constants(subject: Subject, role: VerifiedRole, constants: Sequence[Con
 
 
 def keep_profile(subject: Subject, role: VerifiedRole, profile: Sequence[SituationResult]) -> bool:
-    """Replace the profile in the same way."""
+    """Replace the profile of a role; False if there is no record of the subject's files."""
     record = read_record(subject)
     if record is None:
         return False

@@ -201,7 +201,7 @@ def _stop(case: ServerCase, report: Report) -> Result:
         return case.result(STOPPED, "failed", f"it still ran {STOP_NS / 1e9:g} s after SIGTERM")
     how = f"signal {ending.signal}" if ending.signal else f"status {ending.code}"
     usual = " (128 + 15: how Java and shells report SIGTERM)" if ending.code == 128 + signal.SIGTERM else ""
-    what = f"role server ended with {how}{usual} after SIGTERM; status 0 is wanted, or death by that signal itself"
+    what = f"role server ended with {how}{usual} after SIGTERM; expected status 0, or termination by the signal"
     return case.result(STOPPED, "failed", what)
 
 

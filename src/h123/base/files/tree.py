@@ -59,8 +59,8 @@ def _target(link: str) -> str:
 
 
 def drop_specials(folder: Path) -> list[str]:
-    """Remove everything below that is neither a file nor a folder, such as what a program under test left; return the
-    names."""
+    """Remove everything under `folder` that is neither a file nor a folder, such as leftovers of a program under test;
+    return the names."""
     removals = []
     for root, folders, names in os.walk(folder):
         for name in [*folders, *names]:

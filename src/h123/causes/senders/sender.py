@@ -117,7 +117,7 @@ class Sender:
 
     @cached_property
     def mending(self) -> Spans:
-        """When a lost packet was not yet sent again."""
+        """The times during which a lost packet had not yet been resent."""
         return mending(self.sending, self.answers, self.round_trip_ns)
 
     @cached_property

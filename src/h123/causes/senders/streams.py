@@ -62,7 +62,7 @@ class Streams:
 
     @cached_property
     def complete(self) -> list[Stream]:
-        """The streams whose request and answer the record has completely, in the order of their answers' ends."""
+        """The streams whose request and answer are complete in the record, in the order of their answers' ends."""
         content = self.frames[np.isin(self.frames["kind"], _CONTENT)]
         content = content[content["stream"] % 4 == 0] if self.quic else content[content["stream"] % 2 == 1]
         order = np.argsort(content["stream"], kind="stable")

@@ -1,4 +1,4 @@
-"""Prints how the subjects of a study are verified before anything runs, and refuses failed ones."""
+"""Before anything runs, prints the verification status of a study's subjects and refuses those that failed."""
 
 from collections.abc import Callable, Iterator, Mapping
 

@@ -25,7 +25,7 @@ def command(
         bool,
         typer.Option(
             "--limits",
-            help="Print a Markdown table of what limited each treatment instead: a processor, a window or the link.",
+            help="Instead, print a Markdown table of what limited each treatment: a processor, a window or the link.",
         ),
     ] = False,
     as_json: JsonOption = False,

@@ -23,7 +23,7 @@ _LINES, _CAVEATS = 15, 4
 def command(
     campaign: FolderArgument, fail_if: FailIfOption = None, by: ByOption = "interval", as_json: JsonOption = False
 ) -> None:
-    """Check a finished campaign against conditions, for a build that must not get slower.
+    """Check a finished campaign against conditions, for example to fail CI if a build gets slower.
 
     The exit status is 0 if all conditions hold, 99 if an interval is wholly beyond a bound, and 98 if one is undecided,
     because an interval lies on both sides of a bound. Without --fail-if, the conditions are those that the campaign's

@@ -10,10 +10,10 @@ from h123.base.terminal.console import out_console
 def command(
     term: Annotated[
         list[str] | None,
-        typer.Argument(help="A word, a sign or a line of an answer. Without it, all terms are listed."),
+        typer.Argument(help="A word, a symbol or a line of an answer. Without it, all terms are listed."),
     ] = None,
 ) -> None:
-    """Explain a verdict, an audit, a metric, a cause, a sign or any other word of an answer.
+    """Explain a verdict, an audit, a metric, a cause, a symbol or any other term in h123's output.
 
     Examples:
 

@@ -36,7 +36,7 @@ _BESIDE = (-0.02, -0.008)
 
 
 def waterfalls_figure(visits: Sequence[Mark], factor: str) -> Figure:
-    """A line of panels for each cell, with one axis for each line. `visits`: those of `median_visits`."""
+    """A row of panels per cell; each row shares one axis. `visits`: those of `median_visits`."""
     cells = by_cell(visits, factor)
     carriers = _carriers([visit for arms in cells.values() for visit in arms])
 

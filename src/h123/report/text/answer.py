@@ -75,7 +75,7 @@ class AnswerRow:
         return self.metric.format(self.values.get(name)) + "*" * (name in self.best.levels)
 
     def ratio(self, pair: tuple[str, str]) -> str:
-        """The estimate from trials paired by block, as in sentences; a dash if none is reliable."""
+        """The estimate from trials paired by block, formatted as in the answer's sentences; a dash if unreliable."""
         return shown_ratio(self.ratios[pair]) if pair in self.ratios else "–"
 
     def change(self, pair: tuple[str, str]) -> str:

@@ -19,7 +19,7 @@ Stage = Literal["queued", "connecting", "waiting", "receiving"]
 
 @dataclass(frozen=True)
 class Needs:
-    """A trial's requirements for a value."""
+    """What a trial must provide for a value to be computed."""
 
     columns: tuple[str, ...] = ()
     """Columns of its samples, in addition to `phase`, `status` and `error`."""
@@ -118,9 +118,9 @@ class OpenedConnections:
     """The median over warm visits of the connections that a visit opened, from the packets of the client's link.
 
     Browsers open connections that they then do not use, and no sample records those: the column `connection` counts
-    the used ones. The hosts' counters include all, but only over TCP, for the whole trial, and with connections of
-    the program that controls the browser or of a proxy to its origin. On the link each connection of either protocol
-    has a first packet, whose time tells its visit.
+    the used ones. The hosts' counters include all TCP connections of the whole trial, also those of the browser's
+    controlling program and those of a proxy to its origin, but none over QUIC. On the link each connection of either
+    protocol has a first packet, whose time shows which visit opened it.
     """
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")

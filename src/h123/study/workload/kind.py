@@ -92,7 +92,7 @@ class WorkloadKind(ABC):
         return self.load.retry is not None
 
     def resource(self, _number: int, _seed: int) -> int:
-        """The resource of a request by its number among all users' requests, one user after another."""
+        """The resource of a request, given its index when all users' requests are numbered user by user."""
         return 0
 
     def visit(self) -> VisitShape | None:
