@@ -96,7 +96,7 @@ def _declaring(folder: Path, name: str, line: str) -> Subject:
     return read_subject(folder)
 
 
-@pytest.mark.parametrize(("declared", "fault"), [(50, ""), (49, "50 were under way at once, so 49 is no limit")])
+@pytest.mark.parametrize(("declared", "fault"), [(50, ""), (49, "50 were in flight at once, so 49 is no limit")])
 def test_a_declared_limit_is_what_is_found(
     declared: int, fault: str, tmp_path: Path, pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,7 +34,7 @@ def _some_zero(rows: list[Row]) -> list[Row]:
 
 
 def _stalled(rows: list[Row], stuck: bool) -> list[Row]:
-    """In each trial everything stands still for 20 s: what is under way takes so long, or the client sends nothing."""
+    """In each trial everything stands still for 20 s: what is in flight takes so long, or the client sends nothing."""
     made, begun = [], {}
     for row in rows:
         begins = begun.setdefault((row.protocol, row.block), row.start)
@@ -131,7 +131,7 @@ CASES = {
     "a cold answer of 25 ms over 20 ms without 0-RTT": Case(
         _cold(0.025, "no"), {"cold-below-round-trips"}, _cold(0.045, "no"), COLD, judged=True
     ),
-    "40 requests under way by 20 users": Case(
+    "40 requests in flight by 20 users": Case(
         campaign(0.05, users=40),
         {"users-exceeded"},
         campaign(0.05, users=40),

@@ -34,7 +34,7 @@ def crowd(users: int, **values: object) -> Demand:
         crowd(16, connections=2),
         crowd(9, protocol="h1"),  # a connection each
         crowd(9, protocol="h3"),  # not limited
-        crowd(9, rate=50.0),  # how many are under way is not known before
+        crowd(9, rate=50.0),  # how many are in flight is not known before
     ],
 )
 def test_users_within_a_servers_limit(tmp_path: Path, demand: Demand) -> None:
@@ -45,7 +45,7 @@ def test_users_within_a_servers_limit(tmp_path: Path, demand: Demand) -> None:
 def test_more_users_on_a_connection_than_a_server_takes_are_refused(tmp_path: Path, demand: Demand, found: int) -> None:
     with pytest.raises(UserError) as refused:
         check_supported(small(tmp_path, NARROW), "server", demand)
-    said = "server small has at most 8 requests of a connection under way at once over h2, and the study has"
+    said = "server small has at most 8 requests of a connection in flight at once over h2, and the study has"
     assert refused.value.message == f"{said} {found} users on one"
     assert "`connections: per-user`" in refused.value.remedy
     check_supported(small(tmp_path / "as a client", NARROW), "client", demand)

@@ -159,7 +159,7 @@ def test_a_server_that_ends_leaves_a_gate_undecided(h123: Tool, monkeypatch: pyt
     [
         ("protocol: [h1, h2, h3]", "protocol: [h1, h2, h3]", "subject odd as a server does not support protocol h3"),
         ("method: GET", "method: POST", "subject odd as a server does not support method POST"),
-        ("users: 2", "users: 3", "at most 2 requests of a connection under way at once over h2"),
+        ("users: 2", "users: 3", "at most 2 requests of a connection in flight at once over h2"),
         ("users: 2", "users: 2\n  clock: virtual", "subject odd as a server does not support clock virtual"),
         ("client: go", "client: odd", "subject odd is not a client"),
     ],

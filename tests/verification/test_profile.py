@@ -25,7 +25,7 @@ def test_what_takes_a_tenth_of_the_time_holds_and_what_cannot_be_spared_does_not
     held = ONE.model_copy(update={"seconds": 2.0, "parts": PARTS, "in_flight": 64_000})
     assert slowness(held) == "4"
     assert holding_words(held) == (
-        "45% a fixed limit, such as flow control or a buffer, 64 kB under way, 25% slow start"
+        "45% a fixed limit, such as flow control or a buffer, 64 kB in flight, 25% slow start"
     )
     assert holding_words(held.model_copy(update={"parts": {"rate": 1.5, "trip": 0.5}})) == "nothing"
 

@@ -20,7 +20,7 @@ from h123.store import CampaignFolder
 from h123.study import Ledger
 
 _LAST_DIGITS = 1e-9
-"""Relative: numerical libraries add up in another order now and then."""
+"""Relative: numerical libraries sometimes add up in a different order."""
 
 
 def analyse(folder: CampaignFolder) -> Verdicts:

@@ -130,7 +130,7 @@ class Verdicts(
 
 
 def read_verdicts(folder: CampaignFolder) -> Verdicts:
-    """Read what `h123 analyse` last found. Raises UserError if it has not run, or the file has another shape."""
+    """Read what `h123 analyse` last found. Raises UserError if it has not run, or the file has a different shape."""
     file, again = folder.verdicts, f"run `h123 analyse {typed(folder.path)}`"
     if not file.is_file():
         raise UserError(f"{folder.path} has not been analysed: it has no verdicts.json", remedy=again)
@@ -138,7 +138,7 @@ def read_verdicts(folder: CampaignFolder) -> Verdicts:
 
 
 def verdicts_of(content: dict[str, Any], file: Path, again: str | None = None) -> Verdicts:
-    """The content of `file`. Raises UserError if it has another shape."""
+    """The content of `file`. Raises UserError if it has a different shape."""
     try:
         return _model().validate_python(respelled_verdicts(content), strict=True)
     except ValidationError as invalid:

@@ -59,7 +59,7 @@ def start_campaign(
 ) -> Campaign:
     """A new campaign of `study_file` in the folder `out`; what the study needs is installed first.
 
-    `vouch` tells what is known of the subjects' verification, or raises UserError if one is not to be measured.
+    `vouch` returns what is known of the subjects' verification, or raises UserError if one is not to be measured.
     `looks`: the numbers of blocks at which it is to be looked at; it begins with the first of them. `precision`: how
     narrow its intervals are to be (see `CampaignFolder.precision`). `shard`: the blocks that run here.
     """
@@ -116,7 +116,7 @@ def extend_campaign(
     out: Path, *, blocks: int | None, report: Callable[[str], None], networks: Mapping[str, Network] | None = None
 ) -> Campaign:
     """Open the campaign in the folder `out` to continue it; `blocks` may ask for more blocks. `networks`: the networks
-    as their files are now; None: as the campaign has them."""
+    as their files are now; None: as the campaign records them."""
     folder = CampaignFolder.open(out)
     if folder.imported:
         raise UserError(

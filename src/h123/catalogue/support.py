@@ -116,7 +116,7 @@ def _check_streams(subject: Subject, server: Server, parameters: Demand) -> None
     streams = parameters.workload.most_on_connection()
     if allowed is not None and streams is not None and streams > allowed:
         raise UserError(
-            f"server {subject.name} has at most {allowed} requests of a connection under way at once over "
+            f"server {subject.name} has at most {allowed} requests of a connection in flight at once over "
             f"{parameters.protocol}, and the study has {streams} users on one",
             remedy="write `connections: per-user` or more connections, have fewer users, or choose another server",
         )

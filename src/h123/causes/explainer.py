@@ -3,7 +3,7 @@
 A request goes through these times, one after another: connecting (if its connection was opened for it), sending the
 request, its last packet's way to the server, waiting for the answer, receiving it, the last packet's way back, and what
 the client makes of it. One of a page may wait for a place on a connection before. While a body is sent, the sender's
-course tells what the time went to.
+course shows what the time went to.
 """
 
 from collections.abc import Sequence

@@ -101,7 +101,7 @@ class CampaignFolder:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Open the campaign in `path`. Raises UserError if there is none, or if its format is of another version."""
+        """Open the campaign in `path`. Raises UserError if there is none, or if its format's version differs."""
         check_name(path)
         file = path / "campaign.json"
         if os.path.lexists(file):

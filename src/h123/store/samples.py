@@ -35,7 +35,7 @@ _AT_ONCE = 10_000
 _WHOLE = r"[ \t]*-?[0-9]+[ \t]*"
 _NUMBER, _NUMBERS = re.compile(_WHOLE), re.compile(f"(?:{_WHOLE})?(?:,(?:{_WHOLE})?)*")
 _FIELD = re.compile(r'("(?:[^"]|"")*"[^,]*|[^,]*)(?:,|$)')
-"""A field as the file has it, with its quotes."""
+"""A field as it stands in the file, with its quotes."""
 
 
 class _Malformed(ValueError):
@@ -224,8 +224,8 @@ def _size_fault(rows: Rows, good: Mask, exchange: Exchange) -> str | None:
 
 def read_samples(file: Path, statuses: Sequence[int], *, measured: bool = False) -> list[Sample]:
     """Samples of a trial whose resources must have these statuses, in the order of their start, or of their sending if
-    they are due together. An answer with another status has the error `status 404`. Raises UserError if a sample lacks
-    a required value."""
+    they are due together. An answer with a different status gets the error `status 404`. Raises UserError if a sample
+    lacks a required value."""
     rows = Rows.read(file, measured=measured)
     samples = rows.samples()
     for number in np.flatnonzero(rows.faultless & ~rows.ok(statuses)).tolist():

@@ -179,7 +179,7 @@ def _behind(parameters: Parameters, networks: Mapping[str, Network]) -> tuple[fl
         return 0.0, 0.0, 0.0
     work = parameters.workload
     paths = _paths(networks[parameters.backend_network] if parameters.backend_network else None, parameters)
-    # The server has a connection for each request under way.
+    # The server has a connection for each request in flight.
     warm = _passes(work) * _warm_s(parameters, paths, parameters.users, after=False)
     seeded = [_on_link(size) for size in work.served()] if stored else []
     seeding = sum(paths["up"].transfer_s(bits) for bits in seeded)

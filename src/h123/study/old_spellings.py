@@ -1,4 +1,4 @@
-"""Keys and values with another spelling in the previous version. This version still reads them and gives a hint; the
+"""Keys and values that the previous version spelled differently. This version still reads them and gives a hint; the
 next one will not. Campaigns begun with them stay readable."""
 
 from collections.abc import Iterator, Mapping
@@ -59,7 +59,7 @@ def respelled_study(resolved: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def respelled_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters by name, as a campaign folder of the previous version has them, in this version's spelling."""
+    """Parameters by name, as a campaign folder of the previous version spells them, in this version's spelling."""
     return {name: respelled(name, value) for name, value in parameters.items()}
 
 

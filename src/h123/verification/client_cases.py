@@ -285,7 +285,7 @@ def _kinds(client: Client, case: Asked) -> Iterator[ClientCase]:
 
 
 def _open_loop(client: Client, case: Asked, protocol: str) -> ClientCase:
-    # Over HTTP/1.1 there is a connection for every request under way, or some would have to wait for one.
+    # Over HTTP/1.1 there is a connection for every request in flight, or some would have to wait for one.
     users = 20 if protocol == "h1" else 4
     way = users if client.connections[0] == "number" else CONNECTIONS[client.connections[0]]
     opened = case(size=KILOBYTE, users=users, requests=40 // users, rate=50.0, connections=way)

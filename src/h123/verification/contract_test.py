@@ -72,7 +72,7 @@ def verify_each(
     """Verify the tasks, store the results in the cache, and return them by subject. All subjects must be installed,
     including the built-in ones.
 
-    `fingerprints` has the fingerprints of the files that the installations were made of.
+    `fingerprints` lists the fingerprints of the files that the installations were made of.
 
     Whatever goes wrong with one subject is its failure, and the others still run. Raises UserError if this
     machine can execute no trial.

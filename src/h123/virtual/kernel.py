@@ -83,7 +83,7 @@ class Kernel:
 def virtual_kernel() -> Path:
     """The kernel to boot (H123_KERNEL overrides the installed one).
 
-    Raises UserError if there is none, or only one built from another configuration.
+    Raises UserError if there is none, or only one built from a different configuration.
     """
     if override := os.environ.get("H123_KERNEL"):
         return Path(override)

@@ -53,7 +53,7 @@ def users_exceeded(attempt: Attempt) -> Finding | None:
     flying, users, most = attempt.timeline.in_flight, attempt.parameters["users"], attempt.workload.most_in_flight()
     if flying is None or not most:
         return None
-    return at_most(flying, most, f"{flying} requests under way at once by {users} users")
+    return at_most(flying, most, f"{flying} requests in flight at once by {users} users")
 
 
 def loop_still(attempt: Attempt) -> Finding | None:
@@ -105,9 +105,9 @@ AUDITS = [
     ),
     Audit(
         "users-exceeded",
-        "No more requests are under way at once than there are users (closed loop).",
-        "more requests were under way at once than there are users: the load was another than asked, or times are "
-        "wrong or in another unit. Do not compare these trials; if `users` is wrong in the schema, mend it.",
+        "No more requests are in flight at once than there are users (closed loop).",
+        "more requests were in flight at once than there are users: the load was not the requested one, or times "
+        "are wrong or in a different unit. Do not compare these trials; if `users` is wrong in the schema, correct it.",
         users_exceeded,
         spoils=ALL,
     ),

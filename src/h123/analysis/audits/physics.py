@@ -25,7 +25,7 @@ def goodput_above_link(attempt: Attempt) -> Finding | None:
 def users_above_link(attempt: Attempt) -> Finding | None:
     """Body bits x users / (rate x the sum of the requests' times), at most 1.02 x 2 users / (users + 1).
 
-    This is for samples that do not say when requests began. Each user of a closed loop has one request under way
+    This is for samples that do not say when requests began. Each user of a closed loop has one request in flight
     until its last one has ended. In the most unequal case the link serves one user after the other, so that all wait
     for the first, all but one for the second, and so on. Then their times add up to (users + 1) / 2 of the run's
     (Smith's rule of shortest first).
@@ -130,8 +130,8 @@ AUDITS = [
     ),
     Audit(
         "requests-above-littles-law",
-        "No more requests per second than those under way and the round trip allow (Little's law).",
-        "more requests per second were answered than those under way and the round trip allow: some did not cross the "
+        "No more requests per second than those in flight and the round trip allow (Little's law).",
+        "more requests per second were answered than those in flight and the round trip allow: some did not cross the "
         "link, such as by a cache. Do not use these trials.",
         requests_above_littles_law,
         spoils=ALL,

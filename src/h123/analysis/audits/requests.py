@@ -37,7 +37,7 @@ def _sizes(bodies: Bodies, exchange: Exchange) -> Iterator[Finding]:
 
 
 def status_wrong(attempt: Attempt) -> Finding | None:
-    """No answer has another status than the requested one, which is 200 unless the workload says otherwise."""
+    """Every answer has the requested status, which is 200 unless the workload says otherwise."""
     return none_of(attempt.summary.refused, f"{attempt.summary.refused} of {attempt.summary.rows} requests")
 
 

@@ -68,7 +68,7 @@ class ClaimMeasurement:
 
 
 def claimed_cells(claim: MeasurableClaim, plan: Plan) -> list[Cell]:
-    """The cells that the claim is about, in the study's order, whether or not the campaign has them."""
+    """The cells that the claim is about, in the study's order, whether or not the campaign contains them."""
     factors = [factor for factor in plan.study.factors if factor in claim.cells]
     levels = [
         list(plan.study.factors[factor]) if claim.cells[factor] == [ALL_LEVELS] else claim.cells[factor]

@@ -1,4 +1,4 @@
-"""Claims as verdicts.json has them: what each one says, and its verdict."""
+"""Claims as verdicts.json lists them: what each one says, and its verdict."""
 
 from collections.abc import Mapping, Sequence
 from typing import NotRequired

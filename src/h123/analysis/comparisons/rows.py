@@ -1,4 +1,4 @@
-"""Judged comparisons as verdicts.json has them, and which of them answer the question."""
+"""Judged comparisons as verdicts.json lists them, and which of them answer the question."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, NotRequired

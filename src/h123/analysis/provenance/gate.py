@@ -9,7 +9,7 @@ GateWord = Literal["passed", "failed", "undecided"]
 
 
 class GateRow(TypedDict):
-    """The outcome of the last conditions that the campaign was checked against; gate.json has the figures."""
+    """The outcome of the last conditions that the campaign was checked against; gate.json gives the figures."""
 
     verdict: GateWord
     lines: Sequence[str]

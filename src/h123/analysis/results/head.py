@@ -52,7 +52,7 @@ class ResultHead(TypedDict):
     """campaign.json: study, networks, seed, blocks, version, date, machine and its kernel, subjects."""
     seals: Sealed
     claims: Sequence[LedgerDecided]
-    """The claims as the verdicts have them."""
+    """The claims as the verdicts list them."""
     spreads: Sequence[SpreadRow]
     rest: Digest
     """SHA-256 of the lines after this one."""

@@ -34,7 +34,7 @@ Page = Callable[[CampaignFolder, Verdicts], Mapping[str, object]]
 def publish_result(folder: CampaignFolder, name: str, page: Page, into: Path = RESULTS) -> PublishedResult:
     """Write the campaign's result. `page` collects what its page needs in addition to the verdicts (h123.report).
 
-    Raises UserError if the campaign is not finished, differs from its seals, or was analysed by another program.
+    Raises UserError if the campaign is not finished, differs from its seals, or was analysed by a different program.
     """
     with few_collections():
         verdicts = read_verdicts(folder)

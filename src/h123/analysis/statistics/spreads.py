@@ -2,7 +2,7 @@
 
 A ratio over a network varies with the network and with how much a trial moves: more packets meet more of the same
 losses. So a campaign predicts only trials like its own. Published results contain their spreads;
-docs/results/spread.csv has those of campaigns that were published before results existed.
+docs/results/spread.csv lists the spreads of campaigns that were published before results existed.
 """
 
 import csv

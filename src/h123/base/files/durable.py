@@ -63,7 +63,7 @@ def replacement(path: Path, mode: int = 0o666) -> Iterator[Path]:
 
 
 def check_replaceable(path: Path) -> None:
-    """Raises UserError if something else than a file has this name."""
+    """Raises UserError if something other than a file has this name."""
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:

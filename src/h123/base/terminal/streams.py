@@ -9,7 +9,7 @@ import sys
 
 _PLAIN = dict(zip("–—‘’“”×µ≈·²✓✗", "--''\"\"xu~.2+x", strict=True))
 _PLAIN |= {"−": "-", "▲": "^", "▼": "v", "→": "->", "±": "+/-", "≤": "<=", "≥": ">=", "…": "..."}
-"""For terminals and pipes of another encoding than UTF-8."""
+"""For terminals and pipes with an encoding other than UTF-8."""
 _SIZE = re.compile(r"[1-9][0-9]{0,4}")
 _NARROWEST = 40
 """Columns in which a table can still be read."""

@@ -246,7 +246,7 @@ class Sender:
     @cached_property
     def _waits_for_acknowledgement(self) -> NDArray[np.bool_]:
         """Whether each packet is a small TCP segment, sent as soon as the previous one, small as well and the only one
-        under way, was known to have arrived (RFC 9293, 3.7.4)."""
+        in flight, was known to have arrived (RFC 9293, 3.7.4)."""
         sending, small, last = self._content, self._small_segments, self._last_small
         waits, knowledge_times = np.zeros(len(sending), bool), self._knowledge_times
         if not len(knowledge_times):

@@ -144,7 +144,7 @@ def _table(path: Path, file: TextIO, samples: Samples) -> Iterator[tuple[int, Fi
 
 
 def _check_separator(where: str, fields: list[str], separator: str) -> None:
-    """Refuse a line that is whole only with another separator."""
+    """Refuse a line that is whole only with a different separator."""
     if len(fields) == 1 and (other := next((mark for mark in _SEPARATORS if mark in fields[0]), None)):
         raise UserError(
             f"{where}: a {_SEPARATORS[other]} separates the columns, but the schema reads files with a "

@@ -242,7 +242,7 @@ class RecoveryTime:
 
 @dataclass(frozen=True)
 class FallbackShare:
-    """The share of answers over another protocol than the client prefers."""
+    """The share of answers over a protocol other than the one that the client prefers."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(("protocol",))

@@ -20,7 +20,7 @@ MOST_BYTES = 500_000_000
 """The largest recording. Those with bodies have tens of megabytes."""
 _AGAIN = "open the network tool first, load the page with an empty cache, and save all as HAR"
 _FAR_S = 60.0
-"""A page that began so far from its document is of another clock."""
+"""A page that began so far from its document was timed by a different clock."""
 _FIRST_FAILURE = 400
 _SPAN_S = 60.0
 

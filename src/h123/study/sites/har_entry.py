@@ -98,7 +98,7 @@ class HarEntry:
 
 
 class WrittenHarEntry:
-    """One entry as a file has it."""
+    """One entry as it stands in a file."""
 
     def __init__(self, whole: HarPart) -> None:
         self.whole = whole

@@ -45,13 +45,13 @@ class Resource(Strict):
     )
     """The path on the user's own server. None: /bytes/<size>."""
     exact: StrictBool = Field(default=True, exclude_if=lambda exact: exact)
-    """Whether a body of another size is wrong."""
+    """Whether a body of a different size is wrong."""
     run: Duration = 0
     """The time from its last byte until it requests others: parsing, compiling, running."""
     host: Annotated[StrictStr, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")] | None = Field(
         default=None, exclude_if=lambda host: host is None
     )
-    """The label of another host than the page's, with its own connections. None: the page's host."""
+    """The label of a host other than the page's, with its own connections. None: the page's host."""
     cacheable: StrictBool = Field(default=False, exclude_if=lambda cacheable: not cacheable)
     """Whether a returning visitor still has it and does not request it."""
 

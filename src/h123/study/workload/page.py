@@ -1,7 +1,7 @@
 """The kind `page`: users who visit a page. A visit loads a document and what it requests, each resource as soon as it
 is requested.
 
-docs/contracts/workload.md has the rules by which a client loads it. This module computes what follows from them for
+docs/contracts/workload.md gives the rules by which a client loads it. This module computes what follows from them for
 plans and checks.
 """
 

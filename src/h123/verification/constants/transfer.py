@@ -51,7 +51,7 @@ class Transfer:
     @cached_property
     def received_packets(self) -> Packets:
         """The receiver's packets, in the order in which it sent them."""
-        # Some are still under way when the trial ends.
+        # Some are still in flight when the trial ends.
         came = (self.packets["fate"] == DELIVERED) & (self.packets["left_ns"] > 0)
         return _in_order(self.packets[(self.packets["way"] == 1 - self.way) & came])
 
@@ -64,7 +64,7 @@ class Transfer:
         packets_sent, packets_received, first = self.sent_packets, self.received_packets, 0
         while first < len(packets_sent):
             arrival = packets_sent["left_ns"][first]
-            if not arrival and packets_sent["fate"][first] == DELIVERED:  # it is under way when the trial ends
+            if not arrival and packets_sent["fate"][first] == DELIVERED:  # it is in flight when the trial ends
                 yield Round(first, len(packets_sent))
                 return
             if not arrival:
@@ -136,7 +136,7 @@ class Transfer:
 
 
 def _in_order(packets: Packets) -> Packets:
-    """The packets as they were sent. The link may have read the two hosts' devices in another order."""
+    """The packets as they were sent. The link may have read the two hosts' devices in a different order."""
     ordered: Packets = packets[np.argsort(packets["at_ns"], kind="stable")]
     return ordered
 

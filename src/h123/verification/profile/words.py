@@ -31,7 +31,7 @@ def slowness(result: SituationResult) -> str:
 
 
 def holding_words(result: SituationResult) -> str:
-    """`51% slow start, 31% a fixed limit (...), 64 kB under way`."""
+    """`51% slow start, 31% a fixed limit (...), 64 kB in flight`."""
     if result.seconds is None:
         return f"not known: {result.untold}"
     parts = [_part(result, name) for name in holding(result)] or ["nothing"]
@@ -48,4 +48,4 @@ def summary(result: SituationResult) -> str:
 def _part(result: SituationResult, name: str) -> str:
     assert result.seconds
     share = f"{result.parts[name] / result.seconds:.0%} {WORDS[name]}"
-    return f"{share}, {format_bytes(result.in_flight)} under way" if name in _LIMITS and result.in_flight else share
+    return f"{share}, {format_bytes(result.in_flight)} in flight" if name in _LIMITS and result.in_flight else share

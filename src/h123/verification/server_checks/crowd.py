@@ -58,7 +58,7 @@ def limit_fault(results: Sequence[Result], declared: int) -> str:
     if wrong := [f"{r.check}: {r.detail}" for r in case or results if r.verdict == "failed"]:
         return "; ".join(wrong)
     return (
-        f"{declared + 1} were under way at once, so {declared} is no limit of the program's: leave it out of "
+        f"{declared + 1} were in flight at once, so {declared} is no limit of the program's: leave it out of "
         "subject.toml, or declare the number there is"
     )
 
