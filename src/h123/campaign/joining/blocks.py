@@ -65,7 +65,10 @@ def run_blocks(folder: CampaignFolder, plan: Plan) -> dict[int, RunBlock]:
     trials = {block[0].block: block for block in plan.blocks}
     names = {trial.id for trial in plan.trials()}
     histories = dict[int, list[TrialEvent | BlockMove]]()
+    replaced = _replaced(folder)
     for event in folder.events():
+        if event["event"] == "trial" and (event["trial"], event["attempt"]) in replaced:
+            continue
         if event["event"] == "trial" and event["trial"] not in names:
             raise UserError(f"the journal of {folder.path} has a trial that is not in its plan: {event['trial']}")
         if event["event"] in ("trial", "moved"):
@@ -73,12 +76,22 @@ def run_blocks(folder: CampaignFolder, plan: Plan) -> dict[int, RunBlock]:
     return {number: RunBlock(number, folder, history, trials[number]) for number, history in sorted(histories.items())}
 
 
+def _replaced(folder: CampaignFolder) -> set[tuple[str, int]]:
+    """Attempts whose files are damaged, and which a later attempt with whole files has replaced: trial and number."""
+    attempts = [event for event in folder.events() if event["event"] == "trial"]
+    last = {event["trial"]: event for event in attempts if event["valid"]}
+    earlier = [event for event in attempts if event["attempt"] < last.get(event["trial"], event)["attempt"]]
+    whole = {trial for trial in {event["trial"] for event in earlier} if not folder.damage(last[trial])}
+    return {(e["trial"], e["attempt"]) for e in earlier if e["trial"] in whole and folder.damage(e)}
+
+
 def require_seals(folder: CampaignFolder) -> None:
-    """Raise UserError if an attempt differs from its seal, or has no seal."""
+    """Raise UserError if an attempt differs from its seal or has no seal, unless it was repeated since."""
     folder.require_journal()
     folder.examine()
+    replaced = _replaced(folder)
     for event in folder.events():
-        if event["event"] != "trial":
+        if event["event"] != "trial" or (event["trial"], event["attempt"]) in replaced:
             continue
         fault = folder.damage(event) or (None if event.get("seal") else "it has no seal")
         if fault:
