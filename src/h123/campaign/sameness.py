@@ -7,8 +7,8 @@ from pathlib import Path
 from h123.base.errors import UserError
 from h123.base.paths import typed
 from h123.documents import read_document
-from h123.documents.campaign_file import MachineFacts, Seal
-from h123.documents.events import AttemptFacts, Event, superseded
+from h123.documents.campaign_file import Seal
+from h123.documents.events import AttemptFacts, machines, superseded
 from h123.store import CampaignFolder
 
 _OF_THE_MACHINE = ("event.json", "report.json", "trial.json")
@@ -67,12 +67,3 @@ def unlike(what: str, trial: str, fault: str, runs: Sequence[Execution]) -> User
 def counted(attempts: Iterable[AttemptFacts]) -> AttemptFacts | None:
     """The attempt that the analysis takes: nothing disturbs a virtual one, so the last valid one."""
     return next((event for event in reversed([*attempts]) if event["valid"] and not superseded(event)), None)
-
-
-def machines(events: Iterable[Event]) -> dict[str, MachineFacts]:
-    """The journal's latest facts about each place."""
-    facts = dict[str, MachineFacts]()
-    for event in events:
-        if event["event"] in ("campaign", "resume", "joined", "shard"):
-            facts |= event.get("places", {})
-    return facts

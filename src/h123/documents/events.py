@@ -258,6 +258,15 @@ def _odd(event: TrialEvent, possible: EventRange) -> str | None:
     return next((f"there is no network {name!r}" for name in networks if name not in possible.networks), None)
 
 
+def machines(events: Iterable[Event]) -> dict[str, MachineFacts]:
+    """The journal's latest facts about each place."""
+    facts = dict[str, MachineFacts]()
+    for event in events:
+        if event["event"] in ("campaign", "resume", "joined", "shard"):
+            facts |= event.get("places", {})
+    return facts
+
+
 def _may_be_null(name: str, possible: EventRange) -> bool:
     field = Parameters.model_fields.get(name)
     return field is not None and (field.default is None or name in (possible.unknown or ()))

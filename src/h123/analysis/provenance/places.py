@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from h123.analysis.case import Case
 from h123.analysis.section import Section
 from h123.documents.campaign_file import MachineFacts, Privileges
-from h123.documents.events import Event
+from h123.documents.events import Event, machines
 from h123.measures import Attempt
 
 
@@ -23,18 +23,9 @@ class PlaceRow(TypedDict):
 
 def places(attempts: Sequence[Attempt], events: Iterable[Event]) -> list[PlaceRow]:
     """The machines of the attempts that count, with their latest facts; empty if all ran on one machine."""
-    facts = _facts(events)
+    facts = machines(events)
     names = sorted({attempt.place for attempt in attempts if attempt.place})
     return [_row(name, attempts, facts) for name in names] if len(names) > 1 else []
-
-
-def _facts(events: Iterable[Event]) -> dict[str, MachineFacts]:
-    """The latest facts of each machine."""
-    facts = dict[str, MachineFacts]()
-    for event in events:
-        if event["event"] in ("campaign", "resume", "joined", "shard"):
-            facts |= event.get("places", {})
-    return facts
 
 
 def _row(name: str, attempts: Sequence[Attempt], facts: dict[str, MachineFacts]) -> PlaceRow:
@@ -64,7 +55,7 @@ class PlacesPart(TypedDict):
 
 def _compute(case: Case) -> PlacesPart:
     part: PlacesPart = {"places": places(case.measured.attempts, case.facts.events)}
-    privileges = sorted({had for facts in _facts(case.facts.events).values() if (had := facts.get("privileges"))})
+    privileges = sorted({had for facts in machines(case.facts.events).values() if (had := facts.get("privileges"))})
     if compared := len(_compared(case.facts.events)):
         part["second_runs"] = compared
     return {**part, "privileges": privileges} if privileges else part

@@ -15,9 +15,8 @@ from h123.base.paths import real, typed
 from h123.campaign.joining.blocks import History, RunBlock, require_seals, run_blocks
 from h123.campaign.joining.doubles import require_same
 from h123.campaign.joining.kinship import require_kin
-from h123.campaign.sameness import machines
 from h123.campaign.second_runs import require_same as require_same_again
-from h123.documents.events import SecondRun, TrialEvent
+from h123.documents.events import SecondRun, TrialEvent, machines
 from h123.documents.shard import Shard
 from h123.store import CampaignFolder, check_new, seal
 from h123.study import Plan, Study, make_plan

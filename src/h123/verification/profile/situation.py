@@ -10,8 +10,8 @@ from h123.study.networks.network import Bottleneck, Direction, Loss, Queue
 from h123.verification.constants.experiment import SenderCase
 
 Way = Literal["sends", "gets", "asks"]
-"""What the subject does with the body: sends it, receives it (`gets`), or `asks`: the body is a GET's, whoever sends
-it."""
+"""What the subject does with the body: sends it, receives it (`gets`), or `asks`: it is the body of a GET, which either
+end may send."""
 
 
 @dataclass(frozen=True)
