@@ -157,7 +157,8 @@ def test_an_option_that_kconfig_drops_is_not_missed_silently(box: Toolbox) -> No
 INSTALL = """
 from rich.console import Console
 from h123.base.terminal.steps import Steps
-from h123.virtual import install_kernel
+from h123.virtual import install_kernel, kernel
+kernel._ROOM_BYTES = 1
 with Steps(Console()) as steps:
     install_kernel(steps)
 """

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from h123.virtual import kernel
+
 SUITE = """\
 #!/bin/sh
 list=$(echo "$*" | sed -n 's/.*Dir::Etc::sourcelist=\\(.*[.]list\\).*/\\1/p')
@@ -87,7 +89,7 @@ class Toolbox:
 
 
 def make_toolbox(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Toolbox:
-    """A PATH that has these commands and no others of a build."""
+    """A PATH that has these commands and no others of a build, and a disk with room for them."""
     (folder / "bin").mkdir(parents=True)
     (folder / "suites").mkdir()
     scripts = {"apt-get": APT_GET, "apt-cache": APT_CACHE, "tar": TAR, "make": MAKE}
@@ -101,6 +103,7 @@ def make_toolbox(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Toolbox:
     monkeypatch.setenv("PATH", str(folder / "bin"))
     monkeypatch.setenv("TOOLS", str(folder))
     monkeypatch.delenv("H123_KERNEL", raising=False)
+    monkeypatch.setattr(kernel, "_ROOM_BYTES", 1)  # these scripts write next to nothing, and the disk may be nearly full
     box = Toolbox(folder)
     box.targets(TARGETS)
     box.suites(sid="linux-source-7.2 7.2.13-1")
