@@ -62,9 +62,9 @@ def test_nothing_is_told_where_nothing_is_abandoned() -> None:
     ("values", "said"),
     [
         ({"users": 1, "requests": 1}, "all of the 1 requests would be abandoned"),
-        ({"users": 1000, "requests": 5000}, "have fewer requests"),
+        ({"users": 1000, "requests": 5000}, "use fewer requests"),
         ({"timeout": 200 * MS}, "too late"),
-        ({"kind": "page", **KINDS["page"].example(["GET"], False)}, "made whole"),
+        ({"kind": "page", **KINDS["page"].example(["GET"], False)}, "always complete"),
     ],
 )
 def test_what_makes_no_workload_is_said(values: dict[str, Any], said: str) -> None:

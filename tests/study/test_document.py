@@ -17,7 +17,7 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
 ODD = [
     # (content, line of the complaint, words in it)
     (BOMB, 5, "over 100000 values"),
-    ("a: &x\n- [*x]\n", 1, "an alias within what it stands for"),
+    ("a: &x\n- [*x]\n", 1, "an alias that contains itself"),
     ("name: a\nquestion: a\0b\n", 2, "the character U+0000 is not allowed"),
     ('name: a\nquestion: "a\\0b"\n', 2, "a character that is not allowed, U+0000"),
     ('name: a\nquestion: "\\ud800"\n', 2, "a character that is not allowed, U+D800"),

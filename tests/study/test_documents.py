@@ -77,10 +77,10 @@ def test_what_a_style_asks_for_is_needed_by_an_element_of_its_own_document() -> 
 @pytest.mark.parametrize(
     ("one", "complaint"),
     [
-        ({"type": "image", "size": 100}, "'part' is image, which in a browser asks for nothing, and 'next' is by it"),
-        ({"type": "style", "size": 100}, "'part' is a style, which in a browser cannot ask for 'next', script"),
-        ({"type": "script", "size": 20}, r"'part' has 20 B, and what asks for its resources takes \d+ B"),
-        ({"type": "script", "size": 900, "path": "/a.js"}, "'part' is of your own server"),
+        ({"type": "image", "size": 100}, "'part' is image, which requests nothing in a browser, but 'next' is `by` it"),
+        ({"type": "style", "size": 100}, "'part' is a style, which cannot request 'next' \\(script\\) in a browser"),
+        ({"type": "script", "size": 20}, r"'part' has 20 B, but the text that requests its resources takes \d+ B"),
+        ({"type": "script", "size": 900, "path": "/a.js"}, "'part' is on your own server"),
     ],
 )
 def test_what_cannot_be_is_said_in_words(one: dict[str, Any], complaint: str) -> None:

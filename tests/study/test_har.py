@@ -86,15 +86,15 @@ def test_chrome(tmp_path: Path) -> None:
     # The document's last byte was at 150 ms, its first request at 160; the script's at 260, its first at 300.
     assert [one.run / 1e6 for one in found.site.resources] == [0, 10, 40, 0, 0, 0, 0, 0]
     assert found.notes == [
-        "Its 3 hosts are one here: www.example.org (5 requests, 113 kB, 99 % of the bytes), api.example.net (2 "
-        "requests, 1.1 kB, 0.96 % of the bytes), example.org (1 request, 0 B, 0 % of the bytes).",
+        "The site has one host instead of 3: www.example.org (5 requests, 113 kB, 99 % of the bytes), api.example.net "
+        "(2 requests, 1.1 kB, 0.96 % of the bytes), example.org (1 request, 0 B, 0 % of the bytes).",
         "Left out: 1 that took no network (data:, blob:, extensions), 1 without an answer (aborted, blocked, failed), "
         "1 of WebSockets.",
-        "1 not by GET are here, and what they sent is not asked for.",
-        "1 came from a cache; here each visit loads them.",
-        "5 have the head of the answer in their size, because no other was recorded.",
-        "1 have their size unpacked, because no other was recorded.",
-        "2 had no body and have 1 byte here.",
+        "Requests by other methods, made with GET and no body here: 1.",
+        "Answers from a cache, which each visit loads here: 1.",
+        "Sizes that include headers, because no other was recorded: 5.",
+        "Uncompressed sizes, because no other was recorded: 1.",
+        "Resources without a body, which have 1 byte here: 2.",
     ]
     assert "page=1" not in found.text
 
@@ -123,7 +123,7 @@ def test_hosts_that_are_kept_apart(tmp_path: Path) -> None:
         None,
     ]
     assert found.notes[0].startswith(
-        "Its 6 hosts are apart: api-example-net was api.example.net, api-example-net-2 was"
+        "The site keeps 6 hosts: api-example-net was api.example.net, api-example-net-2 was"
     )
     alone = imported(tmp_path, har(entry(HOME, content=10), entry(f"{HOME}a", 9, content=10)), apart=True)
     assert (alone.site.hosts, [note for note in alone.notes if "hosts" in note]) == ([], [])
@@ -219,8 +219,8 @@ def test_firefox(tmp_path: Path) -> None:
         ("/b.svg", "image", 700, "/"),
         ("/c.js", "script", 2500, "/"),
     ]
-    assert "What asked for 2 is known by their Referer alone." in found.notes
-    assert "What asked for 2 is not recorded: here the document does." in found.notes
+    assert "Requests whose cause is known only from their Referer: 2." in found.notes
+    assert "Requests without a recorded cause, made by the document here: 2." in found.notes
 
 
 def test_safari(tmp_path: Path) -> None:
@@ -239,9 +239,9 @@ def test_safari(tmp_path: Path) -> None:
     )
     assert told(found) == [("/", "document", 8000, None), ("/a.css", "style", 3000, "/"), ("/x.js", "script", 1, "/")]
     assert found.notes == [
-        "1 have their size unpacked, because no other was recorded.",
-        "1 are of unknown size and have 1 byte here.",
-        "What asked for 2 is not recorded: here the document does.",
+        "Uncompressed sizes, because no other was recorded: 1.",
+        "Resources of unknown size, which have 1 byte here: 1.",
+        "Requests without a recorded cause, made by the document here: 2.",
     ]
     assert 'title: "Examples – all of them"' in found.text
 

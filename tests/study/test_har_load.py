@@ -128,8 +128,8 @@ def test_waits_in_the_load_are_said(tmp_path: Path) -> None:
     asked = {"_initiator": {"type": "parser", "url": HOME}}
     path = written(tmp_path, entry("", 0, kind="document"), entry("a.png", 4040, **asked), load_ms=5000)
     assert import_site(path, "page").notes == [
-        "1 ran over 1 s before they asked on, the longest 4 s (https://shop.test/). Timers and waits for the user may "
-        "be in that: shorten their `run` if so.",
+        "Resources that ran over 1 s before requesting others: 1, the longest 4 s (https://shop.test/). This may "
+        "include timers and waits for the user: shorten their `run` if so.",
     ]
 
 

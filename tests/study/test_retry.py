@@ -41,7 +41,7 @@ def test_nothing_is_told_where_nothing_is_made_again() -> None:
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"timeout": 400 * MS}, "timed out before they are made for the last time"),
+        ({"timeout": 400 * MS}, "time out before their last try"),
         ({"abandon": {"share": 0.5, "after": 100 * MS}}, "leave out `abandon`, or `retry`"),
         ({"kind": "page", **KINDS["page"].example(["GET"], False)}, "leave out `retry`"),
     ],
@@ -54,7 +54,7 @@ def test_what_makes_no_workload_is_said(values: dict[str, Any], said: str) -> No
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ("  retry: {after: 15s, at_most: 2}\n", "timed out before"),
+        ("  retry: {after: 15s, at_most: 2}\n", "time out before"),
         ("  retry: {after: 1s, at_most: 0}\n", "greater than or equal to 1"),
         ("  retry: {after: 1ms, at_most: 101}\n", "less than or equal to 100"),
         ("  retry: {after: 1s, at_most: 1.5}\n", "at_most"),

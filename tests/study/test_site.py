@@ -98,28 +98,28 @@ def test_what_a_returning_visitor_asks_for(page: Site) -> None:
 
 
 FAULTS = [
-    (DOCUMENT.replace("run", "host: b, run"), 6, "the document is of the page's own host"),
+    (DOCUMENT.replace("run", "host: b, run"), 6, "the document is on the page's own host"),
     (DOCUMENT + "  - {name: a, type: data, size: 1, by: /, host: B_}\n", 7, "host"),
     (DOCUMENT + "  - {name: a, type: data, size: 1, by: /, host: a.b}\n", 7, "host"),
     (DOCUMENT + "  - {name: a, type: data, size: 1, by: /, cacheable: 1h}\n", 7, "cacheable"),
     ("", 5, "must not be empty"),
     (DOCUMENT + "  - {name: a, type: data, size: -1kB, by: /}\n", 7, "negative"),
     (DOCUMENT + "  - {name: a, type: data, size: 1kB, by: nobody}\n", 7, "there is no resource 'nobody'"),
-    (DOCUMENT + "  - {name: a, type: data, size: 1kB}\n", 7, "what asks for 'a'?"),
+    (DOCUMENT + "  - {name: a, type: data, size: 1kB}\n", 7, "nothing requests 'a'"),
     (DOCUMENT + "  - {name: a, type: film, size: 1kB, by: /}\n", 7, "'film' is not allowed"),
     (DOCUMENT + "  - {name: a, type: data, size: 1kB, by: /, urgency: 8}\n", 7, "urgency"),
     (DOCUMENT + "  - {name: a, type: data, size: 1kB, by: /, run: -1ms}\n", 7, "run"),
-    (DOCUMENT + STYLE + STYLE, 8, "'style' is there twice"),
+    (DOCUMENT + STYLE + STYLE, 8, "'style' occurs twice"),
     (DOCUMENT.replace("run", "by: style, run") + STYLE, 6, "the first resource is the document"),
     (
         DOCUMENT + "  - {name: a, type: data, size: 1, by: b}\n  - {name: b, type: data, size: 1, by: a}\n",
         7,
-        "they ask for one another: 'a' by 'b' by 'a'",
+        "resources request each other: 'a' by 'b' by 'a'",
     ),
     (
         DOCUMENT + "  - {name: a, type: data, size: 1, by: /, count: 2}\n  - {name: b, type: data, size: 1, by: a}\n",
         8,
-        "'a' stands for 2",
+        "'a' has `count: 2`",
     ),
     (DOCUMENT + "  - {name: a, type: data, size: 1, by: /, count: 10000}\n", 5, "at most 10000"),
 ]

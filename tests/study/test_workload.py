@@ -157,8 +157,8 @@ def test_every_kind_has_an_example_that_is_one(kind: str) -> None:
 FAULTS = [
     ("  kind: pages\n", 15, "kind: 'pages' is not allowed"),
     ("  kind: mix\n", 15, "needs `mix`"),
-    ("  mix: [{size: 1kB}]\n", 15, "'mix' is of workloads of the kind mix, and this study has none"),
-    ("  kind: mix\n  mix: [{size: 1kB}]\n  size: 10kB\n", 17, "'size' is of workloads of the kind requests"),
+    ("  mix: [{size: 1kB}]\n", 15, "'mix' belongs to workloads of the kind mix, and this study has none"),
+    ("  kind: mix\n  mix: [{size: 1kB}]\n  size: 10kB\n", 17, "'size' belongs to workloads of the kind requests"),
     ("  kind: mix\n  mix:\n    - {size: 1kB}\n    - {size: 1kB, weight: 0}\n", 18, "weight"),
     ("  kind: mix\n  mix:\n    - {size: 1kB, think: -1ms}\n", 17, "think"),
     ("  kind: mix\n  mix:\n    - {method: PUT, body: 1kB}\n", 17, "'PUT' is not allowed"),
@@ -171,21 +171,25 @@ FAULTS = [
     ("  kind: mix\n  mix:\n    - {path: no}\n", 17, "path"),
     ("  kind: mix\n  mix:\n    - {size: 1kB, colour: blue}\n", 17, "unknown key 'colour'"),
     ("  kind: mix\n  mix: [{size: 1, weight: 9998}, {size: 2, weight: 9}]\n", 16, "the weights add up to more than"),
-    ("  kind: mix\n  rate: 5.0\n  mix: [{size: 1kB, think: 1s}]\n", 15, "none can `think`"),
-    ("  headers:\n    - {name: host, value: a}\n", 16, "for the client to write"),
-    ("  headers:\n    - {name: Content-Length, value: a}\n", 16, "for the client to write"),
+    ("  kind: mix\n  rate: 5.0\n  mix: [{size: 1kB, think: 1s}]\n", 15, "`think` has no effect"),
+    ("  headers:\n    - {name: host, value: a}\n", 16, "the client writes"),
+    ("  headers:\n    - {name: Content-Length, value: a}\n", 16, "the client writes"),
     ("  headers:\n    - {name: ':path', value: a}\n", 16, "pseudo-header"),
-    ("  headers:\n    - {name: a b, value: a}\n", 16, "cannot be the name of a header"),
+    ("  headers:\n    - {name: a b, value: a}\n", 16, "is not a valid header name"),
     ('  headers:\n    - {name: a, value: "b\\tc"}\n', 16, "printable"),
     ("  headers:\n    - {name: a, value: ' b'}\n", 16, "printable"),
     ("  headers:\n    - {name: a}\n", 16, "either `value`, or `bytes`"),
     ("  headers:\n    - {name: a, bytes: 1MB}\n", 16, "16000"),
     ("  headers:\n    - {name: a, bytes: 5, changes: request}\n", 16, "12 bytes or more"),
-    ("  headers: [{name: a, value: b}, {name: A, value: c}]\n", 15, "a is there twice"),
+    ("  headers: [{name: a, value: b}, {name: A, value: c}]\n", 15, "a occurs twice"),
     ("  sessions: half\n", 15, "'half' is not allowed"),
-    ("  sessions: resumed\n  cold: false\n", 12, "about the handshakes of cold requests"),
-    ("  sessions: early\n  method: POST\n", 12, "only a GET goes out in it"),
-    ("  kind: mix\n  mix: [{size: 1kB}]\n  sessions: early\n", 17, "of workloads of the kind requests"),
+    ("  sessions: resumed\n  cold: false\n", 12, "needs cold requests"),
+    ("  sessions: early\n  method: POST\n", 12, "it may only contain a GET"),
+    (
+        "  kind: mix\n  mix: [{size: 1kB}]\n  sessions: early\n",
+        17,
+        "'sessions' belongs to workloads of the kind requests",
+    ),
 ]
 
 
@@ -339,11 +343,11 @@ def test_a_pause_and_returning_visitors_are_told_in_words() -> None:
     [
         ({"protocol": "h2", "fallback": True}, "leave it out for h2"),
         ({"cache": "kept"}, "nothing but the document of the site example is `cacheable`"),
-        ({"cache": "kept", "documents": True}, "begin each visit with an empty cache"),
-        ({"site": {"name": "apart", "resources": APART}, "documents": True}, "a browser would join its connections"),
+        ({"cache": "kept", "documents": True}, "start each visit with an empty cache"),
+        ({"site": {"name": "apart", "resources": APART}, "documents": True}, "a browser would share its connections"),
         ({"protocol": "h3", "announced": "https-record"}, "write `fallback: true` too"),
-        ({"protocol": "h3", "fallback": True, "cold": False}, "`fallback` is about visits with new connections"),
-        ({"visit": "repeat", "cold": False}, "`visit: repeat` is about visits with new connections"),
+        ({"protocol": "h3", "fallback": True, "cold": False}, "`fallback` needs visits with new connections"),
+        ({"visit": "repeat", "cold": False}, "`visit: repeat` needs visits with new connections"),
         ({"visit": "repeat", "users": 2}, "closes the connections of all users at once"),
     ],
 )
@@ -358,7 +362,7 @@ PAGE = "  kind: page\n  site: small\n"
     ("settings", "line", "fault"),
     [
         ("  kind: page\n", 15, "needs `site`"),
-        ("  site: small\n", 15, "'site' is of workloads of the kind page"),
+        ("  site: small\n", 15, "'site' belongs to workloads of the kind page"),
         ("  kind: page\n  site: smal\n", 16, "there is no site 'smal'"),
         (PAGE + "  rate: 5.0\n", 15, "leave out `rate`"),
         (PAGE + "  connections: 4\n", 15, "leave out `connections`"),
@@ -366,7 +370,7 @@ PAGE = "  kind: page\n  site: small\n"
         (PAGE + "  pause: -1s\n", 17, "negative"),
         (PAGE + "  cache: full\n", 17, "cache: 'full' is not allowed"),
         (PAGE + "  cache: kept\n", 15, "nothing but the document of the site small"),
-        ("  pause: 1s\n", 15, "'pause' is of workloads of the kind page"),
+        ("  pause: 1s\n", 15, "'pause' belongs to workloads of the kind page"),
     ],
 )
 def test_a_study_of_what_is_no_page_is_refused(tmp_path: Path, settings: str, line: int, fault: str) -> None:
@@ -384,5 +388,5 @@ def test_a_study_of_a_page_names_its_site(tmp_path: Path) -> None:
 
 def test_only_pages_have_visits(tmp_path: Path) -> None:
     path = write(tmp_path, STUDY.replace("metrics: [latency, ttfb]", "metrics: [latency, page_complete]"))
-    with pytest.raises(UserError, match="page_complete is of visits of a page"):
+    with pytest.raises(UserError, match="page_complete measures page visits"):
         load_study(path)

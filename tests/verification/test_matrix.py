@@ -107,8 +107,8 @@ def test_what_both_sides_have_is_tried_and_the_rest_is_unsupported(tmp_path: Pat
         "small-tiny-h3": "unsupported",
     }
     assert [name for name, _ in engine.ran] == ["small-small-h1-get", "small-small-h2-get", "small-tiny-h2-get"]
-    assert cells[ALL[0]].results["POST"] == MethodResult("unsupported", "small has no POST")
-    assert cells[ALL[3]].results["GET"] == MethodResult("unsupported", "tiny has no h1")
+    assert cells[ALL[0]].results["POST"] == MethodResult("unsupported", "small does not support POST")
+    assert cells[ALL[3]].results["GET"] == MethodResult("unsupported", "tiny does not support h1")
     assert watch.ended[-1] == "3/3 small-tiny-h2"
     assert watch.left[0] == 6.0
     assert not list((tmp_path / "m/trials").glob("*"))

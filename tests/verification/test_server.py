@@ -101,7 +101,7 @@ def test_the_embedded_server_keeps_the_contract(go: Subject, pool: Pool, records
             assert asked[check].verdict == "passed"
         assert asked["TLS"].detail.startswith("TLS 1.3, TLS_")
     assert asked["0-RTT"].verdict == "passed"
-    assert asked["GET 1100000000"].detail.endswith("only who needs less than 0 s is asked")
+    assert asked["GET 1100000000"].detail.endswith("only servers that need less than 0 s are asked")
     assert "events about packets" in asked["qlog"].detail
     for check, seen in (
         ("congestion cubic", "of the window"),

@@ -1,4 +1,5 @@
-"""Confounded factors: levels that change several parameters together, so that their effects cannot be separated."""
+"""Finds confounded parameters: the levels of a factor change them only together, so their effects cannot be
+separated."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -6,11 +7,12 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from h123.study.study import Study
 
 _LABELS = {"capture", "port", "qlog", "timeout", "trial_timeout"}
-"""Parameters that change no result by themselves."""
+"""Parameters that do not influence any result."""
 
 
 def confounded_parameters(study: Study, levels: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, list[str]]]:
-    """For each factor with these levels, the parameters that its levels change together."""
+    """Yield every group of parameters that the given levels of a factor always change together, with the factor's
+    name."""
     for factor, names in levels.items():
         settings = [study.factors[factor][name] for name in names]
         changed = sorted({name for level in settings for name in level} - _LABELS)
@@ -20,7 +22,7 @@ def confounded_parameters(study: Study, levels: Mapping[str, Sequence[str]]) -> 
 
 
 def together(columns: Mapping[str, Sequence[Hashable]]) -> Iterator[list[str]]:
-    """Names of columns that vary, such that each change of one is a change of the others."""
+    """Yield groups of column names. The columns of a group vary, and they all change in the same rows."""
     patterns: dict[tuple[int, ...], list[str]] = defaultdict(list)
     for name, column in columns.items():
         patterns[tuple(column.index(value) for value in column)].append(name)
@@ -30,6 +32,6 @@ def together(columns: Mapping[str, Sequence[Hashable]]) -> Iterator[list[str]]:
 
 
 def confounded_note(factor: str, names: Sequence[str]) -> str:
-    """The note in plans and reports."""
+    """Return the sentence that warns of confounded parameters in plans and reports."""
     listing = f"{', '.join(names[:-1])} and {names[-1]}"
     return f"levels of {factor} change {listing} together: which of them makes a difference cannot be known"

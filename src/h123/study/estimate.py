@@ -1,22 +1,24 @@
 """Estimates how long a trial will take and how many bytes it will move, before anything runs.
 
-The estimate is for planning an afternoon, not for predicting results. It adds handshakes and cold requests (round
-trips, slow start) to the warm requests at the tightest of these limits:
+The estimate is for planning an afternoon, not for predicting results. It adds the time of handshakes and cold requests
+(round trips, slow start) to the time of the warm requests, which is set by the tightest of these limits:
 
-* the link's rate, and that of the link to what stands behind the server;
+* the rate of the link, and of the link between the server and its storage or origin;
 * the throughput of the subjects' processors;
 * the loss-limited rate of the connections in use (Mathis, Semke, Mahdavi, Ott, The macroscopic behavior of the TCP
-  congestion avoidance algorithm, CCR 27(3), 1997) from each one's first loss on, after 1/p packets on average;
-* one round trip and one serialisation for each of a user's requests, which follow one another (closed loop);
+  congestion avoidance algorithm, CCR 27(3), 1997), which applies to a connection after its first loss, on average after
+  1/p packets;
+* one round trip and one serialisation for each request of a user, who sends them one after the other (closed loop);
 * the requested rate (open loop).
 
-Cross traffic leaves what a constant stream does not take; next to bulk connections, one more gets an equal share.
+Cross traffic of a constant rate leaves the rest of the link's rate. Bulk connections leave an equal share for each
+connection.
 
 The estimate ignores queueing delay, retransmission timeouts, blackouts, timed changes, blocked UDP, and differences
 between congestion controllers, except that bbr ignores random loss.
 
-Under the virtual clock processing takes no time of the trial, and waiting takes no real time: a trial costs the
-processor time of its packets and requests, whatever its clock says (docs/virtual-clock.md, "What a trial costs").
+Under the virtual clock, processing takes no virtual time, and waiting takes no real time. The real time of a trial is
+the processor time of its packets and requests, whatever its clock says (docs/virtual-clock.md, "What a trial costs").
 """
 
 import math
@@ -31,9 +33,10 @@ from h123.study.workload import WorkloadKind
 
 WAYS = ("up", "down")
 WIRE_OVERHEAD = 1.05
-"""Bytes on the link per body byte: packet headers, TLS records, acknowledgements the other way."""
+"""Bytes on the link per byte of body. Includes packet headers, TLS records and the acknowledgements in the other
+direction."""
 UNSHAPED_BPS = 2e9
-"""More than subjects manage over a plain veth pair, bit/s."""
+"""The assumed rate of a plain veth pair, bit/s. Subjects do not reach it."""
 PROCESSED_BPS = {
     ("h1", "down"): 1.6e9,
     ("h1", "up"): 0.9e9,
@@ -43,38 +46,40 @@ PROCESSED_BPS = {
     ("h3", "up"): 0.4e9,
 }
 """The approximate rate at which client, server and storage process bodies down or up, on two cores, bit/s. Measured
-with studies/rest-api.yaml (h1: as h2)."""
+with studies/rest-api.yaml for h2 and h3; h1 is assumed to equal h2."""
 UNSHAPED_ROUND_TRIP_S = 0.0003
 TRIAL_OVERHEAD_S = 0.2
-"""Time for namespaces, server start, client start, tear-down and files; measured."""
+"""Time for making namespaces, starting the server and the client, cleaning up and writing files; measured."""
 LINK_CHECK_S = 0.4
-"""Time of a link check without the link's own delay, once for each block and network; measured."""
+"""Time of a link check apart from the link's own delay; measured. Each network is checked once per block."""
 LINK_CHECK_ROUND_TRIPS = 4
 VIRTUAL_BOOT_S = 0.4
-"""Real time for a virtual kernel to start and to end; measured with bench/virtual.py."""
+"""Real time that a virtual kernel needs to start and to stop; measured with bench/virtual.py."""
 VIRTUAL_PACKET_S = {"h1": 0.00017, "h2": 0.00017, "h3": 0.00032}
-"""Processor time that a packet costs there, with all that programs do for it. bench/virtual_cost.py measures 0.24 ms
-over HTTP/2 and 0.49 ms over HTTP/3 without the boot, for 3 MB (docs/virtual-clock.md). Of larger bodies a packet costs
-less: 27 MB instead of 3 MB over `home`, two trials of HTTP/2 and one of HTTP/3, cost 0.17 ms for each packet more, on a
-busy machine. These are between. h1: as h2."""
+"""Processor time per packet under the virtual clock, including the work of all programs. bench/virtual_cost.py measures
+0.24 ms over HTTP/2 and 0.49 ms over HTTP/3 for 3 MB, without the boot (docs/virtual-clock.md). Packets of larger bodies
+cost less: in two trials of HTTP/2 and one of HTTP/3 over `home`, on a busy machine, 27 MB instead of 3 MB cost 0.17 ms
+for each additional packet. The values here lie in between; h1 is assumed to equal h2."""
 VIRTUAL_UNSHAPED = 0.05
-"""The share of this that a packet's worth of bytes costs over a plain veth pair, which carries up to 64 kB at once. 24
-MB more over HTTP/3 took 0.9 s on a busy machine; over HTTP/2 the difference was too small to measure."""
+"""The share of this processor time that the same bytes cost over a plain veth pair, which carries up to 64 kB at once.
+Measured on a busy machine: 24 MB more took 0.9 s over HTTP/3; over HTTP/2 the difference was too small to measure."""
 VIRTUAL_IDLE = 0.002
-"""Processor time of a virtual second in which nothing happens: 130 s on `satellite` cost some 0.2 s; from the same
-bench."""
+"""Processor time of a virtual second in which nothing happens. bench/virtual_cost.py measures about 0.2 s for 130 s on
+`satellite`."""
 PACKETS_OF_DATA = 1.6
-"""Packets per full segment's worth of body, including acknowledgements and losses: 3300 for 3 MB; from the same
-bench."""
+"""Packets for each full segment of a body, including acknowledgements and losses. bench/virtual_cost.py counts 3300 for
+3 MB."""
 PACKETS_OF_REQUEST, PACKETS_OF_CONNECTION = 4, 14
-"""Packets without bodies: a request, its answer and their acknowledgements; a handshake and the end."""
+"""Packets that carry no body: for a request, its answer and their acknowledgements; for the handshake and the end of a
+connection."""
 VIRTUAL_CHECK_S = 0.8
-"""Real time of a link check there: it boots a kernel, and its packets are equally many on every link."""
+"""Real time of a link check under the virtual clock. It boots a kernel and sends the same number of packets on every
+link."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """The expected cost of a trial."""
+    """The expected time and traffic of a trial."""
 
     seconds: float
     bytes: int
@@ -85,13 +90,14 @@ class Estimate:
 
 
 def estimate(trial: PlannedTrial, networks: Mapping[str, Network]) -> Estimate:
-    """Wall time and bytes of one trial, without a link check (`estimate_check`); `networks` contains those it names."""
+    """Return wall time and bytes of one trial, without link checks (see `estimate_check`). `networks` must contain the
+    networks that the trial names."""
     return estimate_parameters(trial.parameters, networks)
 
 
 def estimate_blocks(blocks: Iterable[Sequence[PlannedTrial]], networks: Mapping[str, Network]) -> dict[str, Estimate]:
-    """The cost of every trial by its id. A block's first trial over its networks, under its clock, includes their link
-    checks."""
+    """Return the cost of every trial, keyed by the trial's ID. Link checks are added to the first trial of a block that
+    uses the same networks and clock."""
     costs: dict[str, Estimate] = {}
     for block in blocks:
         checked: set[tuple[str, ...]] = set()
@@ -106,7 +112,7 @@ def estimate_blocks(blocks: Iterable[Sequence[PlannedTrial]], networks: Mapping[
 
 
 def estimate_check(network: Network, clock: str = "wall") -> Estimate:
-    """Wall time and bytes of one link check; a plain veth has none."""
+    """Return wall time and bytes of one link check. Both are zero for a plain veth, which needs no check."""
     if not network.shaped:
         return Estimate(0.0, 0)
     seconds = LINK_CHECK_S + LINK_CHECK_ROUND_TRIPS * _round_trip_s(network)
@@ -116,7 +122,7 @@ def estimate_check(network: Network, clock: str = "wall") -> Estimate:
 
 
 def estimate_parameters(parameters: Parameters, networks: Mapping[str, Network]) -> Estimate:
-    """Wall time and bytes of one trial with these parameters."""
+    """Return wall time and bytes of one trial with these parameters, without link checks."""
     network = networks[parameters.network]
     seconds = own_seconds(parameters, networks) + (network.cross.mean_ahead_s if network.cross else 0.0)
     if parameters.clock == "virtual":
@@ -129,7 +135,7 @@ def estimate_parameters(parameters: Parameters, networks: Mapping[str, Network])
 
 
 def own_seconds(parameters: Parameters, networks: Mapping[str, Network]) -> float:
-    """Seconds that one trial takes on its own clock; `trial_timeout` limits this time."""
+    """Return the seconds that one trial takes on its own clock. `trial_timeout` limits this time."""
     paths, work = _paths(_access(parameters, networks), parameters), parameters.workload
     cold = (work.rows() or {})["cold"] * _cold_s(parameters, paths)
     cold += work.connections_uncounted() * _uncounted_s(parameters, paths)
@@ -137,28 +143,28 @@ def own_seconds(parameters: Parameters, networks: Mapping[str, Network]) -> floa
     seeding, storing, _ = _behind(parameters, networks)
     if parameters.clock == "virtual":
         return seeding + cold + max(warm, storing)
-    # Bodies pass the server as they come, so the slower of its two links sets the pace.
+    # The server forwards bodies while it receives them, so the slower of its two links determines the time.
     return TRIAL_OVERHEAD_S + seeding + cold + max(warm, storing, _processing_s(parameters))
 
 
 def _passes(work: WorkloadKind) -> int:
-    """How often the workload runs: a repeat visit follows another one."""
+    """Return how often the workload runs: twice if a first visit is followed by a repeat visit, otherwise once."""
     return 2 if work.repeats else 1
 
 
 def _access(parameters: Parameters, networks: Mapping[str, Network]) -> Network:
-    """A listed loss counts for nothing, wherever it is."""
+    """Return the network between client and server with listed losses counted as a loss of zero."""
     return with_losses(networks[parameters.network], parameters, 0.0)
 
 
 def _processing_s(parameters: Parameters) -> float:
-    """Processor time of all requests, s."""
+    """Return the time that processing all requests takes, in seconds."""
     requests = _passes(parameters.workload) * parameters.workload.all_requests()
     return sum(requests * _bits(parameters, way) / PROCESSED_BPS[parameters.protocol, way] for way in WAYS)
 
 
 def _simulating_s(parameters: Parameters, network: Network) -> float:
-    """Processor time of all packets."""
+    """Return the processor time for simulating all packets under the virtual clock, in seconds."""
     work = parameters.workload
     requests = _passes(work) * work.all_requests()
     bodies = sum(requests * work.moved(way) for way in WAYS)
@@ -173,13 +179,14 @@ def _simulating_s(parameters: Parameters, network: Network) -> float:
 
 
 def _behind(parameters: Parameters, networks: Mapping[str, Network]) -> tuple[float, float, float]:
-    """Behind the server: seconds to store what is downloaded, seconds of the warm requests, bytes."""
+    """Return the cost of the link behind the server: seconds to store the bodies that clients will download, seconds of
+    the warm requests, and bytes. All are zero if there is nothing behind the server."""
     stored = parameters.store != "memory"
     if not stored and parameters.backend_network is None:
         return 0.0, 0.0, 0.0
     work = parameters.workload
     paths = _paths(networks[parameters.backend_network] if parameters.backend_network else None, parameters)
-    # The server has a connection for each request in flight.
+    # The server opens a connection for each request in flight.
     warm = _passes(work) * _warm_s(parameters, paths, parameters.users, after=False)
     seeded = [_on_link(size) for size in work.served()] if stored else []
     seeding = sum(paths["up"].transfer_s(bits) for bits in seeded)
@@ -188,8 +195,8 @@ def _behind(parameters: Parameters, networks: Mapping[str, Network]) -> tuple[fl
 
 
 def _warm_s(parameters: Parameters, paths: "_Paths", connections: int, *, after: bool) -> float:
-    """Seconds of all warm requests: the larger of what one connection needs for its share (`after` a first request or
-    not) and what all of them need together."""
+    """Return the seconds of all warm requests: the larger of the time that one connection needs for its share and the
+    time that all connections need together. `after` says whether a cold request came first on the connection."""
     alone, together = 0.0, 0.0
     for way, path in paths.items():
         request_bits = _bits(parameters, way)
@@ -201,23 +208,23 @@ def _warm_s(parameters: Parameters, paths: "_Paths", connections: int, *, after:
 
 @dataclass(frozen=True)
 class _Path:
-    """A direction, with what it does to those bodies that it carries."""
+    """One direction of a link, with the properties that limit a transfer."""
 
     round_trip_s: float
     rate_bps: float
     loss: float
-    """Share of packets whose loss slows a connection down."""
+    """The share of lost packets that slow a connection down."""
 
     @classmethod
     def of(cls, network: Network | None, up: bool, congestion: str) -> "_Path":
-        """One way through a network; None: a plain veth pair."""
+        """Return the up or down path of a network. A network of None is a plain veth pair."""
         direction = (network.up if up else network.down) if network else None
         loss = direction.loss.mean if direction and direction.loss and congestion != "bbr" else 0.0
         return cls(_round_trip_s(network), _rate_bps(direction) * _rate_share(network, up), loss)
 
     def lossy_s(self, bits: float) -> float:
-        """Seconds that one connection needs for its first `bits` as far as loss limits it, at MSS / RTT * sqrt(3/2 /
-        p)."""
+        """Return the seconds that loss alone makes one connection need for its first `bits`, at a rate of MSS / RTT *
+        sqrt(3/2 / p)."""
         if self.loss == 0:
             return 0.0
         before_the_first_loss = MSS_BYTES * 8 / self.loss
@@ -225,7 +232,7 @@ class _Path:
         return max(bits - before_the_first_loss, 0.0) / steady_bps
 
     def transfer_s(self, bits: float) -> float:
-        """One body, after slow start."""
+        """Return the seconds that one body takes after slow start."""
         return max(bits / self.rate_bps, self.lossy_s(bits))
 
 
@@ -233,12 +240,13 @@ _Paths = Mapping[str, _Path]
 
 
 def _paths(network: Network | None, parameters: Parameters) -> _Paths:
-    """The paths `up` and `down`."""
+    """Return the two paths of a network, keyed `up` and `down`."""
     return {way: _Path.of(network, way == "up", parameters.congestion) for way in WAYS}
 
 
 def _cold_s(parameters: Parameters, paths: _Paths) -> float:
-    """A workload's first request on a new connection: handshake, slow start from the initial window, the transfer."""
+    """Return the seconds of a workload's first request on a new connection: handshake, slow start from the initial
+    window and the transfer."""
     first = parameters.workload.exchanges()[0]
     slow_start = math.log2(1 + max(first.moved(way) for way in WAYS) / INITIAL_WINDOW_BYTES)
     work = parameters.workload
@@ -249,12 +257,13 @@ def _cold_s(parameters: Parameters, paths: _Paths) -> float:
 
 
 def _uncounted_s(parameters: Parameters, paths: _Paths) -> float:
-    """A connection with one request that moves no body."""
+    """Return the seconds of a connection with one request that moves no body."""
     return (handshake_round_trips(parameters.protocol, tls=parameters.tls) + 1) * paths["down"].round_trip_s
 
 
 def _pace_s(parameters: Parameters, paths: _Paths) -> float:
-    """Seconds of users that never wait for the network: by the requested rate, or one request after the other."""
+    """Return the seconds that the requests take if the network never limits them: at the requested rate, or one after
+    another."""
     work = parameters.workload
     requests = parameters.users * work.each()
     if parameters.rate is not None:
@@ -266,12 +275,12 @@ def _pace_s(parameters: Parameters, paths: _Paths) -> float:
 
 
 def _bits(parameters: Parameters, way: str) -> float:
-    """One request on the link, on average."""
+    """Return the average number of bits that one request puts on the link."""
     return _on_link(parameters.workload.moved(way))
 
 
 def _on_link(body_bytes: float) -> float:
-    """Bits that a body is there."""
+    """Return the number of bits that a body takes on the link."""
     return body_bytes * 8 * WIRE_OVERHEAD
 
 
@@ -280,7 +289,8 @@ def _round_trip_s(network: Network | None) -> float:
 
 
 def _rate_share(network: Network | None, up: bool) -> float:
-    """The share of a direction's rate that cross traffic leaves, at least a tenth."""
+    """Return the share of a direction's rate that cross traffic leaves. It is at least a tenth for a constant
+    stream."""
     traffic = (network.cross.up if up else network.cross.down) if network and network.cross else None
     if traffic is None:
         return 1.0

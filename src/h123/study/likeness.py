@@ -1,7 +1,8 @@
-"""Compares how the treatments send, apart from what the study compares: which settings are equal, and which are not.
+"""Compares how the senders of the compared treatments are set up: which settings are equal, and which differ.
 
-For TCP the kernel sends, the same one in every trial. For QUIC each stack has its own constants. A study with
-`transport: matched` makes equal what it can set. The rest is named, so that no reader attributes it to the protocol.
+Over TCP, the same kernel sends in every trial. Over QUIC, each stack has its own constants. A study with `transport:
+matched` makes settings equal where it can. The answer lists the other differences, so that readers do not attribute
+their effects to the protocol.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -18,32 +19,32 @@ STACKS = (
     "receive windows",
     "details of congestion control",
 )
-"""Properties of an implementation that no study can set."""
+"""Properties of an implementation that a study cannot set."""
 _MOST_PHRASES = 3
 
 TransportRoles = Mapping[str, Mapping[Name, Collection[str]]]
-"""For each subject, the roles in which it accepts each setting."""
+"""The roles in which a subject accepts a setting, by subject and setting."""
 
 
 @dataclass(frozen=True)
 class SenderSetting:
-    """A sender of a trial's bodies, and its value of one setting. None: its own value."""
+    """One setting of one sender of a trial's bodies."""
 
     setting: Setting
     name: str
-    """The subject's name. Empty for the kernel."""
+    """The subject's name, or an empty string for the kernel."""
     protocol: str
     role: str
     value: Value | None
 
     @classmethod
     def all(cls, p: Parameters, choosing: TransportRoles, setting: Setting) -> "list[SenderSetting]":
-        """The senders of a trial with these parameters. The one that sends most comes first."""
+        """Return the senders of a trial with these parameters, starting with the one that sends the most."""
         return [cls.of(p, role, choosing, setting) for role in p.workload.senders()]
 
     @classmethod
     def of(cls, p: Parameters, role: str, choosing: TransportRoles, setting: Setting) -> "SenderSetting":
-        """The sender in this role."""
+        """Return the sender in this role."""
         value = p.setting(setting.name)
         if p.protocol != "h3":
             kernel = None if p.congestion == setting.brought_by else value or setting.kernel
@@ -54,11 +55,11 @@ class SenderSetting:
 
     @property
     def text(self) -> str:
-        """`10 packets`, `go's own`."""
+        """The setting in words, such as `10 packets` or `go's own`."""
         return f"{self.name or 'Linux'}'s own" if self.value is None else self.setting.describe(self.value)
 
     def is_like(self, other: "SenderSetting") -> bool:
-        """Whether both have the same value, as far as known."""
+        """Return whether the two senders use the same value, as far as it is known."""
         if self.value is None or other.value is None:
             return (self.name, self.value) == (other.name, other.value)
         return self.value == other.value
@@ -69,14 +70,14 @@ Sides = tuple[Parameters, Parameters]
 
 @dataclass(frozen=True)
 class Likeness:
-    """The settings that differ in some pairs with one `transport`, and how they differ, if known."""
+    """The settings that differ between compared treatments with this `transport`, and how they differ, if known."""
 
     transport: str
     differences: Mapping[str, str]
 
     @property
     def text(self) -> str:
-        """Words that continue a sentence after `Transport`."""
+        """The words that follow `Transport` in a sentence."""
         listed = ", ".join(f"{what} ({how})" if how else what for what, how in self.differences.items())
         if self.transport == "matched":
             return f"matched, except: {listed}" if listed else "matched"
@@ -84,7 +85,7 @@ class Likeness:
 
 
 def likenesses(plan: Plan, choosing: TransportRoles) -> list[Likeness]:
-    """A likeness for each `transport` in the plan's trials."""
+    """Return one likeness for each `transport` in the plan's trials."""
     pairs = list(compared(plan))
     transports = dict.fromkeys(p.transport for pair in pairs for p in pair)
     return [
@@ -96,7 +97,7 @@ def likenesses(plan: Plan, choosing: TransportRoles) -> list[Likeness]:
 
 
 def compared(plan: Plan) -> Iterator[Sides]:
-    """The two treatments of each comparison."""
+    """Yield the two treatments of each comparison."""
     factor = plan.study.compare.factor
     cells = {tuple(sorted(t.cell.items())): t.parameters for t in plan.blocks[0]}
     for pair in map(split_pair, plan.pairs):
@@ -106,7 +107,7 @@ def compared(plan: Plan) -> Iterator[Sides]:
 
 
 def unmatched(plan: Plan, choosing: TransportRoles, setting: Setting) -> Iterator[tuple[SenderSetting, SenderSetting]]:
-    """Compared senders that differ in a setting."""
+    """Yield the pairs of compared senders that differ in a setting."""
     return _differing(compared(plan), choosing, setting)
 
 
@@ -114,7 +115,7 @@ def _differing(
     pairs: Iterable[Sides], choosing: TransportRoles, setting: Setting
 ) -> Iterator[tuple[SenderSetting, SenderSetting]]:
     for first, other in pairs:
-        # Where one of the two sends from both ends, and the other does not, the ends that send most are compared.
+        # If one treatment sends bodies from both ends and the other from one, compare the ends that send the most.
         both = zip(
             SenderSetting.all(first, choosing, setting), SenderSetting.all(other, choosing, setting), strict=False
         )
@@ -138,7 +139,7 @@ def _differences(pairs: Sequence[Sides], choosing: TransportRoles) -> dict[str, 
 
 
 def _stack(p: Parameters) -> tuple[str, ...]:
-    """The programs that send and receive packets: the kernel, or two subjects."""
+    """Return what sends and receives packets: the kernel's TCP, or the QUIC stacks of two subjects."""
     return ("QUIC", p.server, p.client) if p.protocol == "h3" else ("TCP",)
 
 
@@ -147,7 +148,7 @@ def _connections(p: Parameters) -> int:
 
 
 def _by_protocol(values: Iterator[tuple[str, str]]) -> str:
-    """`10 packets over h1 and h2, go's own over h3`."""
+    """Return a phrase such as `10 packets over h1 and h2, go's own over h3`."""
     protocols: dict[str, dict[str, None]] = {}
     for value, protocol in values:
         protocols.setdefault(value, {})[protocol] = None

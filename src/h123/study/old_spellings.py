@@ -1,25 +1,26 @@
-"""Keys and values that the previous version spelled differently. This version still reads them and gives a hint; the
-next one will not. Campaigns begun with them stay readable."""
+"""Reads keys and values that the previous version spelled differently. This version accepts them and prints a hint; the
+next version will refuse them in studies. Campaigns that were begun with them stay readable."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 _VALUES = {("congestion", "own"): "default"}
-"""The new spelling, by parameter and old spelling."""
+"""Maps a parameter and its old value to the new value."""
 _STUDY_KEYS = {"only": "filter"}
 _SERVER_KEYS = {"may_load": "allow_remote_load"}
-"""Keys of a server that the study describes itself."""
+"""Keys of a server that a study defines."""
 _CAMPAIGN_KEYS = {**_STUDY_KEYS, "width": "precision"}
 """Keys of campaign.json."""
 
 
 def respelled(name: str, value: Any) -> Any:
-    """A parameter's value in this version's spelling."""
+    """Return a parameter's value in the spelling of this version."""
     return _VALUES.get((name, value), value) if isinstance(value, str) else value
 
 
 def old_keys(study: Mapping[str, Any]) -> Iterator[tuple[list[str | int], str, str]]:
-    """Keys with the old spelling in a study's file: the part that has them, the old and the new word."""
+    """Yield every key of a study's file that has an old spelling: the location of its mapping, the old key and the new
+    key."""
     yield from (([], old, new) for old, new in _STUDY_KEYS.items() if old in study)
     servers = study.get("servers")
     for name, server in servers.items() if isinstance(servers, dict) else ():
@@ -28,7 +29,7 @@ def old_keys(study: Mapping[str, Any]) -> Iterator[tuple[list[str | int], str, s
 
 
 def respelled_campaign(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The content of campaign.json in this version's spelling."""
+    """Return the content of campaign.json in the spelling of this version."""
     campaign = _with_keys(content, _CAMPAIGN_KEYS)
     if isinstance(campaign.get("study"), dict):
         campaign["study"] = respelled_study(campaign["study"])
@@ -36,7 +37,7 @@ def respelled_campaign(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def respelled_study(resolved: Mapping[str, Any]) -> dict[str, Any]:
-    """A campaign's resolved study in this version's spelling. Levels keep their names."""
+    """Return a campaign's resolved study in the spelling of this version. Levels keep their names."""
     study = _with_keys(resolved, _STUDY_KEYS)
     if isinstance(settings := study.get("settings"), dict):
         study["settings"] = respelled_parameters(settings)
@@ -59,10 +60,11 @@ def respelled_study(resolved: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def respelled_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters by name, as a campaign folder of the previous version spells them, in this version's spelling."""
+    """Return parameters that a campaign folder of the previous version may contain, in the spelling of this version."""
     return {name: respelled(name, value) for name, value in parameters.items()}
 
 
 def _with_keys(content: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """A content that has both words keeps both, and is refused for the old one."""
+    """Rename the keys. If a mapping contains both the old and the new key, both stay, and the old one is refused
+    later."""
     return {key if names.get(key, key) in content else names.get(key, key): value for key, value in content.items()}

@@ -16,21 +16,22 @@ Role = Literal["server", "client", "backend"]
 SUBJECT_PARAMETERS: tuple[str, ...] = get_args(Role)
 NETWORK_PARAMETERS = ("network", "backend_network")
 LEAST_DATAGRAM = 1252
-"""Bytes of payload in packets of 1280 bytes, which every path of IPv6 carries and every QUIC stack accepts."""
+"""UDP payload of a packet of 1280 bytes, the size that every IPv6 path carries and every QUIC stack accepts."""
 LEAST_CHAIN, MOST_CHAIN = 1000, 15_000
-"""Bytes of certificates. Two small ones have 900, and a TLS record has room for 16 384 with what surrounds them."""
+"""Limits of a certificate chain in bytes. Two small certificates take 900, and a TLS record holds 16 384 including its
+overhead."""
 _MS = 10**6
 
 
 def _check_route_time(ns: int | None) -> int | None:
-    """Raises ValueError for what a route cannot ask of TCP."""
+    """Return the time unchanged. Raises ValueError if a route cannot set it for TCP."""
     if ns is None or (ns % _MS == 0 and 1 <= ns // _MS <= 60_000):
         return ns
     raise ValueError("must be whole milliseconds, from 1ms to 1min, such as 50ms")
 
 
 def _of_a_chain(size: int | None) -> int | None:
-    """Raises ValueError for what no chain here can have."""
+    """Return the size unchanged. Raises ValueError if h123 cannot make a certificate chain of this size."""
     if size is None or LEAST_CHAIN <= size <= MOST_CHAIN:
         return size
     raise ValueError(f"must be from {format_bytes(LEAST_CHAIN)} to {format_bytes(MOST_CHAIN)}")
@@ -39,7 +40,7 @@ def _of_a_chain(size: int | None) -> int | None:
 def _read_pacing(value: object) -> object:
     if value is None or value is False or value == "off":  # YAML's off is false
         return None if value is None else "off"
-    raise ValueError("must be off, or left out for what each stack has by itself")
+    raise ValueError("must be off, or left out to keep each stack's default")
 
 
 def _read_version(value: object) -> object:
@@ -47,72 +48,73 @@ def _read_version(value: object) -> object:
 
 
 class Parameters(WorkloadParameters):
-    """One trial's conditions, complete. Times are nanoseconds, sizes bytes, `rate` requests per second."""
+    """All conditions of one trial. Times are in nanoseconds, sizes in bytes, `rate` in requests per second."""
 
     server: str
-    """A subject, or one of the study's own `servers`."""
+    """A subject, or one of the `servers` that the study defines."""
     client: str
     """A subject."""
     network: str
-    """A network by name, or the path of its file."""
+    """A network's name, or the path of its file."""
     losses: Literal["own", "none", "one"] = "own"
-    """The losses of the access link. own: what its network loses. none: nothing. one: in each block one other packet
-    that carries bodies, and nothing else (single_loss.py)."""
+    """The losses of the access link. own: those of its network. none: no losses. one: in each block, a single different
+    packet that carries bodies is lost (single_loss.py)."""
     tls: Annotated[Literal["1.2", "1.3"], BeforeValidator(_read_version)] = "1.3"
-    """The only version that both sides speak."""
+    """The only TLS version that both sides use."""
     port: Annotated[Count, Field(ge=1, le=65_535)] = 4443
-    """The port on which the server listens, TCP or UDP."""
+    """The TCP or UDP port on which the server listens."""
     store: Literal["memory", "gcs"] = "memory"
-    """memory: the server generates and discards bodies; gcs: it reads and writes them as objects of a backend."""
+    """memory: the server generates and discards bodies; gcs: it reads and writes bodies as objects of a backend."""
     backend: str = "fake-gcs"
-    """Subject behind the server; started only if `store` is not memory."""
+    """The subject behind the server. h123 starts it only if `store` is not memory."""
     backend_network: str | None = None
-    """The network between the server (a) and its backend or origin (b), on a separate host. None: a plain veth pair
-    to a store's backend; the origin behind a proxy is on the proxy's host."""
+    """The network between the server (a) and its backend or origin (b), which runs on a separate host. None: a plain
+    veth pair leads to a store's backend, and a proxy's origin runs on the proxy's host."""
     congestion: Literal["cubic", "reno", "bbr", "default"] = "cubic"
-    """The controller of the end that sends bodies. default: the QUIC stack's own choice, cubic for TCP."""
+    """The congestion controller of the end that sends bodies. default: the QUIC stack's own choice; for TCP, cubic."""
     transport: Literal["deployed", "matched"] = "deployed"
-    """deployed: each stack with its own settings; matched: whatever senders can make equal is equal (`setting`)."""
+    """deployed: each stack keeps its own settings. matched: senders use equal settings where they can (`setting`)."""
     initial_window: Annotated[Count, Field(ge=1, le=1000)] | None = None
-    """Packets that senders begin with; None: as `transport` decides."""
+    """The number of packets that senders may send first. None: `transport` decides."""
     pacing: Annotated[Literal["off"] | None, BeforeValidator(_read_pacing)] = None
-    """off: senders send what their windows allow at once; None: as `transport` decides."""
+    """off: senders send everything that their windows allow at once. None: `transport` decides."""
     max_datagram: Annotated[Count, Field(ge=LEAST_DATAGRAM, le=TCP_PAYLOAD)] | None = None
-    """The most bytes of payload in a packet, after the header of UDP or TCP; None: as `transport` decides."""
+    """The largest payload of a packet in bytes, without the header of UDP or TCP. None: `transport` decides."""
     min_rto: Annotated[Duration | None, AfterValidator(_check_route_time)] = None
-    """TCP's minimum retransmission timeout; None: the kernel's own, 200 ms."""
+    """TCP's minimum retransmission timeout. None: the kernel's default, 200 ms."""
     certificate: Annotated[Size | None, AfterValidator(_of_a_chain)] = None
-    """Bytes of the certificates that the server sends, its own and the intermediate one. None: only its own, as small
-    as possible."""
+    """Bytes of the certificates that the server sends: its own and an intermediate one. None: only its own, as small as
+    possible."""
     qlog: StrictBool = False
-    """The server writes a log of its QUIC connections into the trial's folder."""
+    """Whether the server writes a log of its QUIC connections into the trial's folder."""
     capture: StrictBool = False
-    """The links' packets are kept whole, in files that Wireshark opens, with the TLS keys that the client logs."""
+    """Whether to keep all packets of the links in full, in files that Wireshark opens, with the TLS keys that the
+    client logs."""
     clock: Literal["wall", "virtual"] = "wall"
-    """wall: real time; virtual: time passes only while a virtual kernel waits, so that processing takes none."""
+    """wall: real time. virtual: time passes only while a virtual kernel waits, so processing takes none."""
     affinity: Literal["shared", "apart"] = "shared"
-    """shared: the kernel lets programs run on any processor; apart: the client has half of them for itself, the server,
-    and what stands behind it, the others."""
+    """shared: programs run on any processor. apart: the client has half of the processors to itself, and the server and
+    its backend share the others."""
     trial_timeout: Annotated[Duration, Field(gt=0)] = 120 * 10**9
-    """The timeout of the client's whole run."""
+    """The time limit of the client's whole run."""
 
     def setting(self, name: Name) -> Value | None:
-        """The value that senders must use. None: each stack's own."""
+        """Return the value of the setting that senders must use. None: each stack uses its own value."""
         value: Value | None = getattr(self, name)
         if value is None and self.transport == "matched" and self.congestion != SETTINGS[name].brought_by:
             return SETTINGS[name].matched_value
         return value
 
     def networks(self) -> tuple[str, ...]:
-        """Names of the networks of such a trial's links, the access link's first."""
+        """Return the names of the networks of the trial's links, the access link's first."""
         return (self.network, self.backend_network) if self.backend_network else (self.network,)
 
     def checked_links(self) -> tuple[str, ...]:
-        """The scope of a link check: links of these networks with these losses under this clock."""
+        """Return a key for link checks: trials with the same clock, losses and networks share one check."""
         return (self.clock, self.losses, *self.networks())
 
     def roles(self) -> dict[Role, str]:
-        """The subject in each role that a trial with these parameters has."""
+        """Return the subject in each role of the trial."""
         pair: dict[Role, str] = {"server": self.server, "client": self.client}
         return pair if self.store == "memory" else {**pair, "backend": self.backend}
 
@@ -130,7 +132,7 @@ _ADAPTERS = {name: _adapter(name) for name in PARAMETER_NAMES}
 
 
 def validate_parameter(name: str, value: object, folder: Path) -> Any:
-    """The value of one parameter, as written in a file in `folder`, in the form that h123 keeps (JSON). Raises
+    """Return the value of one parameter, as written in a file in `folder`, in the JSON form that h123 stores. Raises
     pydantic's ValidationError."""
     adapter = _ADAPTERS[name]
     return adapter.dump_python(adapter.validate_python(value, context=folder), mode="json")
@@ -141,19 +143,20 @@ class PlannedTrial:
     """One planned execution of a treatment."""
 
     id: str
-    """Unique in the campaign and fit for a file's name: block, place in the block, levels."""
+    """The trial's ID, unique in the campaign and valid as a file name. Made from the block, the place in the block and
+    the levels."""
     block: int
     """The block's number, from 1."""
     position: int
-    """Place in the whole block's order, from 1; a filtered plan keeps it, with gaps."""
+    """The trial's place in the order of the whole block, from 1. A filter leaves gaps instead of renumbering."""
     cell: dict[str, str]
-    """Factor to level."""
+    """Maps factors to levels."""
     twin: bool
-    """Whether this is the second run of the level that runs twice."""
+    """Whether this trial is the second run of the level that runs twice."""
     parameters: Parameters
     link_seed: int
-    """Seed of the link's random draws, below 2^53 so that any JSON reader keeps it."""
+    """The seed of the link's random draws. It is below 2^53, so that every JSON reader preserves it."""
     lost_at: float = 0.0
-    """Where in the transfer, 0 to 1, a trial with one lost packet loses it."""
+    """The point in the transfer, from 0 to 1, at which a trial with one lost packet loses it."""
     moment: float = 0.0
-    """Where in the course of cross traffic, 0 to 1, the block starts."""
+    """The point in the course of cross traffic, from 0 to 1, at which the block starts."""

@@ -1,16 +1,17 @@
-"""Plans the trials of a study: randomised complete blocks.
+"""Plans the trials of a study in randomised complete blocks.
 
-Each block runs every treatment of every cell once, and the twin of each cell once more, all in one random order.
-Order and seeds derive from SHA-256 alone, so they are the same on every machine and with every library's version:
+Each block runs every treatment of every cell once, and each cell's twin a second time, all in one random order. The
+order and the seeds depend only on SHA-256, so they are the same on every machine and with every version of a library:
 
 * a treatment's place in its block is the rank of hash(seed, block, treatment);
-* the link's seed is hash(seed, block, network), so all compared trials of a block meet the same packet fates, under the
-  wall clock and under the virtual one;
-* the place of a packet that is lost on purpose, and the moment of cross traffic that a block meets, are the block's in
-  a sequence of even spread.
+* the link's seed is hash(seed, block, network), so the fates of packets are the same for all compared trials of a
+  block,
+  under both clocks;
+* the place of a deliberately lost packet and the moment of cross traffic that a block meets come from an evenly spread
+  sequence, indexed by the block's number.
 
-None of these depends on how many blocks there are or on what else is in them. So a longer campaign extends a shorter
-one, and a filtered campaign is a part of the whole one: same names, same seeds, same relative order.
+None of these depends on the number of blocks or on the other trials in a block. So a longer campaign extends a shorter
+one, and a filtered campaign is a part of the whole one, with the same names, seeds and relative order.
 """
 
 import hashlib
@@ -32,41 +33,41 @@ from h123.study.study import MOST_TRIALS, Study, split_pair
 from h123.study.workload import Upload
 
 LevelFilter = dict[str, list[str]]
-"""The levels that run, by factor."""
+"""Maps factors to the levels that run."""
 MAX_ID_LENGTH = 120
 MOST_TREATMENTS = 3_000
-"""The most treatments of a study. h123 resolves and shows each of them before anything runs."""
+"""The largest number of treatments in a study. h123 resolves and shows each of them before anything runs."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All trials of a campaign, or of a part of its blocks, each block in the order of execution."""
+    """All trials of a campaign, or of some of its blocks. Each block is in the order of execution."""
 
     study: Study
     seed: int
     level_filter: LevelFilter
     blocks: list[list[PlannedTrial]]
     pairs: list[str]
-    """The pairs of the study that the filter leaves."""
+    """The pairs of the study that remain after filtering."""
     planned: int
-    """The campaign's blocks; `part` has some of them."""
+    """The number of blocks in the campaign. A plan made by `part` contains only some of them."""
     notes: list[str] = field(default_factory=list)
-    """Notes for the user: what the filter dropped, what cannot be measured or separated."""
+    """Notes for the user, such as what the filter removed and what cannot be measured or separated."""
 
     def part(self, numbers: Container[int]) -> "Plan":
-        """The plan with only these blocks."""
+        """Return the plan with only these blocks."""
         return replace(self, blocks=[block for block in self.blocks if block[0].block in numbers])
 
     def trials(self) -> list[PlannedTrial]:
-        """The trials in the order of execution."""
+        """Return the trials in the order of execution."""
         return list(itertools.chain.from_iterable(self.blocks))
 
     def uploads(self) -> set[Upload]:
-        """The files that its trials upload."""
+        """Return the files that the trials upload."""
         return {upload for trial in self.blocks[0] for upload in trial.parameters.workload.uploads()}
 
     def estimates(self) -> dict[str, Estimate]:
-        """The cost of every trial by its id."""
+        """Return the cost of every trial, keyed by the trial's ID."""
         return estimate_blocks(self.blocks, self.study.networks)
 
 
@@ -76,7 +77,7 @@ class _Treatment:
     twin: bool
     parameters: Parameters
     link: str
-    """Inputs of the link's seed, in addition to campaign and block."""
+    """Inputs of the link's seed in addition to seed and block."""
 
     def order(self, seed: int, block: int) -> int:
         words = [f"{factor}={self.cell[factor]}" for factor in sorted(self.cell)]
@@ -84,7 +85,7 @@ class _Treatment:
 
 
 def parse_filter(options: list[str]) -> LevelFilter:
-    """`FACTOR=LEVEL[,LEVEL]` options as factor to levels. Raises UserError."""
+    """Parse `FACTOR=LEVEL[,LEVEL]` options into a map from factors to levels. Raises UserError."""
     level_filter: LevelFilter = {}
     for option in options:
         factor, equals, levels = option.partition("=")
@@ -98,11 +99,11 @@ def parse_filter(options: list[str]) -> LevelFilter:
 def make_plan(
     study: Study, *, blocks: int | None = None, seed: int | None = None, level_filter: LevelFilter | None = None
 ) -> Plan:
-    """The trials of a study. `blocks` and `seed` replace the study's own; `level_filter` keeps the named levels, as the
-    study's own filter does of factors that it does not name.
+    """Plan the trials of a study. `blocks` and `seed` replace the study's values. `level_filter` keeps only the named
+    levels; for factors that it does not name, the study's own filter applies.
 
-    Raises UserError if a filter names an unknown factor or level, or leaves nothing to compare, and where a trial
-    cannot end within its `trial_timeout`.
+    Raises UserError if a filter names an unknown factor or level, or leaves nothing to compare, or if a trial cannot
+    end within its `trial_timeout`.
     """
     count = study.blocks if blocks is None else blocks
     chosen_seed = study.seed if seed is None else seed
@@ -127,7 +128,7 @@ def make_plan(
 
 
 def _refuse_too_many(study: Study, level_filter: LevelFilter, blocks: int) -> None:
-    """Refuse a plan with more trials than anybody can run, before it is made."""
+    """Raise UserError if the plan would have more trials than a campaign may have."""
     treatments = math.prod(len(levels) for levels in study.factors.values())
     if treatments > MOST_TREATMENTS:
         raise UserError(
@@ -160,7 +161,7 @@ def _filtered_levels(study: Study, level_filter: LevelFilter) -> dict[str, list[
 
 
 def _filtered_pairs(study: Study, levels: list[str], usual: list[str]) -> tuple[list[str], list[str]]:
-    """The pairs that these levels complete, and notes for a user who expects the `usual` levels."""
+    """Return the pairs of which both levels run, and notes about pairs that the `usual` levels would also complete."""
     pairs, expected = (
         [pair for pair in study.compare.pairs if all(level in available for level in split_pair(pair))]
         for available in (levels, usual)
@@ -179,7 +180,7 @@ def _filtered_pairs(study: Study, levels: list[str], usual: list[str]) -> tuple[
 
 
 def _treatments(study: Study) -> list[_Treatment]:
-    """Every combination of levels, and the twin's level once more."""
+    """Return every combination of levels, and the twin's level a second time."""
     cells = [dict(zip(study.factors, levels, strict=True)) for levels in itertools.product(*study.factors.values())]
     networks_compared = any("network" in level for level in study.factors[study.compare.factor].values())
     treatments = []
@@ -209,7 +210,7 @@ def _refuse_endless(study: Study, treatment: _Treatment) -> None:
 def _block(
     study: Study, treatments: list[_Treatment], levels: dict[str, list[str]], seed: int, number: int
 ) -> list[PlannedTrial]:
-    """One block in its order. Places are counted over the whole block, also where the filter leaves gaps."""
+    """Return one block in its order. Places are those of the whole block, so a filter leaves gaps."""
     order = sorted(treatments, key=lambda treatment: treatment.order(seed, number))
     return [
         PlannedTrial(
@@ -229,13 +230,13 @@ def _block(
 
 
 def _draw(purpose: str, *words: object) -> int:
-    """A number that is uniform over [0, 2^53) and fixed by its arguments."""
+    """Return a number that is uniform over [0, 2^53) and depends only on the arguments."""
     digest = hashlib.sha256("\0".join(["h123", purpose, *map(str, words)]).encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 11
 
 
 def _trial_id(block: int, position: int, treatment: _Treatment, compared: str) -> str:
-    """`b01-t03-poor-h3`; unique by block and place, whatever the levels are called."""
+    """Return an ID such as `b01-t03-poor-h3`. Block and place make it unique, whatever the levels are called."""
     levels = [level for factor, level in treatment.cell.items() if factor != compared] + [treatment.cell[compared]]
     words = "-".join(re.sub(r"[^a-z0-9._+]+", "-", level.lower()) for level in levels)
     twin = "-twin" if treatment.twin else ""
@@ -243,10 +244,10 @@ def _trial_id(block: int, position: int, treatment: _Treatment, compared: str) -
 
 
 def timeless(parameters: Parameters, networks: Mapping[str, Network]) -> bool:
-    """Whether nothing takes time in such a trial, as far as the networks' profiles are known.
+    """Return whether nothing takes time in a trial with these parameters, as far as the networks' profiles are known.
 
-    Under the virtual clock processing takes no time. Over a link that takes none either, times are the few
-    microseconds by which each reading of the clock advances it, so their ratio only says how often a program reads
+    Under the virtual clock, processing takes no time. If the link takes none either, the measured times are only the
+    few microseconds by which each reading of the clock advances it, so their ratio only shows how often a program reads
     the clock.
     """
     profiles = [networks.get(name) for name in parameters.networks()]
@@ -254,7 +255,7 @@ def timeless(parameters: Parameters, networks: Mapping[str, Network]) -> bool:
 
 
 def timeless_note(trials: Iterable[Parameters], networks: Mapping[str, Network]) -> str | None:
-    """The plan's note about such trials. None if there are none."""
+    """Return the plan's note about trials in which nothing takes time, or None if there are none."""
     names = dict.fromkeys(p.network for p in trials if timeless(p, networks))
     if not names:
         return None

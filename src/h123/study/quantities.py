@@ -1,6 +1,6 @@
-"""Types of fields: quantities that people write with a unit and h123 keeps as plain numbers, and names of levels.
+"""Types of fields: quantities that people write with a unit and h123 stores as plain numbers, and names of levels.
 
-Where the validation context is RESOLVED (files that h123 wrote itself), numbers are taken as they stand.
+If the validation context is RESOLVED (files that h123 wrote itself), numbers are accepted without a unit.
 """
 
 import re
@@ -27,34 +27,36 @@ def _quantity(parse: Callable[[object], float]) -> BeforeValidator:
 
 
 _MOST = 10**15
-"""More than anybody writes with a unit. Files that h123 wrote may be damaged."""
+"""The largest number allowed. It is beyond any quantity that people write with a unit, and protects from damaged files
+that h123 wrote."""
 
 Duration = Annotated[int, _quantity(parse_duration), Field(ge=0, le=_MOST)]
 """Nanoseconds, written `15ms`."""
 Delay = Annotated[int, _quantity(parse_delay), Field(ge=0, le=_MOST)]
-"""Nanoseconds that a packet may take, written `15ms`."""
+"""The delay of a packet in nanoseconds, written `15ms`."""
 Size = Annotated[int, _quantity(parse_size), Field(ge=0, le=_MOST)]
 """Bytes, written `100kB`."""
 BitRate = Annotated[int, _quantity(parse_rate), Field(gt=0, le=_MOST)]
 """Bits per second, written `20Mbit/s`."""
 Share = Annotated[float, _quantity(parse_share), Field(ge=0, le=1)]
-"""A part of the whole between 0 and 1, written `0.5%` or `0.005`."""
+"""A share of the whole between 0 and 1, written `0.5%` or `0.005`."""
 Change = Annotated[float, _quantity(parse_change)]
 """A relative change, written `-31.2 %` or `-0.312`."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
-"""The form of names of factors and levels, which become columns, parts of folders' names and words on command lines."""
+"""The pattern for names of factors and levels, which also serve as columns, parts of folder names and words on command
+lines."""
 
 
 def check_name(name: str, what: str) -> str:
-    """Return the name if a factor or level (`what`) can have it. Raises ValueError."""
+    """Return the name if it is valid for a factor or level (`what`). Raises ValueError."""
     if not _NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is no {what} name: use up to 40 letters, digits and . _ + -")
+        raise ValueError(f"{name!r} is not a valid {what} name; use up to 40 letters, digits and . _ + -")
     return name
 
 
 def _level_names(value: object) -> object:
-    """A level or a list of levels, as a list of names; levels may be written as numbers."""
+    """Return a level or a list of levels as a list of names. Levels may be written as numbers."""
     names = value if isinstance(value, list) else [value]
     if not names or not all(isinstance(name, str | int | float) for name in names):
         raise ValueError(f"{value!r} is not valid; write a level, or a list of levels")
@@ -62,4 +64,4 @@ def _level_names(value: object) -> object:
 
 
 Levels = Annotated[list[str], BeforeValidator(_level_names)]
-"""Levels of one factor, by name."""
+"""The names of levels of one factor."""

@@ -1,4 +1,5 @@
-"""The questions of studies, for a list of them. Reading all studies completely would take ten times as long."""
+"""Reads only the questions of studies, for listing them. Reading all studies completely would take ten times as
+long."""
 
 from pathlib import Path
 
@@ -6,8 +7,8 @@ from h123.study.yaml_document import YamlDocument
 
 
 def question_of(path: Path) -> str:
-    """The question of the study in this file. It reads the whole file only if the question is not found otherwise.
-    Raises UserError."""
+    """Return the question of the study in this file. Reads the study completely only if it does not state its question
+    plainly. Raises UserError."""
     question = YamlDocument(path).data.get("question")
     if isinstance(question, str) and question:
         return question

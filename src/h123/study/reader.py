@@ -1,4 +1,4 @@
-"""studies/*.yaml as people write them: read, checked against everything they name, resolved."""
+"""Reads studies/*.yaml files, checks them against everything they name, and resolves them."""
 
 import itertools
 from collections.abc import Collection
@@ -32,11 +32,11 @@ from h123.study.yaml_document import Location, YamlDocument
 
 FORMAT = "study/1"
 MOST_LOADS = 3000
-"""The most loads that the reader examines. No plan has more treatments."""
+"""The largest number of workloads that the reader examines. No plan has more treatments."""
 MOST_LEVELS = 1000
-"""The most levels of a factor."""
+"""The largest number of levels of a factor."""
 MOST_CONDITIONS = 100
-"""The most conditions that a study requires."""
+"""The largest number of conditions that a study may require."""
 
 
 def _shapes_the_load(levels: dict[str, Level]) -> bool:
@@ -44,10 +44,10 @@ def _shapes_the_load(levels: dict[str, Level]) -> bool:
 
 
 class StudyFile(Strict):
-    """The outer shape of a study; the reader checks the content of factors and settings."""
+    """The outer structure of a study's file; the reader checks the content of factors and settings."""
 
     name: Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=100)]
-    """The name of the study, and of its campaigns."""
+    """The name of the study and of its campaigns."""
     question: Annotated[StrictStr, Field(min_length=1)]
     """The question that the first family answers; the report begins with it."""
     factors: dict[StrictStr, Any] = Field(min_length=1)
@@ -55,17 +55,17 @@ class StudyFile(Strict):
     settings: dict[StrictStr, Any] = Field(default={})
     """Parameters that do not vary."""
     servers: dict[StrictStr, OwnServer] = Field(default={})
-    """Your own servers by name, which `server` may name besides subjects."""
+    """Your own servers by name. `server` may name them like subjects."""
     filter: dict[StrictStr, Levels] = Field(default={})
-    """Levels that run if `--filter` names no others of that factor."""
+    """For each factor, the levels that run unless `--filter` names others."""
     compare: Comparison
     """The comparison, and how strictly it is judged."""
     require: list[Condition] = Field(default=[], max_length=MOST_CONDITIONS)
     """Conditions that must hold, or the campaign fails."""
     blocks: Annotated[StrictInt, Field(ge=1, le=MOST_TRIALS)]
-    """How often every treatment runs. Fewer than 6 decide nothing."""
+    """How often every treatment runs. Fewer than 6 blocks decide nothing."""
     seed: Annotated[StrictInt, Field(ge=0, lt=2**53)] = 1
-    """Decides the order of trials and the losses of the links."""
+    """Determines the order of trials and the losses of the links."""
 
 
 def load_study(path: Path) -> Study:
@@ -74,7 +74,8 @@ def load_study(path: Path) -> Study:
 
 
 class StudyReader:
-    """Checks a study's parts against one another and against what they name."""
+    """Checks the parts of a study against each other and against the subjects, networks and parameters that they
+    name."""
 
     def __init__(self, document: YamlDocument) -> None:
         self.document = document
@@ -83,7 +84,7 @@ class StudyReader:
 
     @cached_property
     def subjects(self) -> Collection[str]:
-        """Names of all subjects, looked up once for a study."""
+        """The names of all subjects, looked up once per study."""
         return subject_names()
 
     def study(self) -> Study:
@@ -116,7 +117,8 @@ class StudyReader:
         return study
 
     def check_workloads(self, study: Study, parameter_names: Collection[str]) -> None:
-        """Check that each kind has what it needs, and that the study sets nothing that none of its kinds uses."""
+        """Check that each kind of workload has the parameters it needs, and that no parameter is set that none of the
+        kinds uses."""
         kinds = set[str]()
         deciding = [name for name, levels in study.factors.items() if _shapes_the_load(levels)]
         for levels in itertools.islice(itertools.product(*(study.factors[name] for name in deciding)), MOST_LOADS):
@@ -131,29 +133,29 @@ class StudyReader:
             available = {name for other in kinds for name in own_parameters(other)}
             if stray := sorted((own_parameters(kind) - available) & {*parameter_names}):
                 first = {name: next(iter(levels)) for name, levels in study.factors.items()}
-                message = f"{stray[0]!r} is of workloads of the kind {kind}, and this study has none"
+                message = f"{stray[0]!r} belongs to workloads of the kind {kind}, and this study has none"
                 raise self.document.error(self.place(study, stray[0], first), message)
 
     def check_metrics(self, study: Study, parameters: Parameters) -> None:
-        """Check that only studies with visits ask for the times of visits."""
+        """Check that metrics of page visits are named only if the workload visits pages."""
         if parameters.workload.visit():
             return
         for number, family in enumerate(study.compare.families):
             for index, name in enumerate(family.metrics):
                 if METRICS[name].of_visits:
                     at: list[str | int] = ["compare", "families", number, "metrics", index]
-                    message = f"{name} is of visits of a page, and a workload of the kind {parameters.kind} has none"
+                    message = f"{name} measures page visits, and a workload of the kind {parameters.kind} has none"
                     raise self.document.error(at, message)
 
     def place(self, study: Study, name: str, cell: dict[str, str]) -> Location:
-        """The location of a cell's parameter in the file."""
+        """Return the location in the file of a cell's parameter."""
         for factor, level in cell.items():
             if name in study.factors[factor][level]:
                 return ["factors", factor, level]
         return ["settings", name]
 
     def parameter(self, name: str, value: object, at: Location) -> Any:
-        """One parameter's value; a network given by path becomes the network's name."""
+        """Return the checked value of one parameter. A network's path becomes the network's name."""
         if name not in PARAMETER_NAMES:
             raise self.document.error(at, f"unknown parameter {name!r}; {choose(name, PARAMETER_NAMES)}")
         if (new := respelled(name, value)) != value:
@@ -169,12 +171,12 @@ class StudyReader:
         return checked
 
     def hint(self, at: Location, message: str) -> None:
-        """Print a hint for the user, with file and line in front."""
+        """Print a hint for the user that begins with file and line."""
         line = f"h123: {self.document.path}:{self.document.line(at)}: {message}"
         err_console.print(with_commands(line), soft_wrap=True)
 
     def check_own(self, servers: Collection[str]) -> None:
-        """Check that no server of the study has the name of a subject."""
+        """Check that the study gives none of its servers the name of a subject."""
         for name in servers:
             self.name(name, "server", ["servers", name])
             if name in self.subjects:
@@ -197,7 +199,8 @@ class StudyReader:
         return network.name
 
     def levels(self, factor: str, content: Any) -> dict[str, Level]:
-        """The levels of one factor: scalars of the parameter it is named after, or named bundles of parameters."""
+        """Return the levels of one factor, given as values of the parameter that it is named after, or as named sets of
+        parameters."""
         at: list[str | int] = ["factors", factor]
         self.name(factor, "factor", at)
         if isinstance(content, list | dict) and len(content) > MOST_LEVELS:
@@ -223,7 +226,7 @@ class StudyReader:
         return dict(levels)
 
     def alike(self, level: Level, other: Level) -> bool:
-        """Whether the trials of two levels would be the same."""
+        """Return whether two levels lead to identical trials."""
         return level == other
 
     def scalar_level(self, factor: str, value: Any, at: Location) -> tuple[str, Level]:
@@ -247,8 +250,8 @@ class StudyReader:
             raise self.document.error(at, str(fault)) from None
 
     def refuse_same_columns(self, factors: list[str]) -> None:
-        """Refuse factors whose names differ only in case: tables have a column for each factor, and to SQL `load` and
-        `Load` are the same."""
+        """Refuse factors whose names differ only in case. Tables have a column for each factor, and SQL treats `load`
+        and `Load` as the same name."""
         first_spelling: dict[str, str] = {}
         for factor in factors:
             if (other := first_spelling.setdefault(factor.lower(), factor)) != factor:
@@ -267,7 +270,7 @@ class StudyReader:
                     raise self.document.error(["settings", name], message)
 
     def completed(self, factors: dict[str, dict[str, Level]], settings: Level) -> Level:
-        """The settings, with defaults for everything that no factor sets in all its levels."""
+        """Return the settings, with defaults for all parameters that no factor sets in all of its levels."""
         complete = dict(settings)
         for name, field in Parameters.model_fields.items():
             everywhere = any(all(name in level for level in levels.values()) for levels in factors.values())
@@ -307,7 +310,7 @@ class StudyReader:
                 raise self.document.error(["require", index], fault)
 
     def check_ladder(self, compare: Comparison) -> None:
-        """Check that the steps and the whole of a ladder are compared; otherwise there would be nothing to multiply."""
+        """Check that the pairs include each step of the ladder and the whole ladder, which the steps multiply to."""
         if len(compare.ladder) in (1, 2):
             raise self.document.error(["compare", "ladder"], "a ladder needs at least 3 levels: two steps")
         for pair in rungs(compare.ladder):

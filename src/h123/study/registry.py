@@ -1,4 +1,4 @@
-"""The networks, sites and studies that come with h123, and the user's own."""
+"""Finds the networks, sites, studies, claims and schemas that come with h123, and your own."""
 
 import re
 from contextlib import suppress
@@ -18,42 +18,42 @@ _HEAD_BYTES = 4096
 
 
 def list_networks() -> list[str]:
-    """Names of the networks."""
+    """Return the names of the networks."""
     return _names("networks")
 
 
 def list_studies() -> list[Path]:
-    """Files of the studies in studies/, by name."""
+    """Return the files in studies/, sorted by name."""
     return _files("studies")
 
 
 def list_claims() -> list[Path]:
-    """Files of published claims in claims/, by name."""
+    """Return the files in claims/ (published claims), sorted by name."""
     return _files("claims")
 
 
 def list_schemas() -> list[Path]:
-    """The files in schemas/ (schemas for other tools' samples), sorted by name."""
+    """Return the files in schemas/ (schemas for other tools' samples), sorted by name."""
     return _files("schemas")
 
 
 def list_published() -> list[Path]:
-    """Files of published values in published/, by name."""
+    """Return the files in published/ (published values), sorted by name."""
     return _files("published")
 
 
 def find_network(name: str, folder: Path | None = None) -> Path:
-    """The file of a network given by its name or by a path (relative to `folder`). Raises UserError."""
+    """Return the file of a network, given its name or a path (relative to `folder`). Raises UserError."""
     return _find(name, "network", "networks", folder)
 
 
 def find_study(name: str, folder: Path | None = None) -> Path:
-    """The file of a study given by its name or by a path (relative to `folder`). Raises UserError."""
+    """Return the file of a study, given its name or a path (relative to `folder`). Raises UserError."""
     return _find(name, "study", "studies", folder)
 
 
 def is_study(name: str) -> bool:
-    """Whether `name` is the name of a study, or the path of a file that declares itself one. Raises UserError."""
+    """Return whether `name` is the name of a study, or the path of a file that declares to be one. Raises UserError."""
     from h123.study.yaml_document import YamlDocument
 
     path = Path(name)
@@ -63,29 +63,29 @@ def is_study(name: str) -> bool:
 
 
 def list_sites() -> list[Path]:
-    """Files of the sites in sites/, by name."""
+    """Return the files in sites/, sorted by name."""
     return _files("sites")
 
 
 def find_site(name: str, folder: Path | None = None) -> Path:
-    """The file of a site given by its name or by a path (relative to `folder`). Raises UserError."""
+    """Return the file of a site, given its name or a path (relative to `folder`). Raises UserError."""
     return _find(name, "site", "sites", folder)
 
 
 def find_schema(name: str) -> Path:
-    """The file of an import's schema given by its name or by a path. Raises UserError."""
+    """Return the file of a schema for imports, given its name or a path. Raises UserError."""
     return _find(name, "schema", "schemas", None)
 
 
 def load_network(name: str, folder: Path | None = None) -> "Network":
-    """A network by its name or by the path of its file (relative to `folder`). Raises UserError."""
+    """Read a network, given its name or the path of its file (relative to `folder`). Raises UserError."""
     from h123.study.networks.network_file import read_network  # late: a list of names needs none
 
     return read_network(find_network(name, folder))
 
 
 def _files(kind: str) -> list[Path]:
-    """Files by name. What comes with h123 hides a file of the user's with the same name."""
+    """Return the files sorted by name. A file that comes with h123 hides a user's file of the same name."""
     files = dict[str, Path]()
     for folder in data_folders(kind):
         for path in folder.glob("*.yaml"):
@@ -95,7 +95,8 @@ def _files(kind: str) -> list[Path]:
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether the file declares that it is for h123. The user's folders may hold YAML files of other programs."""
+    """Return whether the file declares that it is for h123. The user's folders may hold YAML files of other
+    programs."""
     with suppress(OSError), path.open("rb") as file:
         return _MARK.search(file.read(_HEAD_BYTES)) is not None
     return False
@@ -106,7 +107,7 @@ def _names(kind: str) -> list[str]:
 
 
 def is_path(name: str) -> bool:
-    """Whether it is a file's path instead of the name of something that comes with h123."""
+    """Return whether `name` is the path of a file, not the name of something that comes with h123."""
     return "/" in name or name.endswith((".yaml", ".yml"))
 
 

@@ -1,5 +1,5 @@
-"""Round trips by arithmetic: how many a connection takes to open, and how long a body takes in slow start on a link
-that loses nothing."""
+"""Calculates how many round trips a connection takes to open, and how long a body takes in slow start on a link without
+loss."""
 
 import heapq
 from collections.abc import Iterator
@@ -12,21 +12,22 @@ MSS_BYTES = 1448
 INITIAL_WINDOW_BYTES = 10 * MSS_BYTES
 """The initial window of RFC 6928."""
 ACKNOWLEDGEMENT_BYTES = 60
-"""Bytes of a packet that only acknowledges."""
+"""Bytes of a packet that carries only an acknowledgement."""
 _PLAIN_TCP, _QUIC = 1, 1
-"""Round trips: RFC 9293; RFC 9000, which has TLS in it."""
+"""Round trips to open a TCP connection without TLS (RFC 9293), and a QUIC connection, which includes TLS (RFC 9000)."""
 _TLS = {"1.3": 1, "1.2": 2}
-"""Round trips of full handshakes: RFC 8446, section 2; RFC 5246, section 7.3."""
+"""Additional round trips of full TLS handshakes: RFC 8446, section 2; RFC 5246, section 7.3."""
 
 
 def handshake_round_trips(
     protocol: str, *, tls: str | None = "1.3", opening: SessionOpening = ALL_FULL, false_start: bool = False
 ) -> int:
-    """Round trips before the first request of a new connection.
+    """Return the number of round trips before the first request of a new connection.
 
-    `tls`: its version; None: not encrypted. `opening`: early data goes out at once over QUIC (RFC 9001, section 4.6).
-    With TCP Fast Open TLS's first flight goes out with TCP's first packet (RFC 7413). Resuming a session of TLS 1.3
-    alone saves none. `false_start`: the request does not wait for the server's last flight (TLS 1.2, RFC 7918).
+    `tls` is the TLS version, or None without encryption. If `opening` has early data, a QUIC client sends the request
+    at once (RFC 9001, section 4.6). With TCP Fast Open, the first flight of TLS travels in the first packet of TCP (RFC
+    7413). Resuming a TLS 1.3 session saves no round trip by itself. With `false_start`, the client sends its request
+    before the server's last flight of TLS 1.2 has arrived (RFC 7918).
     """
     if opening.early:
         return 0
@@ -37,23 +38,23 @@ def handshake_round_trips(
 
 @dataclass(frozen=True)
 class Straight:
-    """A link without loss and with room for every packet, the same both ways."""
+    """A link that loses no packet, has room for every packet, and is the same in both directions."""
 
     round_trip_s: float
     rate_bps: float
 
     def bits_s(self, size: float) -> float:
-        """Seconds that the link needs for `size` bytes."""
+        """Return the seconds that the link needs for `size` bytes."""
         return 8 * size / self.rate_bps
 
 
 def arrivals(packets: int, packet_bytes: float, window: int, most: int, link: Straight) -> Iterator[float]:
-    """When each packet of a body arrives, in seconds after its sender received the request.
+    """Yield the arrival time of each packet of a body, in seconds after its sender received the request.
 
-    The sender begins with `window` packets. Each acknowledged packet lets two follow, until `most` are in flight. A
-    packet leaves the link when the one before it has left and its bits have passed.
+    The sender starts with `window` packets. Each acknowledged packet lets it send two more, until `most` are in flight.
+    A packet leaves the link once the previous packet has left and its own bits have passed.
     """
-    credits = [0.0] * min(window, most)  # when the sender may send a packet
+    credits = [0.0] * min(window, most)  # times at which the sender may send a packet
     heapq.heapify(credits)
     free = 0.0
     for _ in range(packets):
@@ -66,6 +67,6 @@ def arrivals(packets: int, packet_bytes: float, window: int, most: int, link: St
 
 
 def download_s(packets: int, packet_bytes: float, window: int, link: Straight, most: int | None = None) -> float:
-    """Time until the last packet has arrived; `most`: packets in flight at once."""
+    """Return the seconds until the last packet has arrived. At most `most` packets are in flight."""
     *_, last = arrivals(packets, packet_bytes, window, packets if most is None else most, link)
     return last

@@ -1,7 +1,8 @@
-"""schemas/*.yaml: what the columns of foreign samples mean, and which study could have measured them.
+"""Reads schemas/*.yaml, which define the columns of other tools' samples and the study that the samples belong to.
 
-A schema is a study without `blocks` and `seed`, and a part `samples` that leads from a file's columns to it. Parameters
-that it does not set are not known: they stand as placeholders in the study, and `Schema.unknown` names them.
+A schema is a study without `blocks` and `seed`, plus a part `samples` that maps a file's columns to the study.
+Parameters that the schema does not set are unknown: the study contains placeholders for them, and `Schema.unknown`
+lists them.
 """
 
 import re
@@ -26,23 +27,25 @@ UNKNOWN = "unknown"
 """The placeholder for a server, client or network that no file names."""
 
 Unit = Literal["ns", "us", "ms", "s", "unix-ns", "unix-us", "unix-ms", "unix-s", "unix", "rfc3339"]
-"""unix: since 1970 in s, ms, us or ns, whichever its digits mean, or RFC 3339; whole seconds give the runs' order."""
+"""Units of times. `unix` is the time since 1970 in s, ms, us or ns (recognised by the number of digits), or RFC 3339.
+With times in whole seconds, only the order of runs is known."""
 Format = Literal["csv", "tsv", "jsonl", "scorecard", "autocannon", "locust", "nighthawk"]
 Redirects = Literal["failed", "left-out"]
 
 
 class ColumnSource(Strict):
-    """The source of one value of a sample: a column, or one value for all samples."""
+    """The source of one value of a sample: a column, or a constant for all samples."""
 
     column: str | None = None
-    """A column, or `value`."""
+    """The name of a column. Write either this or `value`."""
     value: str | int | float | None = None
-    """One value for all samples."""
+    """A constant for all samples."""
     unit: Unit | None = None
-    """The unit of times. ns, us, ms, s have any origin; `unix` is whichever the digits mean, or RFC 3339; `rfc3339` is
-    one clock for all runs, so their order is known."""
+    """The unit of times. For ns, us, ms and s, the origin is arbitrary. `unix` recognises its unit by the number of
+    digits, and also reads RFC 3339. `unix` and `rfc3339` times come from one clock for all runs, so the runs' order is
+    known."""
     values: dict[str | int, str | int | float] = Field(default={})
-    """Maps what the column contains to what it means."""
+    """Maps the values in the column to their meanings."""
 
     @model_validator(mode="after")
     def _one_origin(self) -> "ColumnSource":
@@ -55,53 +58,56 @@ class Samples(Strict):
     """How to read the files."""
 
     reads: str | None = None
-    """Take `samples` of another schema, such as `oha`, except its `levels`, `file_name`, `run` and `block`."""
+    """Use the `samples` of a different schema, such as `oha`, except its `levels`, `file_name`, `run` and `block`."""
     format: Format = "csv"
-    """`jsonl`: one object a line, nested fields named `data.tags.status`. The last four are what these tools write."""
+    """The format of the files. `jsonl`: one object per line, with nested fields named like `data.tags.status`. The last
+    four formats are named after the tools that write them."""
     rows: Literal["requests", "runs"] = "requests"
-    """`runs`: each row is a run of one request, and the rows of one file are in the order of measurement where they
-    have no times."""
+    """`requests`: each row is a request. `runs`: each row is a run of one request; if rows have no times, they must be
+    in the order of measurement."""
     redirects: Redirects = "failed"
-    """How to count answers 3xx except 304."""
+    """How to count answers with a status of 3xx, except 304."""
     header: list[str] | None = None
-    """Names of the columns of a file that has no header line."""
+    """Names of the columns, for a file without a header line."""
     where: dict[str, str] = Field(default={})
-    """Only rows with these values are requests."""
+    """Only rows with these values in these columns are requests."""
     file_name: list[str] = Field(default=[])
-    """Patterns of the file's name without its ending, `"{protocol}-{block}"`; names in braces become columns; the first
-    match wins."""
+    """Patterns for the file's name without its extension, such as `"{protocol}-{block}"`. Names in braces become
+    columns; the first pattern that matches applies."""
     start: ColumnSource | None = None
-    """With `end`, or `latency` alone."""
+    """When the request started. Give `start` and `end`, or only `latency`."""
     end: ColumnSource | None = None
-    """The same units as `start`."""
+    """When the request ended. The units are the same as for `start`."""
     latency: ColumnSource | None = None
-    """From the request's start. Required unless there are `start` and `end`."""
+    """The time since the request's start. Required unless there are `start` and `end`."""
     ttfb: ColumnSource | None = None
-    """From the request's start."""
+    """The time from the request's start to the first byte of the answer."""
     status: ColumnSource
-    """HTTP status, also as `200 OK`; below 100, empty or another text: no answer. 200 to 299 is a success."""
+    """The HTTP status, also in the form `200 OK`. A number below 100, an empty field or any other text means that there
+    was no answer. 200 to 299 is a success."""
     bytes_up: ColumnSource | None = None
-    """Body bytes."""
+    """The bytes of the request's body."""
     bytes_down: ColumnSource | None = None
-    """Body bytes."""
+    """The bytes of the answer's body."""
     protocol: ColumnSource | None = None
-    """h1, h2, h3 as negotiated."""
+    """The negotiated protocol: h1, h2 or h3."""
     error: ColumnSource | None = None
-    """Text; empty: none."""
+    """The text of an error. An empty field means no error."""
     succeeded: ColumnSource | None = None
-    """True or false, yes or no, 1 or 0, ok or ko; empty: not known. False makes an answer a failure."""
+    """Whether the request succeeded: true or false, yes or no, 1 or 0, ok or ko; empty if not known. False makes an
+    answer a failure."""
     phase: ColumnSource | None = None
-    """cold, warmup, warm. Without it all are warm."""
+    """The phase of the request: cold, warmup or warm. Without this source, all requests are warm."""
     tls: ColumnSource | None = None
-    """1.0 to 1.3, or `none`; empty: not known."""
+    """The TLS version from 1.0 to 1.3, or `none`; empty if not known."""
     resumed: ColumnSource | None = None
-    """Whether the request's connection resumed an earlier session: yes or no, 1 or 0; empty: not known."""
+    """Whether the request's connection resumed an earlier session: yes or no, 1 or 0; empty if not known."""
     levels: dict[str, ColumnSource] = Field(default={})
-    """The level's name, for each factor."""
+    """For each factor, the source of the level's name."""
     run: ColumnSource | None = None
-    """Any label."""
+    """A label for the run; any text."""
     block: ColumnSource | None = None
-    """Any label."""
+    """A label for the block; any text."""
 
     @field_validator("file_name")
     @classmethod
@@ -110,12 +116,12 @@ class Samples(Strict):
             names = re.findall(r"\{(\w+)\}", pattern)
             if wrong := [name for name in names if not name.isidentifier() or not name.isascii()]:
                 raise ValueError(
-                    f"{excerpt(pattern)}: {excerpt(wrong[0])} is no name of a column; begin it with a letter"
+                    f"{excerpt(pattern)}: {excerpt(wrong[0])} is not a valid column name; start it with a letter"
                 )
             if len(set(names)) < len(names):
-                raise ValueError(f"{excerpt(pattern)} has one name twice")
+                raise ValueError(f"{excerpt(pattern)} contains a name twice")
             if "}{" in pattern:
-                raise ValueError(f"{excerpt(pattern)}: between two names there must be something that parts them")
+                raise ValueError(f"{excerpt(pattern)}: write a separator between two names")
         return patterns
 
     @model_validator(mode="after")
@@ -132,12 +138,12 @@ class Samples(Strict):
 
     @property
     def timed(self) -> bool:
-        """Whether the files say when a request began."""
+        """Whether the files record when requests began."""
         return self.start is not None or self.end is not None
 
     @property
     def ordered(self) -> bool:
-        """Whether one clock gives the times of different runs, so that their order is known."""
+        """Whether the order of the runs is known, for example because one clock gives the times of all of them."""
         moment = self.start or self.end
         if moment is None:
             return self.rows == "runs"
@@ -146,18 +152,18 @@ class Samples(Strict):
 
 @dataclass(frozen=True)
 class Schema:
-    """A schema, resolved."""
+    """A schema in which all names are resolved."""
 
     path: Path
     text: str
     study: Study
     samples: Samples
     unknown: list[str]
-    """Parameters about which nothing is known."""
+    """Parameters that neither the schema nor the files give."""
 
 
 def load_schema(name: str, redirects: Redirects | None = None) -> Schema:
-    """Read a schema by its name (`oha`) or its file, with `redirects` instead of its own. Raises UserError with file,
+    """Read a schema by its name (`oha`) or file. `redirects` replaces the schema's value. Raises UserError with file,
     line and what is allowed there."""
     path = find_schema(name)
     document = YamlDocument.read(path, FORMAT)
@@ -182,7 +188,7 @@ def load_schema(name: str, redirects: Redirects | None = None) -> Schema:
     study = _ForeignReader(document).study()
     for factor in study.factors:
         if factor not in samples.levels:
-            message = f"nothing says which column holds a sample's level of factor {factor!r}"
+            message = f"no column gives a sample's level of factor {factor!r}"
             raise document.error(["samples", "levels"], f"{message}: write `levels: {{{factor}: {{column: ...}}}}`")
     for factor in samples.levels:
         if factor not in study.factors:
@@ -194,10 +200,10 @@ def load_schema(name: str, redirects: Redirects | None = None) -> Schema:
 
 
 def _samples(document: YamlDocument) -> Samples:
-    """The part `samples`, completed by the schema that it `reads`."""
+    """Return the part `samples`, completed by the schema that it `reads`."""
     content = document.data.pop("samples", None)
     if not isinstance(content, dict):
-        message = "`samples` is missing; it says what the columns mean"
+        message = "`samples` is missing; it defines the columns"
         raise document.error(["samples"], message, remedy=f"add it; {document.page} has examples")
     base: dict[str, Any] = {}
     if isinstance(content.get("reads"), str):
@@ -210,7 +216,7 @@ def _samples(document: YamlDocument) -> Samples:
 
 
 def _set_by_factors(factors: Any) -> set[str]:
-    """The parameters that some factor sets in every level. The reader reports malformed factors later."""
+    """Return the parameters that a factor sets in all of its levels. The reader reports malformed factors later."""
     names: set[str] = set()
     for name, levels in factors.items() if isinstance(factors, dict) else ():
         bundles = (
@@ -221,10 +227,11 @@ def _set_by_factors(factors: Any) -> set[str]:
 
 
 class _ForeignReader(StudyReader):
-    """Reads the study in a schema: any server and client, a network that may be unknown, no need of a twin."""
+    """Reads the study in a schema. Any server and client is accepted, the network may be unknown, and a twin is
+    optional."""
 
     def check_subject(self, name: str, at: Location) -> None:
-        """Accept any name: foreign subjects are in no catalogue."""
+        """Accept any name: servers and clients of other tools are in no catalogue."""
 
     def network(self, name: str, at: Location) -> str:
         if name != UNKNOWN:
@@ -233,7 +240,7 @@ class _ForeignReader(StudyReader):
         return UNKNOWN
 
     def alike(self, level: Level, other: Level) -> bool:  # noqa: ARG002
-        """Accept any levels: other tools vary things that are no parameters of h123."""
+        """Accept all levels: other tools vary settings that h123 has no parameters for."""
         return False
 
     def check_twin(self, study: Study) -> None:

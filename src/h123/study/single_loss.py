@@ -1,27 +1,28 @@
-"""Chooses the one packet that a trial loses on purpose. Comparing it with a trial that loses none shows what the loss
+"""Chooses the one packet that a trial loses on purpose. Comparing the trial with a lossless one shows what the loss
 costs.
 
-It is the packet with a certain byte, counted on the link in the direction in which most bodies go. How many bytes
-will pass is not known in advance, but the size of the bodies is. So the place is a share of that size, after the
-bytes that open connections.
+The packet is the one that contains a certain byte, counted on the link in the direction that carries most of the
+bodies. The total number of bytes is not known in advance, but the size of the bodies is. So the byte's position is a
+share of that size, added to the bytes that open connections.
 """
 
 from h123.study.networks.network import Direction, Loss, Network
 from h123.study.parameters import Parameters
 
 _OPENING = {"h1": 2000, "h2": 2000, "h3": 4000}
-"""Bytes to the client before the first of a body, about, of each connection: QUIC pads (RFC 9000, 14.1)."""
+"""The approximate number of bytes that a connection sends to the client before the first body. QUIC pads its packets
+(RFC 9000, 14.1)."""
 _GOLDEN = (5**0.5 - 1) / 2
 
 
 def spread(first: float, number: int) -> float:
-    """The `number`-th of a sequence that fills 0 to 1 evenly however long it gets, from any start (multiples of the
+    """Return element `number` of a sequence that starts at any `first` and always fills 0 to 1 evenly (multiples of the
     golden ratio: Knuth, The Art of Computer Programming 3, 6.4, theorem S)."""
     return (first + number * _GOLDEN) % 1
 
 
 def with_losses(network: Network, p: Parameters, lost_at: float) -> Network:
-    """The network in a trial with these parameters."""
+    """Return the network with the losses that a trial with these parameters uses."""
     if p.losses == "own" or network.up is None or network.down is None:
         return network
     ways = {"up": _lossless(network.up), "down": _lossless(network.down)}

@@ -1,4 +1,4 @@
-"""A resolved study: a question, its factors and levels, and what it compares."""
+"""Defines a resolved study: a question, its factors and levels, and its comparisons."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -19,21 +19,22 @@ from h123.study.parameters import Parameters
 from h123.study.quantities import RESOLVED, Share
 
 ENOUGH_FOR_INTERVAL = 6
-"""The fewest blocks with an interval that contains the truth in 95 of 100 campaigns."""
+"""The smallest number of blocks for which an interval contains the true value in 95 of 100 campaigns."""
 MOST_TRIALS = 30_000
-"""The most trials of a campaign: a day of the shortest ones. The number of blocks has the same limit."""
+"""The largest number of trials of a campaign, about a day of the shortest ones. The number of blocks has the same
+limit."""
 
 _MOST_CELLS = 500
-"""The most cells that are examined for a condition's metric."""
+"""The largest number of cells that are examined for a condition's metric."""
 MOST_BARS = 6
-"""The most bars in a group of a chart, whose colours a reader can distinguish."""
+"""The largest number of bars in a group of a chart whose colours readers can still distinguish."""
 
 Level = dict[str, Any]
-"""Parameter name to value: what a level sets, or the settings."""
+"""Maps parameter names to the values that a level sets, or that the settings contain."""
 
 
 def split_pair(pair: str) -> tuple[str, str]:
-    """`a/b` as (a, b). Raises ValueError."""
+    """Split `a/b` into (a, b). Raises ValueError."""
     first, slash, second = (part.strip() for part in pair.partition("/"))
     if not (slash and first and second) or "/" in second:
         raise ValueError(f"{pair!r} is not a pair; write first/second, such as h3/h2")
@@ -41,7 +42,8 @@ def split_pair(pair: str) -> tuple[str, str]:
 
 
 def rungs(ladder: Sequence[str]) -> list[str]:
-    """The pairs of a ladder: its steps in order, then the whole; none without a ladder."""
+    """Return the pairs of a ladder: its steps in order, then the last level against the first. Without a ladder there
+    are none."""
     if not ladder:
         return []
     return [*(f"{later}/{earlier}" for earlier, later in itertools.pairwise(ladder)), f"{ladder[-1]}/{ladder[0]}"]
@@ -52,74 +54,76 @@ Pair = Annotated[str, AfterValidator(lambda pair: "/".join(split_pair(pair)))]
 
 
 class Family(Strict):
-    """Comparisons that are corrected together for their number."""
+    """A set of comparisons that is corrected together for its size."""
 
     name: str
     correction: Literal["holm", "bh"]
     """holm for confirmatory questions, bh (Benjamini-Hochberg) for sweeps."""
     metrics: list[MetricName] = Field(min_length=1)
-    """Metrics by name."""
+    """The names of the metrics."""
     pairs: list[Pair] | None = None
-    """None: all pairs of the study."""
+    """The pairs to compare. None: all pairs of the study."""
     each: list[str] = Field(default=[])
-    """One family per level of these factors."""
+    """Factors for which each level gets a family of its own."""
 
 
 OF_REQUESTS = (
     Family(name="answer", correction="holm", metrics=["latency"]),
     Family(name="details", correction="bh", metrics=["ttfb", "goodput", "cold_latency", "handshake", "cpu"]),
 )
-"""The families of a study that names none."""
+"""The default families of a study."""
 OF_VISITS = (
     Family(name="answer", correction="holm", metrics=["page_complete"]),
     Family(name="details", correction="bh", metrics=["page_first_byte", "page_largest", "cpu"]),
 )
-"""The families of a study of pages that names none."""
+"""The default families of a study of pages."""
 
 
 class Chart(Strict):
-    """A picture of values: bars of levels of the compared factor, in groups along another one."""
+    """A bar chart: one group for each chosen level of a second factor, with one bar for each level of the compared
+    factor."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=40)]
     title: Annotated[str, Field(min_length=1)]
     metric: MetricName
     levels: Annotated[list[str], Field(min_length=1, max_length=MOST_BARS)]
-    """Levels with a bar in each group, in this order."""
+    """The levels that have a bar in each group, in this order."""
     along: str
-    """The other factor."""
+    """The factor that the groups stand for."""
     at: Annotated[dict[str, str], Field(min_length=1)]
-    """The name of each group, and the level of that factor that it shows."""
+    """Maps the name of each group to its level of that factor."""
 
 
 class Comparison(Strict):
-    """The levels that the study compares, and how strictly."""
+    """The levels that the study compares, and how strictly it judges them."""
 
     factor: str
     """The compared factor."""
     pairs: list[Pair] = Field(min_length=1)
-    """Ratios, first level over second."""
+    """The ratios to estimate, each the first level over the second."""
     twin: str
-    """This level runs twice in each block: the A/A pair."""
+    """The level that runs twice in each block, for the A/A pair."""
     margin: Annotated[Share, Field(gt=0, lt=1)] = 0.05
-    """Ratios within 1/(1 + margin) to 1 + margin count as equivalent."""
+    """Ratios from 1/(1 + margin) to 1 + margin count as equivalent."""
     alpha: Annotated[Share, Field(gt=0, lt=1)] = 0.05
-    """How often a campaign without any difference may still find one."""
+    """The share of campaigns without any difference in which one may still be found."""
     failures: Annotated[Share, Field(ge=0, lt=1)] = 0.01
     """If the shares of failed requests of two levels differ by more than this, their times are not compared."""
     answers: Literal["alike", "any"] = Field(default="alike", exclude_if=lambda answers: answers == "alike")
-    """alike: levels whose servers answer the same requests with different sizes are not judged; any: they are."""
+    """alike: levels whose servers answer the same requests with different sizes are not judged. any: they are
+    judged."""
     essential: list[Name] = Field(default=[], max_length=len(SETTINGS))
     """Settings that must be equal in both levels of a pair; otherwise the study is refused."""
     ladder: list[str] = Field(default=[])
-    """Levels from one end to the other that change one thing at a time; `pairs` has each with the one before it, and
-    the last with the first."""
+    """Levels ordered so that each differs from the previous one in one thing. `pairs` must contain each level over the
+    one before it, and the last over the first."""
     charts: list[Chart] = Field(default=[], exclude_if=lambda charts: not charts)
-    """Charts that the report has in addition to its own."""
+    """Charts that the report shows in addition to its own."""
     as_published: StrictBool = False
-    """Whether to analyse also with the procedure of the REST-API study: pooled requests, Mann-Whitney,
+    """Whether to repeat the analysis with the procedure of the REST-API study: pooled requests, Mann-Whitney,
     Kruskal-Wallis."""
     families: list[Family] = Field(default=[*OF_REQUESTS], min_length=1)
-    """Comparisons that are corrected together; the first family is the question."""
+    """Sets of comparisons that are corrected together; the first family answers the study's question."""
 
 
 def _scaled(values: Level, scale: float) -> Level:
@@ -137,7 +141,7 @@ def _refuse_same(factor: str, levels: dict[str, Level], scale: float) -> None:
 
 
 def networks_from_resolved(data: Mapping[str, dict[str, Any]]) -> dict[str, Network]:
-    """The networks of campaign.json by name. Raises UserError if one is not possible."""
+    """Return the networks of campaign.json by name. Raises UserError if one is not valid."""
     networks = {}
     for name, profile in data.items():
         try:
@@ -165,44 +169,45 @@ class Study(Strict):
     name: str
     question: str
     factors: dict[str, dict[str, Level]]
-    """Factor to level name to the parameters that this level sets."""
+    """Maps factors to names of levels to the parameters that these levels set."""
     settings: Level
-    """The other parameters."""
+    """The parameters that no factor varies."""
     filter: dict[str, list[str]] = Field(default={}, exclude_if=lambda levels: not levels)
-    """The levels of these factors that run if `--filter` does not name others."""
+    """For each factor, the levels that run unless `--filter` names others."""
     compare: Comparison
     blocks: Annotated[int, Field(ge=1, le=MOST_TRIALS, strict=True)]
     require: list[Condition] = Field(default=[], exclude_if=lambda require: not require)
     """Conditions that must hold, or the campaign fails."""
     seed: Annotated[int, Field(ge=0, lt=2**53, strict=True)] = 1
     scale: Annotated[float, Field(gt=0, le=1)] = 1.0
-    """The factor by which the file's request counts were multiplied."""
+    """The factor by which the request counts of the study's file were multiplied."""
     servers: dict[str, OwnServer] = Field(default={})
-    """Servers that the study describes itself."""
+    """Servers that the study defines."""
     networks: dict[str, Network] = Field(default={}, exclude=True)
     """Profiles of the networks that the study names."""
 
     def parameters(self, cell: dict[str, str]) -> Parameters:
-        """All parameters of the cell that takes the given level of each factor."""
+        """Return all parameters of a cell, which is given as one level of each factor."""
         return Parameters.model_validate(self._values(cell), context=RESOLVED)
 
     def _values(self, cell: dict[str, str]) -> dict[str, Any]:
-        """The parameters as in the study: a level takes precedence over a setting."""
+        """Return the parameters of a cell in the study's spelling. Levels take precedence over settings."""
         values = dict(self.settings)
         for factor, level in cell.items():
             values.update(self.factors[factor][level])
         return values
 
     def unheld(self, condition: Condition, pairs: Sequence[str]) -> str | None:
-        """Why a campaign that compares these of the study's pairs cannot decide the condition. None: it can, whether or
-        not the study names the condition's metric."""
+        """Return the reason why a campaign that compares only these pairs of the study cannot decide the condition, or
+        None if it can. The study does not have to name the condition's metric."""
         levels = list(dict.fromkeys(level for pair in pairs for level in split_pair(pair)))
         sets = [self.settings, *(level for levels in self.factors.values() for level in levels.values())]
         clocks = {values["clock"] for values in sets if "clock" in values}
         return condition.fault(levels, clocks) or self._unmeasured(condition)
 
     def _unmeasured(self, condition: Condition) -> str | None:
-        """Report that none of its trials has a value of the metric, as far as their workload shows."""
+        """Return the reason why no trial can have a value of the condition's metric, as far as the workloads show, or
+        None."""
         metric = METRICS[condition.metric]
         cells = (
             dict(zip(self.factors, cell, strict=True))
@@ -210,20 +215,22 @@ class Study(Strict):
         )
         workloads = [self.parameters(cell).workload for cell in cells if cell[self.compare.factor] in condition.levels]
         if metric.of_visits and not any(work.visit() for work in workloads):
-            return f"{condition.holds!r}: {metric.name} is of visits of a page, and the study has none"
+            return f"{condition.holds!r}: {metric.name} measures page visits, and the study has none"
         needed = metric.needs.requests
         most = max(((work.rows() or {"warm": needed})["warm"] for work in workloads), default=needed)
         if most < needed:
             return (
-                f"{condition.holds!r}: {metric.name} needs {needed} requests in a trial, and the study's have {most} "
-                "at most; raise `requests` or `users`"
+                f"{condition.holds!r}: {metric.name} needs {needed} requests in a trial, and the study's trials have "
+                f"at most {most}; raise `requests` or `users`"
             )
         return None
 
     def scaled(self, scale: float) -> "Study":
-        """This study with `scale` (0 < scale <= 1) times as many requests, at least one for each user.
+        """Return this study with request counts multiplied by `scale` (0 < scale <= 1), but at least one request for
+        each user.
 
-        Payloads, users and networks stay, and warm-up shrinks alike. Raises UserError if levels become the same.
+        Payloads, users and networks stay the same; the number of warm-up requests is scaled too. Raises UserError if
+        levels become identical.
         """
         if not 0 < scale <= 1:
             raise UserError(
@@ -239,10 +246,10 @@ class Study(Strict):
         return self.model_copy(update={"factors": factors, "settings": settings, "scale": self.scale * scale})
 
     def settled(self, **parameters: str | None) -> "Study":
-        """The study with parameters that are the same in all trials, such as the clock. None leaves a parameter as it
-        is.
+        """Return the study with the given parameters, such as the clock, set for all trials. A value of None changes
+        nothing.
 
-        Raises UserError if a factor sets one of them.
+        Raises UserError if a factor already sets one of them.
         """
         values = {name: value for name, value in parameters.items() if value is not None}
         for (name, value), (factor, levels) in itertools.product(values.items(), self.factors.items()):
@@ -254,13 +261,13 @@ class Study(Strict):
         return self.model_copy(update={"settings": {**self.settings, **values}})
 
     def resolved(self) -> dict[str, Any]:
-        """JSON-ready, without the networks' profiles; `Study.from_resolved` is its inverse."""
+        """Return the study as JSON-ready data without the networks' profiles. `Study.from_resolved` is the inverse."""
         content = self.model_dump(mode="json", exclude=None if self.servers else {"servers"})
         return {"h123": "study/1", **content}
 
     @classmethod
     def from_resolved(cls, data: dict[str, Any], networks: dict[str, dict[str, Any]] | None = None) -> "Study":
-        """A study from campaign.json (`study` and `networks`). Raises UserError if it is not possible."""
+        """Build a study from `study` and `networks` of campaign.json. Raises UserError if they are not valid."""
         fields = {key: value for key, value in respelled_study(data).items() if key != "h123"}
         profiles = networks_from_resolved(networks or {})
         try:
@@ -273,12 +280,14 @@ class Study(Strict):
         return study
 
     def _misread(self, content: Mapping[str, Any]) -> str | None:
-        """Values in the file with a type that h123 does not write, such as a number in quotes."""
+        """Return the first value of the file whose type differs from the type that h123 writes, such as a number in
+        quotes, or None."""
         changed = changed_value(content, self.model_dump(mode="json"))
         return f"{'.'.join(['study', *changed.at])} is {excerpt(changed.value)}" if changed else None
 
     def _contradiction(self) -> str | None:
-        """Compared levels that do not exist. (In a user's file, the reader reports this with the line.)"""
+        """Return the first compared level that the study does not define, or None. (For a user's file, the reader
+        reports it with the line.)"""
         levels = self.factors.get(self.compare.factor)
         if not levels or not all(self.factors.values()):
             return f"factor {self.compare.factor!r}, or another, has no levels"

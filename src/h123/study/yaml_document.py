@@ -1,4 +1,4 @@
-"""A YAML file that knows its line numbers, so that every error message about it can name file and line."""
+"""Reads a YAML file and keeps its line numbers, so that every error message can name file and line."""
 
 import re
 from collections.abc import Sequence
@@ -24,30 +24,30 @@ from h123.base.strict import describe, place
 Location = Sequence[str | int]
 Model = TypeVar("Model", bound=BaseModel)
 MOST_BYTES = sizes.WRITTEN
-"""The largest file, which takes about a second to read."""
+"""The largest file size, which takes about a second to read."""
 MOST_VALUES = 100_000
-"""The most values in a file, counted again wherever an alias repeats them. Without aliases, no file of that size has
-more."""
+"""The largest number of values in a file. Values that an alias repeats are counted each time. A file of the largest
+size has fewer if it has no aliases."""
 MOST_LEVELS = 50
 """The deepest nesting of values."""
 MOST_BITS = 256
-"""The most bits of a whole number: more than any quantity needs, and few enough to print."""
+"""The largest size of a whole number in bits: more than any quantity needs, but short enough to print."""
 _PLAIN = {
     "found unhashable key": "a key is a list or a map; it must be a word or a number",
     "could not determine a constructor": "tags such as !this are not allowed",
 }
-"""Plain words for the library's messages, by how these begin."""
+"""Plain words for the library's messages, keyed by the beginning of the message."""
 _PAGES = {"published": "docs/contracts/claims.md", "site": "docs/pages.md", "import": "docs/import.md"}
-"""Where a format is documented, unless docs/contracts has a page of its name."""
+"""The pages of formats whose page in docs/contracts does not have their name, or that are documented elsewhere."""
 MOST_FAULTS = 100
-"""The most faults among which the first in the file is searched."""
+"""The largest number of faults among which the reader looks for the first in the file."""
 
 
 _OCTAL = re.compile(r"[-+]?0[0-7_]+")
 
 
 class _Bounded(Composer):
-    """A composer that limits the nesting."""
+    """A composer that limits the nesting depth."""
 
     _level = 0
 
@@ -61,7 +61,7 @@ class _Bounded(Composer):
 
 
 class _Checked(SafeConstructor):
-    """A constructor that refuses values with its own messages and their lines."""
+    """A constructor that refuses invalid values, and reports them with their lines."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         if _is_plain(node):
@@ -79,14 +79,15 @@ class _Checked(SafeConstructor):
 
 
 class _Loader(_Bounded, _Checked, yaml.SafeLoader):
-    """A loader whose messages give the error and its place."""
+    """A loader whose messages give the fault and its position."""
 
 
 if yaml.__with_libyaml__:
     from yaml.cyaml import CParser  # type: ignore[attr-defined]
 
     class _FastLoader(_Bounded, CParser, _Checked, Resolver):
-        """Reads the same by the library in C, ten times as fast; what that would read more leniently it refuses."""
+        """A loader that uses the C library, ten times as fast. It raises where the C library is more lenient than the
+        other loader."""
 
         def __init__(self, text: str) -> None:
             if "\t" in text or "\ufeff" in text:
@@ -126,11 +127,11 @@ def _unfit(node: yaml.Node, message: str) -> ConstructorError:
 
 
 class YamlDocument:
-    """The data of one YAML file, and the line on which each part of it stands."""
+    """The data of one YAML file, with the line number of each part."""
 
     def __init__(self, path: Path, format_line: str = "study/1") -> None:
-        """Raises UserError for what cannot be read, is not YAML, not a mapping, or names a key twice. `format_line`:
-        what it should be, which says where its format is documented."""
+        """Read the file. Raises UserError if it cannot be read, is not valid YAML, is not a mapping, or contains a key
+        twice. `format_line` is the expected format; it determines which page the messages name."""
         kind = format_line.partition("/")[0]
         self.path, self.page = path, _PAGES.get(kind, f"docs/contracts/{kind}.md")
         self.text = read_text(path, MOST_BYTES)
@@ -141,12 +142,12 @@ class YamlDocument:
 
     @classmethod
     def read(cls, path: Path, format_line: str) -> "YamlDocument":
-        """Reads a file whose `h123` key must name `format_line` (such as `study/1`). Raises UserError."""
+        """Read a file whose `h123` key must be `format_line`, such as `study/1`. Raises UserError."""
         document = cls(path, format_line)
         format_of_file = document.data.pop("h123", None)
         if format_of_file is None:
             raise UserError(
-                f"{path}:1: the line `h123: {format_line}` is missing, by which h123 knows what the file is",
+                f"{path}:1: the line `h123: {format_line}` is missing, which declares the file's format",
                 remedy=f"add it as the first line; {document.page} has the format",
             )
         if format_of_file != format_line:
@@ -155,12 +156,12 @@ class YamlDocument:
         return document
 
     def error(self, location: Location, message: str, remedy: str | None = None) -> UserError:
-        """The error message, with file and line in front."""
+        """Return an error whose message begins with file and line."""
         return UserError(f"{self.path}:{self.line(location)}: {message}", remedy)
 
     def rename(self, at: Location, old: str, new: str) -> None:
-        """Rename a key of the mapping at `at`, in the data and in what `line` knows. A mapping that has both names
-        keeps both."""
+        """Rename a key of the mapping at `at`, in the data and in the positions that `line` uses. A mapping that
+        contains both keys stays as it is."""
         data, node = self.data, self._root
         for step in at:
             data, (_, node) = data[step], _child(node, step) or (0, None)  # type: ignore[index]
@@ -172,14 +173,15 @@ class YamlDocument:
                 key.value = new
 
     def line(self, location: Location) -> int:
-        """Line (from 1) of the part at `location`, or of the nearest part around it that exists."""
+        """Return the line (from 1) of the part at `location`, or of the closest enclosing part that exists."""
         node, line = self._root, 1
         for step in location:
             line, node = _child(node, step) or (line, node)
         return line
 
     def _key_path(self, fault: ErrorDetails, at: Location) -> str:
-        """`a.b.c` for where a fault is, without the steps that only pydantic knows (members of a union)."""
+        """Return the path of a fault, such as `a.b.c`, without the steps that only pydantic knows (members of a
+        union)."""
         node, words = self._root, []
         for step in at:
             _, node = _child(node, step) or (0, node)
@@ -192,7 +194,7 @@ class YamlDocument:
         return ".".join(words)
 
     def validate(self, model: type[Model], data: Any, at: Location = (), context: object = None) -> Model:
-        """Validate `data`, the part at `at` in this file, as a `model`. Raises UserError for the first fault in the
+        """Validate `data`, the part of this file at `at`, as a `model`. Raises UserError for the first fault in the
         file."""
         try:
             return model.model_validate(data, context=context)
@@ -200,8 +202,8 @@ class YamlDocument:
             raise self.fault(invalid, at) from None
 
     def fault(self, invalid: ValidationError, at: Location, name: str = "") -> UserError:
-        """The error about the first fault (in the order of the file) in the part at `at`; messages call that part
-        `name`."""
+        """Return an error for the fault that comes first in the file. `at` is the location of the validated part, and
+        `name` its name in the message."""
         faults = [([*at, *place(fault)], fault) for fault in invalid.errors()[:MOST_FAULTS]]
         where, fault = min(faults, key=lambda pair: self.line(pair[0]))
         inside = self._key_path(fault, at)
@@ -209,7 +211,7 @@ class YamlDocument:
         return self.error(where, describe(fault, ".".join(part for part in (name, inside) if part)), remedy)
 
     def _load(self, text: str) -> Any:
-        """The data; keeps the nodes that it comes from."""
+        """Return the data, and store the YAML nodes for line numbers."""
         with suppress(yaml.YAMLError, UserError, RecursionError, ArithmeticError, ValueError):
             return self._constructed(_FastLoader(text))
         try:
@@ -240,12 +242,12 @@ class YamlDocument:
         return loader.construct_document(self._root)
 
     def _count_values(self, node: yaml.Node, counts: dict[int, int]) -> int:
-        """The number of values that a node represents. Raises UserError if aliases make that too many or endless,
-        and where a mapping has a key twice."""
+        """Return the number of values that a node represents. Raises UserError if aliases repeat too many values or
+        refer to themselves, or if a mapping contains a key twice."""
         line = node.start_mark.line + 1
         if id(node) in counts:
             if not counts[id(node)]:
-                raise UserError(f"{self.path}:{line}: an alias within what it stands for")
+                raise UserError(f"{self.path}:{line}: an alias that contains itself")
             return counts[id(node)]
         counts[id(node)] = 0
         if isinstance(node, yaml.MappingNode):

@@ -1,4 +1,4 @@
-"""The cases that verify a client: small workloads, and some that must fail in a known way."""
+"""Defines the cases that verify a client: small workloads, some of which must fail in a known way."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,25 +27,26 @@ Asked = Callable[..., Parameters]
 Expected = Literal["answers", "wrong bytes", "not found", "refused", "timeout", "anything", "unsupported"]
 METHODS = ("GET", "POST")
 OLDER_TLS: Literal["1.2"] = "1.2"
-"""The TLS version of the cases that do not use the usual one."""
+"""The TLS version of the cases that use an older one."""
 SIZES = BYTE, KILOBYTE, MEGABYTE = (1, 1000, 1_000_000)
 FRESH_BYTES = 4000
 UNHURRIED = 1_500_000
-"""Bytes of an answer that no user waits for to the end, or not at the first attempt."""
+"""Bytes of an answer too large to arrive before its user leaves, or before the first retry."""
 CROWD, LARGE = 300, 20_000_000
-"""Users at once, and bytes: more than most programs have streams, or windows."""
+"""The number of simultaneous users and the bytes of an answer, more than most programs have streams or window bytes
+for."""
 STREAMS, WINDOWS = "streams at once", "receive windows"
 """The checks of the limits that a client sets for a server over QUIC."""
 WITNESS = "go"
-"""The server whose qlog files show what a client does over QUIC, and that can send wrong bodies."""
+"""The server whose qlog files show what a client does over QUIC, and which can send wrong bodies."""
 SPOILED = {"middle": "a body of 1 MB with a wrong byte in its middle", "zeros": "a body of 1 MB of zeros"}
-"""Wrong bodies, by the spoiler's names, and the checks of clients that compare bodies."""
+"""Wrong bodies, keyed by the spoiler's names for them, with the checks for clients that compare bodies."""
 HASTE = "requests in early data, one soon after another"
-"""The checks for clients that declare these abilities."""
+"""The check for clients that send early data."""
 PAGE = "page"
 FIRST_VISIT, REPEAT_VISIT = "a first visit, HTTP/3 announced", "a repeat visit, HTTP/3 announced"
 INFORMED_VISIT = "a first visit, HTTP/3 in the DNS"
-"""The checks for clients that remember what they learn."""
+"""The checks for clients that remember what they learn about a server."""
 PAUSED, HOSTS = "visits with a pause between them", "a page of three hosts"
 THREE_HOSTS = {
     "name": "hosts",
@@ -56,14 +57,15 @@ THREE_HOSTS = {
         {"name": "images", "type": "image", "size": 20_000, "by": "style", "count": 2, "host": "c"},
     ],
 }
-"""All requests to one host are due together, so that the number of connections to it is known. The page could be
-documents too, so that a browser must refuse it."""
+"""A page in which all requests to one host are due together, so that the number of connections to the host is known. It
+could also be made of documents, so a browser must refuse it explicitly."""
 CONNECTIONS: dict[str, str | int] = {"shared": "shared", "per-user": "per-user", "number": 2}
-"""A way to spread users over connections, and the value for it in a workload."""
+"""The value in a workload for each way to spread users over connections."""
 PATIENCE_NS = 500_000_000
-"""The patience of these users, ns: a connection over that link, and an answer's first bytes, take less."""
+"""How long users wait before they leave, in ns. It is longer than opening a connection over the link LEFT takes, with
+the first bytes of an answer."""
 INSISTENCE = {"after": "1s", "at_most": 2}
-"""The retries of other users over that link: small answers arrive earlier, large ones do not."""
+"""The retries of users over the link LEFT. Small answers arrive before the first retry, large ones do not."""
 CHANGING = {
     "process": "poisson",
     "steps": [
@@ -73,7 +75,7 @@ CHANGING = {
         {"rate": 0, "lasts": "30ms"},
     ],
 }
-"""All forms that arrivals can have."""
+"""Arrivals that contain every form of step."""
 CLOSED_PORT = 9
 """A port on which no server listens."""
 
@@ -91,19 +93,19 @@ class ClientCase:
     port: int | None = None
     """The port to connect to instead of the server's."""
     controller: str = ""
-    """The controller that must be visible in the client's packets."""
+    """The controller that the client's packets must show."""
     body: str = ""
-    """The wrong body that the server sends. Empty: the right one."""
+    """The wrong body that the server sends, or an empty string for the right one."""
     receives: bool = False
     """Whether the server's log shows the client's receive limits."""
     falls_back: bool = False
     """Whether the fallback protocol must carry the requests."""
     document: str = ""
-    """The protocol that must carry each visit's document, if the client discovers HTTP/3. Other requests may use any
-    that the workload allows."""
+    """The protocol that must carry each visit's document if the client discovers HTTP/3. Other requests may use any
+    protocol that the workload allows."""
 
     def carriers(self, resource: int | None) -> list[str]:
-        """The protocols, one of which must carry each request."""
+        """Return the protocols that may carry a request for this resource."""
         work = self.parameters.workload
         if self.document:
             return work.protocols() if resource else [self.document]
@@ -117,32 +119,32 @@ class ClientCase:
 
     @property
     def logged(self) -> bool:
-        """Whether the result is visible only in the server's log."""
+        """Whether only the server's log shows the result."""
         p = self.parameters
         resumes = p.sessions != FULL and p.protocol == QUIC and self.expected == "answers"
         return bool(self.controller) or self.receives or resumes
 
     @property
     def of_server(self) -> Parameters:
-        """Abilities that the server must have. A client that must refuse resumed sessions, an older TLS or the
-        discovery of HTTP/3 needs none of these, so any server can start; but no server can start for a protocol that it
-        does not speak."""
+        """The parameters that the server must support. A client that must refuse resumed sessions, an older TLS or the
+        discovery of HTTP/3 works with any server, so these are removed. But a server cannot start for a protocol that
+        it does not support."""
         p = self.parameters
         easier = {"sessions": FULL, "tls": NEWEST_TLS, "fallback": False}
         return p.model_copy(update=easier) if self.expected == "unsupported" else p
 
     def connections(self) -> int:
-        """The number of connections that the workload implies (docs/contracts/workload.md)."""
+        """Return the number of connections that the workload implies (docs/contracts/workload.md)."""
         return self.parameters.workload.connections_opened()
 
     def workload(self, file: AnyWorkloadFile) -> AnyWorkloadFile:
-        """workload.json from the parameters, with this assignment's changes."""
+        """Return workload.json with the changes of this case."""
         changes = {"path": self.path, "port": self.port}
         return file.changed(**{key: value for key, value in changes.items() if value is not None})
 
 
 def assignments(subject: Subject) -> list[ClientCase]:
-    """The cases for everything that the subject declares, and for refusing what it does not declare."""
+    """Return the cases for everything that the subject declares, and for refusing everything else."""
     client = subject.client
     assert client is not None
     cases = [assigned for protocol in client.protocols for assigned in _of_protocol(subject, client, protocol)]
@@ -151,7 +153,7 @@ def assignments(subject: Subject) -> list[ClientCase]:
 
 def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[ClientCase]:
     case = partial(client_parameters, subject, client, protocol=protocol)
-    # Nothing else shows connections over QUIC, and what they carry, independently of the client.
+    # Only logs show the connections over QUIC, and their data, independently of the client.
     logged = partial(case, qlog=protocol == "h3" and client.verified_with == WITNESS)
     yield from _connections(client, logged)
     if most := client.at_once.get(protocol):
@@ -164,7 +166,7 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[Cl
         yield from _reception(client, logged)
     yield from _sessions(client, logged, protocol)
     if OLDER_TLS in subject.features.tls and protocol != QUIC:
-        # Its handshake shows over a link with long round trips.
+        # A link with long round trips makes the handshake of an older TLS visible.
         yield ClientCase(f"TLS {OLDER_TLS}", case(size=MEGABYTE, requests=2, tls=OLDER_TLS), FAR)
     if client.fallback and protocol == QUIC:
         yield from _fallbacks(client, case)
@@ -188,7 +190,7 @@ def _of_protocol(subject: Subject, client: Client, protocol: str) -> Iterator[Cl
     if protocol == "h3" and "POST" in client.methods:
         upload = partial(logged, method="POST", size=controller.BODY_BYTES, requests=1, cold=False, timeout="50s")
         for number, name in enumerate(controllers(subject, protocol) or []):
-            # The first is the one that it has by itself; no study can ask for it by name if it is fixed.
+            # The first controller is the client's default. If the controller is fixed, no study can request it by name.
             parameters_of_controller = upload(congestion=name if number else DEFAULT_CONGESTION)
             yield ClientCase(f"congestion {name}", parameters_of_controller, LOSSES, controller=name)
     yield from _failures(case)
@@ -221,7 +223,8 @@ def _sizes(client: Client, case: Asked, clocks: Sequence[str]) -> Iterator[Clien
 
 
 def _reception(client: Client, case: Asked) -> Iterator[ClientCase]:
-    """Cases with many answers that do not end while others are requested, and with enough bytes for wide windows."""
+    """Yield cases with many answers that do not end while others are requested, and with enough bytes for large
+    windows."""
     shared = partial(case, method="GET", cold=False, requests=1, connections=CONNECTIONS[client.connections[0]])
     if "shared" in client.connections:
         crowd = min(CROWD, client.at_once.get(QUIC, CROWD))
@@ -232,8 +235,8 @@ def _reception(client: Client, case: Asked) -> Iterator[ClientCase]:
 
 
 def _sessions(client: Client, case: Asked, protocol: str) -> Iterator[ClientCase]:
-    """Over a link that shows, as times do, what the server sends at first. A connection with a short answer in early
-    data has ended before it has earned a session for the next one."""
+    """Yield cases over a link whose times show what the server sends first. If an answer in early data is short, its
+    connection may end before it has obtained a session for the next one."""
     way = CONNECTIONS["number" if "number" in client.connections else client.connections[0]]
     for sessions, over in client.sessions.items():
         if protocol in over:
@@ -244,7 +247,7 @@ def _sessions(client: Client, case: Asked, protocol: str) -> Iterator[ClientCase
 
 
 def _fallbacks(client: Client, case: Asked) -> Iterator[ClientCase]:
-    """Cases that must fall back to HTTP/2 where UDP does not get through, and must not where it does."""
+    """Yield cases that must fall back to HTTP/2 if UDP does not get through, and only then."""
     small = case(method=client.methods[0], size=KILOBYTE, users=2, requests=3, fallback=True)
     yield ClientCase("HTTP/3 where HTTP/2 is there too", small)
     for policy, network in NO_UDP.items():
@@ -252,8 +255,8 @@ def _fallbacks(client: Client, case: Asked) -> Iterator[ClientCase]:
 
 
 def _findings(client: Client, case: Asked) -> Iterator[ClientCase]:
-    """HTTP/3 that the server announces: not known to a first visit, and taken by a repeat one where a round trip less
-    shows. What the DNS says of it is known to a first visit too."""
+    """Yield cases in which the server announces HTTP/3. A first visit does not know it. A repeat visit must use it, on
+    a link where the saved round trip shows. If the DNS announces it, a first visit must use it too."""
     visit_parameters = partial(case, **_visits(client), fallback=True, requests=2)
     yield ClientCase(FIRST_VISIT, visit_parameters(), REMOTE, document="h2")
     yield ClientCase(REPEAT_VISIT, visit_parameters(visit="repeat"), REMOTE, document=QUIC)
@@ -261,12 +264,12 @@ def _findings(client: Client, case: Asked) -> Iterator[ClientCase]:
 
 
 def _visits(client: Client) -> dict[str, Any]:
-    """Parameters of visits to a small page."""
+    """Return the parameters of visits to a small page."""
     return {"kind": PAGE, "cold": True, **KINDS[PAGE].example(client.methods, client.documents)}
 
 
 def _kinds(client: Client, case: Asked) -> Iterator[ClientCase]:
-    """Cases with workloads of other kinds, and with headers that change, so that all their bytes are sent."""
+    """Yield cases with other kinds of workloads, and with headers that change, so that all of their bytes are sent."""
     if PAGE in client.kinds:
         visits = partial(case, **_visits(client) | {"cold": client.cold, "users": 2, "requests": 2, "warmup": 1})
         yield ClientCase(PAUSED, visits(pause="300ms"))
@@ -285,7 +288,7 @@ def _kinds(client: Client, case: Asked) -> Iterator[ClientCase]:
 
 
 def _open_loop(client: Client, case: Asked, protocol: str) -> ClientCase:
-    # Over HTTP/1.1 there is a connection for every request in flight, or some would have to wait for one.
+    # Over HTTP/1.1, every request in flight needs a connection, or some would have to wait for one.
     users = 20 if protocol == "h1" else 4
     way = users if client.connections[0] == "number" else CONNECTIONS[client.connections[0]]
     opened = case(size=KILOBYTE, users=users, requests=40 // users, rate=50.0, connections=way)
@@ -293,16 +296,16 @@ def _open_loop(client: Client, case: Asked, protocol: str) -> ClientCase:
 
 
 def _abandoned_requests(case: Asked, protocol: str) -> ClientCase:
-    """A case in which most requests are abandoned and the others continue. Over HTTP/1.1 they run one after another, so
-    that nothing delays the handshake of the connection after one that was closed."""
+    """Return a case in which most requests are abandoned and the others continue. Over HTTP/1.1, requests run one after
+    another, so that nothing delays the handshake of a connection that replaces a closed one."""
     users, leaving = 1 if protocol == "h1" else 3, {"share": 0.67, "after": f"{PATIENCE_NS}ns"}
     parameters = case(method="GET", size=UNHURRIED, users=users, requests=18 // users, warmup=1, abandon=leaving)
     return ClientCase("requests that are abandoned", parameters, LEFT)
 
 
 def _made_again(case: Asked, protocol: str) -> ClientCase:
-    """A case in which every other answer is large and arrives only at the last try. Over HTTP/1.1 requests run one
-    after another, for the same reason."""
+    """Return a case in which every second answer is large and arrives only at the last try. Over HTTP/1.1, requests run
+    one after another, so that nothing delays the handshakes of new connections."""
     users = 1 if protocol == "h1" else 3
     mix = [{"method": "GET", "size": size} for size in (KILOBYTE, UNHURRIED)]
     again = case(kind="mix", mix=mix, users=users, requests=9 // users, warmup=1, retry=INSISTENCE)
@@ -313,7 +316,7 @@ def _failures(case: Asked) -> Iterator[ClientCase]:
     small = partial(case, size=KILOBYTE, cold=False)
     absent = small(users=2, requests=2)
     yield ClientCase("a path that is not there", absent, expected="not found", path="/nothing-here")
-    # Over UDP there may be no refusal, and then the time has to run out.
+    # A closed UDP port may not refuse the client. Then the request has to time out.
     unheard = small(users=2, requests=2, timeout="2s")
     yield ClientCase("a server that is not there", unheard, expected="refused", port=CLOSED_PORT)
     yield ClientCase("a link that is dead", small(requests=1, timeout="1s"), DEAD, expected="timeout")
@@ -322,7 +325,8 @@ def _failures(case: Asked) -> Iterator[ClientCase]:
 
 
 def _refusals(subject: Subject, client: Client) -> Iterator[ClientCase]:
-    """One assignment for each thing that is not declared: a protocol; over each that is, everything else."""
+    """Yield one case for each thing that is not declared: the protocols, and everything else over each declared
+    protocol."""
     for protocol in PROTOCOLS:
         if protocol in client.protocols:
             yield from _refusals_over(protocol, subject, client)
@@ -367,8 +371,8 @@ def _refusals_over(protocol: str, subject: Subject, client: Client) -> Iterator[
 
 
 def _offered_ways(protocol: str, client: Client) -> set[str]:
-    """The connection modes to try. Over HTTP/1.1 users have their own connections even if they share, so a client
-    that supports one mode supports both."""
+    """Return the ways to spread users over connections that must not be refused. Over HTTP/1.1, users have their own
+    connections in both the shared and the per-user way, so a client that supports one of these supports both."""
     alike = {"shared", "per-user"}
     offered = set[str](client.connections)
     return offered | alike if protocol == "h1" and offered & alike else offered
@@ -379,7 +383,7 @@ def _refused(name: str, subject: Subject, client: Client, **values: Any) -> Clie
 
 
 def client_parameters(subject: Subject, client: Client, **values: Any) -> Parameters:
-    """A workload of one user that the client can carry out, apart from `values`."""
+    """Return parameters for a workload of one user that the client supports, changed by `values`."""
     usual: dict[str, Any] = {
         "server": client.verified_with,
         "client": subject.name,
@@ -388,6 +392,6 @@ def client_parameters(subject: Subject, client: Client, **values: Any) -> Parame
         "method": client.methods[0],
         "cold": client.cold,
         "connections": CONNECTIONS[client.connections[0]],
-        "trial_timeout": "180s",  # a busy machine makes a browser's seconds minutes
+        "trial_timeout": "180s",  # on a busy machine, a browser takes minutes instead of seconds
     }
     return Parameters.model_validate({**usual, **values})

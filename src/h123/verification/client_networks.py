@@ -1,4 +1,4 @@
-"""Networks for verifying clients: each one makes something visible."""
+"""Defines networks for verifying clients. Each one makes something visible."""
 
 from h123.study import Network
 from h123.study.networks.network import Blackout, Bottleneck, Direction, Queue
@@ -13,24 +13,24 @@ def _both_ways(name: str, direction: Direction) -> Network:
 
 PLAIN = Network(name="plain", title="a plain veth pair")
 FAR = _both_ways("far", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_000)))
-"""1 MB takes 0.8 s and nothing comes back within 0.1 s, so that times that were not measured are noticed."""
+"""1 MB takes 0.8 s, and nothing arrives within the first 0.1 s. This reveals times that were not measured."""
 DISTANT = _both_ways("distant", Direction(delay_ns=100 * _MS))
-"""Answers arrive so late that an open loop has more requests in progress than it has users."""
+"""Answers take so long that an open loop has more requests in progress than users."""
 REMOTE = _both_ways("remote", Direction(delay_ns=100 * _MS))
-"""A delay at which enough bytes of a body are in flight that windows become visible."""
+"""A delay at which enough bytes of a body are in flight for windows to become visible."""
 CROWDED = _both_ways("crowded", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_000)))
-"""Many large answers together take so long that none ends while requests remain to be sent, however slowly a window, or
-a busy machine, lets a client send them."""
+"""Many large answers together take so long that none ends while requests remain to be sent, however slowly a window or
+a busy machine lets a client send them."""
 LEFT = _both_ways("left", Direction(delay_ns=50 * _MS, rate=Bottleneck(bps=10_000_000), queue=Queue(bytes=100_000)))
-"""1.5 MB takes 1.2 s, so that users who leave earlier do so before it has arrived, and abandoned answers do not delay
-the next connection for long."""
+"""1.5 MB takes 1.2 s. So users can leave before it has arrived, and abandoned answers delay the next connection only
+briefly."""
 LOSSES = Network(
     name="losses up", title="a few lost packets upwards", up=controller.NETWORK.down, down=controller.NETWORK.up
 )
-"""Losses by whose effect a sender's controller can be recognised."""
+"""Losses whose effect reveals a sender's controller."""
 NO_UDP: dict[str, Network] = {
     policy: _both_ways(f"UDP {policy}", Direction(delay_ns=10 * _MS, udp=policy)) for policy in ("drop", "reject")
 }
-"""Paths on which HTTP/3 does not get through, silently or with an error message."""
+"""Paths that drop UDP silently or reject it with an error message, so that HTTP/3 fails."""
 SLOW = _both_ways("slow", Direction(rate=Bottleneck(bps=200_000)))
 DEAD = _both_ways("dead", Direction(blackouts=[Blackout(from_ns=0, to_ns=600_000 * _MS)]))

@@ -1,4 +1,4 @@
-"""Runs the contract test of several subjects one after another, with progress for a person."""
+"""Runs the contract test of several subjects one after another, and shows the progress."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ from h123.verification.result import Result, Verdict
 from h123.verification.server import verify_server
 
 Task = tuple[Subject, VerifiedRole]
-"""A subject to verify, and its role."""
+"""A subject to verify, and the role to verify it in."""
 Part = Literal["checks", "constants", "moves"]
 """A part of a verification."""
 _NOT_KEPT = "  not kept: there is no current record of it; `h123 verify {}` makes one"
@@ -37,14 +37,14 @@ _VERIFY: dict[VerifiedRole, Callable[[Subject, Pool], Iterator[Result]]] = {
 
 
 def roles_of(subject: Subject, asked: VerifiedRole | None = None) -> list[VerifiedRole]:
-    """The roles in which a subject can be verified, or only the requested one if it is named."""
+    """Return the roles in which a subject can be verified. If `asked` names a role, return only that one."""
     has: dict[VerifiedRole, bool] = {"server": subject.server is not None, "client": subject.client is not None}
     return [role for role, there in has.items() if there and asked in (None, role)]
 
 
 def lacking(task: Task) -> set[Part]:
-    """The parts that the cache lacks for a subject's present files in a role: checks that failed or that the machine
-    prevented, and constants and moves that could be measured here but have not been."""
+    """Return the parts that the cache lacks for a subject's present files in a role: checks that failed or that the
+    machine prevented, and constants and moves that were not measured although this machine can do it."""
     subject, role = task
     record = read_record(subject)
     if record is None:
@@ -61,7 +61,7 @@ def lacking(task: Task) -> set[Part]:
 
 
 def _meets_moves(task: Task) -> bool:
-    """Whether the subject meets clients that move, as only servers over HTTP/3 do."""
+    """Return whether clients that move are tested with the subject. Only servers that support HTTP/3 are."""
     subject, role = task
     return role == "server" and subject.server is not None and QUIC in subject.server.protocols
 
@@ -72,10 +72,10 @@ def verify_each(
     """Verify the tasks, store the results in the cache, and return them by subject. All subjects must be installed,
     including the built-in ones.
 
-    `fingerprints` lists the fingerprints of the files that the installations were made of.
+    `fingerprints` contains the fingerprints of the files from which the subjects were installed.
 
-    Whatever goes wrong with one subject is its failure, and the others still run. Raises UserError if this
-    machine can execute no trial.
+    If something goes wrong with a subject, that is its failure, and the others still run. Raises UserError if this
+    machine cannot execute trials.
     """
     results_of: dict[str, list[Result]] = defaultdict(list)
     for number, (subject, role) in enumerate(tasks, 1):
@@ -95,10 +95,10 @@ def verify_each(
 
 
 def measure_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
-    """Measure the constants of each subject into its record; report if there is no record, or why they cannot be
-    measured.
+    """Measure the constants of each subject and store them in its record. Report if there is no record, or why they
+    cannot be measured.
 
-    Raises UserError if this machine can execute no trial.
+    Raises UserError if this machine cannot execute trials.
     """
 
     def measure_one(subject: Subject, role: VerifiedRole) -> bool:
@@ -108,8 +108,8 @@ def measure_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
 
 
 def profile_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> dict[str, list[SituationResult]]:
-    """Profile each subject in the standard situations, store the profiles in their records like constants, and return
-    them by subject."""
+    """Profile each subject in the standard situations, store the profiles in the subjects' records, and return them by
+    subject."""
     results_of = dict[str, list[SituationResult]]()
 
     def profile_one(subject: Subject, role: VerifiedRole) -> bool:
@@ -122,7 +122,7 @@ def profile_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> dict[str, l
 
 
 def move_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
-    """Measure how servers over HTTP/3 react to clients that move, and store that in their records like constants."""
+    """Measure how HTTP/3 servers react to clients that move, and store the results in the servers' records."""
     for subject, _ in filter(_meets_moves, tasks):
         steps.begin(f"clients of {subject.name} that move")
         with alone(trials_folder(subject), steps.begin, "verifying"):
@@ -141,7 +141,8 @@ def move_each(tasks: Sequence[Task], pool: Pool, steps: Steps) -> None:
 
 
 def _each(what: str, tasks: Sequence[Task], profile_one: Callable[[Subject, VerifiedRole], bool], steps: Steps) -> None:
-    """`one` measures, and returns whether there was a record to keep it in."""
+    """Call `profile_one` for each task and report failures. It measures, and returns whether there was a record to
+    store the results in."""
     for number, (subject, role) in enumerate(tasks, 1):
         of = f"{what} of {subject.name} as a {role}"
         if why := measurable(subject):
@@ -161,7 +162,7 @@ def _each(what: str, tasks: Sequence[Task], profile_one: Callable[[Subject, Veri
 
 
 def _run_checks(subject: Subject, role: VerifiedRole, pool: Pool) -> Iterator[Result]:
-    """The results, and in the end what broke the verification, if anything did."""
+    """Yield the results, and at the end a failed result if something broke the verification."""
     try:
         yield from _VERIFY[role](subject, pool)
     except UserError as error:
@@ -177,7 +178,7 @@ def _broken(role: VerifiedRole, why: str) -> Result:
 
 
 def _followed(results: Iterator[Result], steps: Steps) -> Iterator[Result]:
-    """The results as they come. Each failure is reported at once."""
+    """Yield the results as they come, and report each failure at once."""
     for result in results:
         steps.move(f"{result.protocol} {result.check}")
         if result.verdict == "failed":
@@ -186,14 +187,14 @@ def _followed(results: Iterator[Result], steps: Steps) -> Iterator[Result]:
 
 
 def describe(result: Result) -> str:
-    """One result in a line."""
+    """Return one result as a line of text."""
     clock = ", virtual clock" if result.clock == "virtual" else ""
     detail = f": {result.detail}" if result.detail else ""
     return f"{result.protocol} {result.check}{clock} {result.verdict}{detail}"
 
 
 def tally(results: Sequence[Result]) -> str:
-    """`44 passed, 2 failed`."""
+    """Return a count such as `44 passed, 2 failed`."""
     counts = Counter(result.verdict for result in results)
     verdicts: tuple[Verdict, ...] = get_args(Verdict)
     return ", ".join(f"{counts[verdict]} {verdict}" for verdict in verdicts if counts[verdict]) or "nothing to verify"

@@ -1,18 +1,18 @@
-"""Recognises a sender's congestion controller by its behaviour: by the times at which the bytes of a body arrived.
+"""Recognises a sender's congestion controller by the times at which the bytes of a body arrived.
 
-The link loses nothing but a few packets, at known places. The reaction of a window-based controller is
-characteristic: Reno halves its window (RFC 5681), CUBIC keeps 0.7 of it (RFC 9438). BBR uses the rate that it has
-measured, losses or not, and fills the link; under such losses the other two get only the small share that the square
-root law predicts (Mathis, Semke, Mahdavi, Ott, CCR 27(3), 1997).
+The link loses only a few packets, at known places. Window-based controllers react in characteristic ways: Reno halves
+its window (RFC 5681), CUBIC keeps 0.7 of it (RFC 9438). BBR ignores losses, sends at the rate that it has measured, and
+fills the link; under such losses the other two get only the small share that the square root law predicts (Mathis,
+Semke, Mahdavi, Ott, CCR 27(3), 1997).
 
-Single losses and bursts alternate, because implementations of CUBIC treat them differently: quiche treats a loss of
-a few packets as spurious and restores the window (RFC 9438, 4.9); aioquic takes 0.7 of what is left in flight after a
-burst. Reno halves after both, so the gentler of the two reactions separates it from CUBIC. The first burst ends slow
-start and is not judged. Something other than its controller may also limit a sender, such as a small buffer; then
-losses change nothing, and its window is called fixed.
+Single losses and bursts alternate, because implementations of CUBIC treat them differently: quiche treats a loss of a
+few packets as spurious and restores the window (RFC 9438, 4.9); aioquic takes 0.7 of what is left in flight after a
+burst. Reno halves its window after both, so the weaker reaction of the two distinguishes Reno from CUBIC. The first
+burst ends slow start and is ignored. If something other than the controller limits a sender, such as a small buffer,
+losses change nothing, and the window is called fixed.
 
 The window is the largest of several round trips' flights, because a sender that waits for a processor sends less in
-some.
+some round trips.
 """
 
 import csv
@@ -29,21 +29,21 @@ from h123.study.networks.network import Bottleneck, Direction, Loss, Queue
 BODY_BYTES = 10_500_000
 ROUND_TRIP_NS = 60_000_000
 RATE_BPS = 60_000_000
-"""Several times what Reno and CUBIC achieve with these losses at this round trip."""
+"""Several times the rate that Reno and CUBIC achieve with these losses at this round trip."""
 LOSSES = [(120, 32), (1000, 1), (2200, 20), (3400, 1), (4600, 20), (5800, 1), (7000, 20)]
-"""For each loss, the first packet, counted from 0 over the link, and how many are lost with it."""
+"""For each loss, the index of the first lost packet, counted from 0 over the link, and the number of lost packets."""
 BBR_SHARE = 0.45
-"""Above this share of the link's rate in the second half of the download, it is BBR. Among all measured CUBICs,
-google/quiche's reaches the most, sometimes 0.35; BBRs reach 0.55 and more."""
+"""A sender that uses more than this share of the link's rate in the second half of the download is BBR. The highest
+share of all measured CUBICs is google/quiche's, sometimes 0.35; BBRs reach 0.55 or more."""
 CUBIC_KEEPS = 0.63
-"""If more than this share of the window remains after a loss, it is CUBIC, otherwise Reno. Growth until the next sample
-lifts both slightly above 0.7 and 0.5: measured Renos keep up to 0.61, CUBICs 0.67 and more."""
+"""A sender that keeps more than this share of its window after a loss is CUBIC, otherwise Reno. The window grows until
+the next sample, which raises both slightly above 0.7 and 0.5: measured Renos keep up to 0.61, CUBICs 0.67 or more."""
 FIXED_KEEPS = 0.94
-"""If more remains after both kinds of losses, they do not change the window. google/quiche's CUBIC keeps the most, up
-to 0.89."""
+"""A sender that keeps more than this share after both kinds of losses has a fixed window. google/quiche's CUBIC keeps
+the most, up to 0.89."""
 _BEFORE, _AFTER = range(-5, 0), range(2, 5)
-"""Round trips from the loss on in which the window is looked at. After one its news have reached the server and come
-back; after another one it has recovered."""
+"""Round trips, counted from the loss, in which the window is measured. One round trip after the loss, the sender has
+heard of it and its reaction arrives; one more later, it has recovered."""
 
 _LOST = [index for first, count in LOSSES for index in range(first, first + count)]
 NETWORK = Network(
@@ -69,18 +69,18 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Behaviour:
-    """Findings from the arrivals."""
+    """A sender's behaviour, as the arrivals show it."""
 
     share: float
-    """The share of the link's rate that it reached in the second half."""
+    """The share of the link's rate that the sender reached in the second half."""
     after_one: float | None
-    """The share of the window that a single loss left; None if there was none to judge."""
+    """The share of the window that remained after a single loss, or None if there was none to judge."""
     after_many: float | None
-    """The same after a burst."""
+    """The share of the window that remained after a burst, or None if there was none to judge."""
 
     @property
     def controller(self) -> str | None:
-        """cubic, reno, bbr or fixed. None if it cannot be recognised."""
+        """The controller: cubic, reno, bbr or fixed, or None if it cannot be recognised."""
         if self.share > BBR_SHARE:
             return "bbr"
         if self.after_one is None or self.after_many is None:
@@ -96,17 +96,17 @@ class Behaviour:
 
 
 def read_arrivals(path: Path) -> list[Arrival]:
-    """Read what the probe wrote."""
+    """Read the arrivals that the probe wrote."""
     with path.open(encoding="utf-8", newline="") as file:
         return [Arrival(int(row["at_ns"]), int(row["bytes"])) for row in csv.DictReader(file)]
 
 
 def behaviour(arrivals: Sequence[Arrival]) -> Behaviour:
-    """The behaviour of a sender whose body arrived at these times over NETWORK."""
+    """Return the behaviour of a sender whose body arrived at these times over NETWORK."""
     kept: dict[bool, list[float]] = {True: [], False: []}
     for (_, count), at in list(zip(LOSSES, _losses_seen(arrivals), strict=False))[1:]:
         before, after = (_round_trips(arrivals, at, trips) for trips in (_BEFORE, _AFTER))
-        # Who pauses shows no window, and may begin again with another one.
+        # A sender that pauses shows no window, and may continue with a different one.
         if arrivals[-1].at_ns >= at + _AFTER.stop * ROUND_TRIP_NS and all(before + after):
             kept[count > 1].append(max(after) / max(before))
     one, many = (median(kept[burst]) if kept[burst] else None for burst in (False, True))
@@ -121,13 +121,13 @@ def _share(arrivals: Sequence[Arrival]) -> float:
 
 
 def _losses_seen(arrivals: Sequence[Arrival]) -> list[int]:
-    """When the last datagram before each loss arrived."""
+    """Return when the last datagram before each loss arrived."""
     lost_before = [0, *accumulate(count for _, count in LOSSES)]
     indices = [first - lost - 1 for (first, _), lost in zip(LOSSES, lost_before, strict=False)]
     return [arrivals[index].at_ns for index in indices if index < len(arrivals)]
 
 
 def _round_trips(arrivals: Sequence[Arrival], at: int, trips: range) -> list[int]:
-    """Bytes in each of these round trips, counted from `at`."""
+    """Return the bytes that arrived in each of these round trips, counted from `at`."""
     starts = [at + trip * ROUND_TRIP_NS for trip in trips]
     return [sum(a.bytes for a in arrivals if start < a.at_ns <= start + ROUND_TRIP_NS) for start in starts]

@@ -1,5 +1,5 @@
-"""Recognises handshakes without relying on the client's report. In a full one the server sends its certificate, which
-no compression in use makes smaller than itself; one that resumes a session has none."""
+"""Recognises the kind of handshakes without relying on the client's report. In a full handshake the server sends its
+certificate, which compresses poorly; in a resumed session it sends none."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,9 +11,9 @@ from h123.packets.capture import DOWN, TCP, UP, read_packets
 
 SENT = "transport:packet_sent"
 RECEIVED = "transport:packet_received"
-"""The name of the event for a received packet in qlog."""
+"""The name of the qlog event for a received packet."""
 _FLIGHT_NS = 20_000_000
-"""The time in which a server has sent its first flight, ns: less than the link's round trip."""
+"""The time in ns within which a server has sent its first flight. It is shorter than the link's round trip."""
 
 
 class Handshake(NamedTuple):
@@ -21,13 +21,13 @@ class Handshake(NamedTuple):
 
     resumed: bool
     early: bool = False
-    """Whether the server accepted early data. It does not log what it cannot decrypt."""
+    """Whether the server accepted early data. It logs no early data that it cannot decrypt."""
     fast_open: bool = False
     """Whether the client's first packet contained TLS data."""
 
 
 def tcp_handshakes(folder: Path, certificate_bytes: int) -> list[Handshake]:
-    """The handshakes in a trial over TCP, from its link's record."""
+    """Return the handshakes of a trial over TCP, from the packets of its link."""
     packets = read_packets(folder)
     packets = packets[packets["protocol"] == TCP]
     up, down = packets[packets["way"] == UP], packets[(packets["way"] == DOWN) & (packets["payload"] > 0)]
@@ -41,7 +41,7 @@ def tcp_handshakes(folder: Path, certificate_bytes: int) -> list[Handshake]:
 
 
 def quic_handshake(log: Iterable[Any], certificate_bytes: int) -> Handshake:
-    """The handshake of a connection, from the server's log."""
+    """Return the handshake of a connection, from the server's log."""
     ends, early = [0], False
     for event in log:
         if event.get("name") not in (SENT, RECEIVED):

@@ -1,14 +1,15 @@
-"""The matrix: every client against every server over each protocol, with a real trial for each method.
+"""Tries every client with every server over each protocol, with a real trial for each method.
 
-Results are stored in the matrix's folder, so that a stopped run can continue, and a run after changes repeats only
-what has changed. The folder has `journal.jsonl`, `tls/`, `matrix.html`, and the trials that failed in
+Results are stored in the matrix's folder, so a stopped run can continue, and a run after changes repeats only what has
+changed. The folder contains `journal.jsonl`, `tls/`, `matrix.html`, and the trials that failed in
 `trials/<server>-<client>-<protocol>-<method>/`. The journal's first event is {"event": "matrix", "h123": "matrix/1"}.
-{"event": "run", "version", "machine"} begins a run, and each pairing that both sides declare leaves an event `cell`.
-The last one of a pairing counts, as long as both fingerprints are still those of the subjects.
+{"event": "run", "version", "machine"} starts a run, and each pairing that both sides declare adds an event `cell`. The
+last event of a pairing counts, as long as both fingerprints are those of the subjects' present files.
 
-A trial is GET or POST of 100 kB by 3 users, 2 requests each, over a plain veth pair. `pass`: valid, and every request
-answered whole over the requested protocol. `unsupported`: one side does not declare the method. Otherwise `fail`, also
-where a side exits with 127. A pairing fails if one of its methods does, and the next run tries it again.
+A trial is a GET or POST of 100 kB by 3 users, 2 requests each, over a plain veth pair. `pass`: the trial is valid, and
+every request was answered completely over the requested protocol. `unsupported`: one side does not declare the method.
+`fail`: everything else, including a side that exits with 127. A pairing fails if one of its methods fails, and the next
+run tries it again.
 """
 
 import shutil
@@ -42,7 +43,7 @@ from h123.verification.trial import Trials
 FORMAT = "matrix/1"
 SIZE = 100_000
 USUAL_SECONDS = 2.0
-"""The assumed duration of a pairing before anything is measured, s."""
+"""The assumed duration of a pairing in seconds, before one has been measured."""
 _LOG_LINES = 40
 
 Outcome = Literal["pass", "fail", "unsupported"]
@@ -58,7 +59,7 @@ class Pairing:
 
     @property
     def name(self) -> str:
-        """A name that is suitable for a file."""
+        """A name for the pairing that is valid as a file name."""
         return f"{self.server}-{self.client}-{self.protocol}"
 
 
@@ -69,25 +70,25 @@ class MethodResult:
     outcome: Outcome
     reason: str = ""
     logs: dict[str, str] = field(default_factory=dict)
-    """The end of each role's log, by role, if the method failed."""
+    """The end of each role's log, keyed by role, if the method failed."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A pairing with its results by method."""
+    """A pairing with its results, keyed by method."""
 
     pairing: Pairing
     results: dict[str, MethodResult]
 
     @property
     def outcome(self) -> Outcome:
-        """The outcome: if one method fails, it is a failure; what neither side declares does not count as one."""
+        """The outcome of the pairing: `fail` if any method fails, `pass` if one passes, and otherwise `unsupported`."""
         outcomes = {result.outcome for result in self.results.values()}
         return "fail" if "fail" in outcomes else "pass" if "pass" in outcomes else "unsupported"
 
 
 class MatrixFolder:
-    """A matrix on disk: its journal, certificate, and the trials that failed."""
+    """A matrix on disk: its journal, its certificate, and the trials that failed."""
 
     def __init__(self, path: Path, subjects: Mapping[str, Subject]) -> None:
         check_name(path)
@@ -103,14 +104,14 @@ class MatrixFolder:
             append_event(self._journal, {"event": "matrix", "h123": FORMAT})
 
     def events(self) -> list[Line]:
-        """All events, oldest first."""
+        """Return all events, oldest first."""
         events = read_events(self._journal)
         if events and events[0].get("h123") != FORMAT:
             raise UserError(f"{self._journal} is not of the format {FORMAT}", remedy="name another folder with --out")
         return events
 
     def cells(self) -> dict[Pairing, Cell]:
-        """The results for the subjects' present files."""
+        """Return the results that are valid for the subjects' present files."""
         cells = {}
         for event in self.events():
             if event["event"] == "cell":
@@ -131,15 +132,15 @@ class MatrixFolder:
         append_event(self._journal, event)
 
     def alone(self) -> AbstractContextManager[None]:
-        """Lock the folder for adding results. Raises UserError if another process has the lock."""
+        """Lock the folder for adding results. Raises UserError if another process holds the lock."""
         return sole_user(self.path, f"the matrix in {self.path}")
 
     def begin(self) -> None:
-        """Note that a run begins on this machine."""
+        """Record that a run starts on this machine."""
         append_event(self._journal, {"event": "run", "version": __version__, "machine": machine_facts()})
 
     def trial(self, pairing: Pairing, method: str) -> Path:
-        """The folder of a trial."""
+        """Return the folder of a trial."""
         return real(self.path) / "trials" / f"{pairing.name}-{method.lower()}"
 
     def _fingerprints(self, pairing: Pairing) -> list[str | None]:
@@ -147,17 +148,17 @@ class MatrixFolder:
 
 
 def pairings(servers: Sequence[str], clients: Sequence[str], protocols: Sequence[str]) -> list[Pairing]:
-    """All pairings, server by server."""
+    """Return all pairings, server by server."""
     return [Pairing(server, client, p) for server in servers for client in clients for p in protocols]
 
 
 def run_matrix(
     asked: Sequence[Pairing], subjects: Mapping[str, Subject], folder: MatrixFolder, pool: Pool, display: Display
 ) -> None:
-    """Run what both sides declare and what is not known yet, and repeat what failed.
+    """Run all pairings that both sides declare and that have no result yet, and repeat those that failed.
 
-    KeyboardInterrupt passes, after the running trial has been ended; finished pairings are kept. The subjects, with
-    the one behind proxies, are installed.
+    KeyboardInterrupt is raised again after the running trial has ended; finished pairings are kept. The subjects must
+    be installed, and so must the origin for proxies.
     """
     possible = [pairing for pairing in asked if any(not _missing(pairing, subjects, m) for m in METHODS)]
     with folder.alone():
@@ -193,7 +194,7 @@ def _run(waiting: Sequence[Pairing], total: int, folder: MatrixFolder, trials: T
 def known_cells(
     pairings: Sequence[Pairing], subjects: Mapping[str, Subject], folder: MatrixFolder
 ) -> dict[Pairing, Cell | None]:
-    """The result of each pairing. None: not tried yet."""
+    """Return the result of each pairing, or None if it was not tried yet."""
     recorded, cells = folder.cells(), dict[Pairing, Cell | None]()
     for pairing in pairings:
         missing = {method: _missing(pairing, subjects, method) for method in METHODS}
@@ -217,14 +218,14 @@ def _pair(pairing: Pairing, folder: MatrixFolder, trials: Trials) -> Cell:
 
 
 def _missing(pairing: Pairing, subjects: Mapping[str, Subject], method: str) -> str:
-    """The missing declaration of one side. Empty: both declare it."""
+    """Return which side lacks a declaration that the method needs, or an empty string if neither does."""
     server, client = subjects[pairing.server].server, subjects[pairing.client].client
     assert server is not None
     assert client is not None
     for name, side in ((pairing.server, server), (pairing.client, client)):
         for offered, needed in ((side.protocols, pairing.protocol), (side.methods, method)):
             if needed not in offered:
-                return f"{name} has no {needed}"
+                return f"{name} does not support {needed}"
     return ""
 
 
@@ -263,7 +264,7 @@ def _parameters(pairing: Pairing, method: str, subjects: Mapping[str, Subject]) 
 
 
 def failures(cells: Mapping[Pairing, Cell | None]) -> Iterator[tuple[Pairing, str, MethodResult]]:
-    """Every failed method."""
+    """Yield every failed method."""
     for pairing, cell in cells.items():
         for method, result in cell.results.items() if cell else ():
             if result.outcome == "fail":
@@ -271,7 +272,7 @@ def failures(cells: Mapping[Pairing, Cell | None]) -> Iterator[tuple[Pairing, st
 
 
 def _event(cell: Cell, seconds: float) -> AttemptOutcome:
-    """An event for the display, which knows campaigns' trials."""
+    """Return the result as an event for the display, which expects trials of campaigns."""
     reasons: list[Reason] = [
         {"code": method, "detail": result.reason} for method, result in cell.results.items() if result.outcome == "fail"
     ]
@@ -279,7 +280,7 @@ def _event(cell: Cell, seconds: float) -> AttemptOutcome:
 
 
 class _Forecast:
-    """A pairing takes as long as its client's have taken so far."""
+    """Forecasts durations: a pairing takes as long as earlier pairings of its client, on average."""
 
     def __init__(self) -> None:
         self._seconds: dict[str, list[float]] = defaultdict(list)

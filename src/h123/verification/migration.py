@@ -1,8 +1,8 @@
-"""Tests a download over HTTP/3 whose client moves during it: to another port, as if a NAT had forgotten it, or to
-another address.
+"""Tests an HTTP/3 download during which the client moves to a different port, as after a NAT rebinding, or to a
+different address.
 
-The link's packets (RFC 9000, section 9) show whether the server answers there, when, and when bodies flow again. The
-client does not notice the move and does nothing, so the server alone causes what is seen.
+The link's packets (RFC 9000, section 9) show whether and when the server answers there, and when the body flows again.
+The client does not notice the move and does nothing, so only the server's behaviour is tested.
 """
 
 import shutil
@@ -35,7 +35,7 @@ RATE_BPS = 10_000_000
 """A rate at which the body takes four seconds, so that the client moves in the middle of it."""
 TIMEOUT = "20s"
 FULL = 1000
-"""Bytes of a datagram: smaller ones do not belong to a body that is flowing."""
+"""The smallest payload of a datagram that counts as part of a flowing body, in bytes."""
 _WAY = Direction(delay_ns=ROUND_TRIP_NS // 2, rate=Bottleneck(bps=RATE_BPS), queue=Queue(ns=100_000_000))
 
 
@@ -49,16 +49,16 @@ class MoveResult(Strict):
     survived: bool = False
     """Whether the download continued on the same connection and arrived completely."""
     answered: float | None = None
-    """Seconds from the first packet from the new place that reached the server to the first one that the server sent
-    there. None if it sent none."""
+    """The seconds from the arrival of the first packet from the new place at the server to the first packet that the
+    server sent there, or None if it sent none."""
     flowed: float | None = None
-    """Seconds from the move until a full packet reached the client again."""
+    """The seconds from the move until a full packet reached the client again."""
     untold: str = ""
-    """Why there is no result."""
+    """The reason why there is no result."""
 
 
 def moved_words(move: MoveResult) -> str:
-    """`a new port: survived, answered there after 0 ms, flowing again after 61 ms`."""
+    """Return a phrase such as `a new port: survived, answered there after 0 ms, a body flowed again after 61 ms`."""
     if move.untold:
         return f"a new {move.new}: not known, {move.untold}"
     outcome = "survived" if move.survived else "not survived"
@@ -72,7 +72,7 @@ def moved_words(move: MoveResult) -> str:
 
 
 def networks() -> dict[New, Network]:
-    """Links over which the client moves."""
+    """Return the links over which the client moves."""
     kinds: tuple[New, ...] = get_args(New)
     return {
         new: Network(name="moves", title=new, up=_WAY, down=_WAY, moves=[Move(at_ns=MOVE_NS, new=new)]) for new in kinds
@@ -80,10 +80,10 @@ def networks() -> dict[New, Network]:
 
 
 def moves(subject: Subject, pool: Pool, report: Callable[[str], None]) -> list[MoveResult]:
-    """Test each kind of move with a server over HTTP/3; other subjects have none. `report` receives a line about every
-    finished trial.
+    """Test each kind of move with an HTTP/3 server; other subjects have no results. `report` receives a line about
+    every finished trial.
 
-    The subject and the embedded ones must be installed. Raises UserError if this machine can execute no trial.
+    The subject and the built-in subjects must be installed. Raises UserError if this machine cannot execute trials.
     """
     if subject.server is None or QUIC not in subject.server.protocols:
         return []
@@ -132,8 +132,8 @@ def _move_result(trial: Trial, clock: Clock, new: New, parameters: Parameters) -
 
 
 def after_move(packets: Packets, at_ns: int, protocol: int = UDP) -> tuple[float | None, float | None]:
-    """`answered` and `flowed` of a MoveResult, for a client whose connections of this protocol moved at a given time.
-    Connections that it opened since then count too."""
+    """Return the values `answered` and `flowed` of a MoveResult, for a client whose connections of this protocol moved
+    at a given time. Connections that it has opened since then count too."""
     packets = packets[packets["protocol"] == protocol]
     up = packets[packets["way"] == UP]
     earlier = np.unique(up["source"][up["at_ns"] < at_ns])

@@ -1,4 +1,5 @@
-"""How well a subject's declarations are proved: by a verification here, or by one that the project published."""
+"""Reports how well a subject's declarations are proved: by a verification on this machine, or by one that the project
+published."""
 
 from dataclasses import dataclass
 
@@ -10,17 +11,18 @@ from h123.verification.record import Record, last_record
 
 @dataclass(frozen=True)
 class ProofSummary:
-    """A record, and where it comes from."""
+    """A verification record, and where it comes from."""
 
     record: Record
     upstream: bool
-    """Whether it comes from the project, not from this machine."""
+    """Whether the record comes from the project instead of this machine."""
     holds: bool
-    """Whether it covers the subject's present files."""
+    """Whether the record covers the subject's present files."""
 
 
 def best_proof(subject: Subject, upstream: PublicRecord | None) -> ProofSummary | None:
-    """The most reliable record: one for the present files, from this machine if it has one, or else the latest one."""
+    """Return the most reliable record. A record of the present files comes first, and one of this machine before a
+    published one."""
     here, now = last_record(subject), fingerprint(subject)
     summaries = [ProofSummary(here, upstream=False, holds=here.fingerprint == now)] if here else []
     summaries += (
@@ -30,7 +32,7 @@ def best_proof(subject: Subject, upstream: PublicRecord | None) -> ProofSummary 
 
 
 def proof(subject: Subject, role: VerifiedRole) -> Proof:
-    """The verification of the subject in that role."""
+    """Return the state of the subject's verification in this role."""
     if isinstance(subject, OwnSubject):
         return {"outcome": "own", "upstream": False, "time": None, "failed": [], "first_flight": None}
     summary = best_proof(subject, public_record(subject))

@@ -1,6 +1,6 @@
-"""Public records: copies of the cache's records for docs/verified, without what concerns only one machine.
+"""Publishes verification records in docs/verified, without details that concern only one machine.
 
-They are compressed: they are many, and alike.
+The files are compressed, because they are many and similar.
 """
 
 import json
@@ -27,7 +27,7 @@ FORMAT: Literal["published-verification/1"] = "published-verification/1"
 SUFFIX = ".json.xz"
 _MACHINE = ("cpus_usable", "cpu", "distribution")
 _OF_A_FOLDER = re.compile(r" \(/[^()]*\)$")
-"""The path of a failure's logs on the machine that saw it."""
+"""The path of a failure's logs on the machine where it occurred."""
 _MOST_DETAIL = 300
 
 
@@ -36,24 +36,24 @@ class PublicRecord(Strict):
 
     h123: Literal["published-verification/1"] = FORMAT
     seconds: float | None
-    """Seconds that its installation took."""
+    """The seconds that the subject's installation took."""
     bytes: int | None
-    """Bytes that it takes on the disk."""
+    """The bytes that the subject takes on the disk."""
     record: Record
 
     def holds_for(self, subject: Subject) -> bool:
-        """Whether the subject's files are those that were verified."""
+        """Return whether the subject's files are those that were verified."""
         return self.record.fingerprint == fingerprint(subject)
 
 
 def public_folder() -> Path:
-    """The project's folder of public records."""
+    """Return the project's folder of public records."""
     return project_root() / "docs" / "verified"
 
 
 def has_news(subject: Subject) -> bool:
-    """Whether the cache has results for the subject's present files that its public record lacks. If another machine
-    has since verified the same files, there is nothing to add."""
+    """Return whether the cache contains results for the subject's present files that its public record lacks. If
+    another machine has since verified the same files, there is nothing to add."""
     record, public = read_record(subject), public_record(subject)
     if record is None or public is None:
         return record is not None
@@ -66,9 +66,10 @@ def _time(record: Record) -> datetime:
 
 
 def publish(subject: Subject) -> bool:
-    """Write what the cache has for the subject's present files. False if it has nothing.
+    """Write the public record from the cache's results for the subject's present files. Returns False if there are
+    none.
 
-    Measurements of the same files on another machine that this one lacks stay in the record.
+    Measurements of the same files on other machines that this machine lacks stay in the record.
     """
     record = read_record(subject)
     if record is None:
@@ -85,7 +86,7 @@ def publish(subject: Subject) -> bool:
 
 
 def _completed(record: Record, public: PublicRecord | None) -> Record:
-    """The record with measurements of the same files that were made elsewhere and not here."""
+    """Return the record, completed by measurements of the same files that were only made on other machines."""
     if public is None or public.record.fingerprint != record.fingerprint:
         return record
     measured = ("constants", "profile", "moves")
@@ -96,12 +97,12 @@ def _completed(record: Record, public: PublicRecord | None) -> Record:
 
 
 def public_records() -> dict[str, PublicRecord]:
-    """All public records by the subject's name."""
+    """Return all public records, keyed by the subject's name."""
     return {path.name.removesuffix(SUFFIX): _read(path) for path in sorted(public_folder().glob(f"*{SUFFIX}"))}
 
 
 def public_record(subject: Subject) -> PublicRecord | None:
-    """The public record of one subject. None if there is none."""
+    """Return the public record of one subject, or None if there is none."""
     path = _file(subject)
     return _read(path) if path.is_file() else None
 
@@ -150,7 +151,7 @@ def _general_words(detail: str) -> str:
 
 
 def _record_text(public: PublicRecord) -> str:
-    """A line a result or protocol, so that two verifications can be compared by eye."""
+    """Return the record as JSON with one line per result or protocol, so that people can compare two verifications."""
     content: dict[str, Any] = public.model_dump(mode="json")
     record = public.record
     lists: dict[str, Sequence[Strict]] = {

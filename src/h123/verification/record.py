@@ -1,4 +1,5 @@
-"""The last verification of a subject, kept in the cache: verified/<subject>.json (docs/contracts/verifications.md)."""
+"""Reads and writes the last verification of a subject in the cache: verified/<subject>.json
+(docs/contracts/verifications.md)."""
 
 import shutil
 from collections.abc import Sequence
@@ -24,23 +25,23 @@ FORMAT: Final = "verified/1"
 
 
 class Record(Strict):
-    """All results of a subject at the time of its verification."""
+    """All results of a subject's verification."""
 
     h123: Literal["verified/1"] = FORMAT
     subject: str
     version: str
     fingerprint: str
-    """The fingerprint of the subject's files, the only ones that the results cover."""
+    """The fingerprint of the subject's files. The results cover only these files."""
     time: str
-    """Time of the last verification, ISO 8601."""
+    """The time of the last verification in ISO 8601."""
     machine: dict[str, object]
     results: list[Result]
     constants: list[Constants] | None = None
-    """None if not measured yet."""
+    """The constants, or None if not measured yet."""
     profile: list[SituationResult] | None = None
-    """None if not measured yet."""
+    """The profile, or None if not measured yet."""
     moves: list[MoveResult] | None = None
-    """None if not measured yet. Empty for a subject that is not a server over HTTP/3."""
+    """The moves, or None if not measured yet. Empty for a subject that is not an HTTP/3 server."""
 
     @property
     def passed(self) -> bool:
@@ -48,18 +49,18 @@ class Record(Strict):
         return all(result.verdict != "failed" for result in self.results)
 
     def of_role(self, role: VerifiedRole) -> list[Result]:
-        """The results of one role; empty if it was not verified."""
+        """Return the results of one role. The list is empty if the role was not verified."""
         return [result for result in self.results if result.role == role]
 
 
 def read_record(subject: Subject) -> Record | None:
-    """The record of the subject's present files. None if it was not verified since they changed."""
+    """Return the record of the subject's present files, or None if the subject was not verified since they changed."""
     record = last_record(subject)
     return record if record and record.fingerprint == fingerprint(subject) else None
 
 
 def last_record(subject: Subject) -> Record | None:
-    """The latest record of the subject, possibly from before its files changed."""
+    """Return the latest record of the subject, which may be of earlier files."""
     try:
         return Record.model_validate_json(read_cached(_file(subject)) or b"")
     except ValidationError:
@@ -67,9 +68,9 @@ def last_record(subject: Subject) -> Record | None:
 
 
 def keep_results(subject: Subject, role: VerifiedRole, results: Sequence[Result]) -> Record:
-    """Replace the results of a role by these; the other role's results remain.
+    """Replace the results of a role, keep those of the other role, and return the record.
 
-    Of the folders of failures the newest stays, which belongs to these results.
+    Of the folders with failed trials, only the newest stays, which belongs to these results.
     """
     existing = read_record(subject)
     others = [result for result in existing.results if result.role != role] if existing else []
@@ -91,7 +92,7 @@ def keep_results(subject: Subject, role: VerifiedRole, results: Sequence[Result]
 
 
 def keep_constants(subject: Subject, role: VerifiedRole, constants: Sequence[Constants]) -> bool:
-    """Replace the constants of a role; False if there is no record of the subject's files."""
+    """Replace the constants of a role. Returns False if there is no record of the subject's files."""
     record = read_record(subject)
     if record is None:
         return False
@@ -101,7 +102,7 @@ def keep_constants(subject: Subject, role: VerifiedRole, constants: Sequence[Con
 
 
 def keep_profile(subject: Subject, role: VerifiedRole, profile: Sequence[SituationResult]) -> bool:
-    """Replace the profile of a role; False if there is no record of the subject's files."""
+    """Replace the profile of a role. Returns False if there is no record of the subject's files."""
     record = read_record(subject)
     if record is None:
         return False
@@ -111,7 +112,7 @@ def keep_profile(subject: Subject, role: VerifiedRole, profile: Sequence[Situati
 
 
 def keep_moves(subject: Subject, moves: Sequence[MoveResult]) -> bool:
-    """Replace the reactions to clients that move, in the only role that meets them."""
+    """Replace a server's reactions to clients that move. Returns False if there is no record of the subject's files."""
     record = read_record(subject)
     if record is None:
         return False
@@ -125,12 +126,12 @@ def _write(subject: Subject, record: Record) -> None:
 
 
 def trials_folder(subject: Subject) -> Path:
-    """The folder of a subject's trials, with a folder for each verification of a role."""
+    """Return the folder of a subject's trials, which contains a folder for each verification of a role."""
     return _file(subject).with_suffix("")
 
 
 def failures_folder(subject: Subject, role: VerifiedRole) -> Path:
-    """A new, empty folder for the trials in which something failed. Its name is the time at which it was made."""
+    """Make a new, empty folder for failed trials, named after the present time, and return it."""
     folder = trials_folder(subject) / f"{role}-{datetime.now(UTC):%Y%m%dT%H%M%S.%f}"
     folder.mkdir(parents=True)
     return folder

@@ -1,4 +1,4 @@
-"""The result of one check of a subject."""
+"""Defines the result of one check of a subject."""
 
 from typing import Literal
 
@@ -19,11 +19,11 @@ class Result(Strict):
     check: str
     """The check's name, such as `GET 1000000`."""
     verdict: Verdict
-    """unsupported: the check could not run here, and `detail` says why."""
+    """unsupported: the check could not run here, and `detail` gives the reason."""
     detail: str = ""
-    """The observation; for a failure, the fault and the place of its log."""
+    """The observation; for a failure, the fault and the path of its log."""
 
     @property
     def open(self) -> bool:
-        """Whether another run may decide it, because the machine prevented it (see Trial.disturbed)."""
+        """Whether the check should run again, because the machine prevented it (see Trial.disturbed)."""
         return self.verdict == "unsupported" and self.detail.startswith(DISTURBED)

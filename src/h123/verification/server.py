@@ -1,5 +1,4 @@
-"""Verification of a server: the built-in probe requests everything that the contract promises and the manifest
-declares."""
+"""Verifies a server: the built-in probe requests everything that the contract promises and the manifest declares."""
 
 import json
 import shutil
@@ -40,19 +39,19 @@ from h123.verification.trial import Trial, Trials, calm_clock
 from h123.virtual import NAME, installed_kernel
 
 STOP_NS = 2_000_000_000
-"""The time in which a server must stop, ns."""
+"""The time in ns within which a server must stop."""
 MOST_LINES = 1000
-"""The most lines of a log: a fifth of the number of requests."""
+"""The largest number of lines in a log, a fifth of the number of requests."""
 REPEATED: frozenset[Purpose] = frozenset(["versions", "large", "huge", "limit", "idleness", "controller"])
-"""Cases that depend on times run twice before they count as failed: a busy machine can blur a server's behaviour, but
-rarely makes it look like another one twice."""
+"""Cases that depend on times. They run twice before they count as failed, because a busy machine can distort a server's
+behaviour, but rarely twice in the same way."""
 MOST_ILL_FORMED = 0.01
-"""The most malformed records of a log, as a share of its events about packets, that readers may have to skip."""
+"""The largest share of malformed records in a log, relative to its events about packets, which readers must skip."""
 STOPPED = "clean stop"
 
 
 def verify_server(subject: Subject, pool: Pool) -> Iterator[Result]:
-    """Yield the results of one case after another. The subject and the embedded ones must be installed.
+    """Yield the results of one case after another. The subject and the built-in subjects must be installed.
 
     Failed trials remain, with their logs, in the subject's folder of failures.
     """
@@ -76,27 +75,29 @@ def verify_server(subject: Subject, pool: Pool) -> Iterator[Result]:
 
 
 def _unfit(results: Sequence[Result], took: float) -> str | None:
-    """Why a server with these results, after so many seconds, does not get requests for more than 100 MB."""
+    """Return the reason why a server with these results and this duration in seconds is not asked for bodies over 100
+    MB, or None."""
     if any(result.verdict == "failed" for result in results):
         return f"{LARGE / 1e6:g} MB failed"
     if took > QUICK_S:
-        return f"{LARGE / 1e6:g} MB took {took:.0f} s; only who needs less than {QUICK_S:g} s is asked"
+        return f"{LARGE / 1e6:g} MB took {took:.0f} s; only servers that need less than {QUICK_S:g} s are asked"
     return None
 
 
 def _unable(case: ServerCase, unfit: str | None) -> Result | None:
-    """Why this case cannot run here. `unfit`: why the largest bodies cannot."""
+    """Return a result if this case cannot run here, otherwise None. `unfit` is the reason why the largest bodies are
+    not requested, if any."""
     if case.parameters.clock == "virtual" and installed_kernel() is None:
         return case.result("everything", "unsupported", f"{NAME} is not installed")
     if case.purpose == "huge":
         if unfit:
             return case.result(f"GET {HUGE}", "unsupported", unfit)
-        make_bodies([HUGE])  # only now, since it takes room on the disk
+        make_bodies([HUGE])  # late, because it takes much room on the disk
     return None
 
 
 def _ask(case: ServerCase, trials: Trials, folder: Path) -> list[Result]:
-    """The results of a case. The last attempt's folder remains if it failed."""
+    """Return the results of a case. The last attempt's folder remains if the case failed."""
 
     def change(folder: Path) -> None:
         _change_trial(folder, _asking(case, folder, trials.subjects[PROBE]))
@@ -122,20 +123,21 @@ def _ask(case: ServerCase, trials: Trials, folder: Path) -> list[Result]:
 
 
 def _again(case: ServerCase, subject: Subject) -> ServerCase:
-    """The case to repeat after a failure; for a controller, one without other work that could be the reason."""
+    """Return the case to repeat after a failure. For a controller, it uses a clock under which no other work can be the
+    reason."""
     clock = calm_clock(subject) if case.purpose == "controller" else case.parameters.clock
     return replace(case, parameters=case.parameters.model_copy(update={"clock": clock}))
 
 
 def _asking(case: ServerCase, folder: Path, probe: Subject) -> list[str]:
-    """The command that runs the case. The probe's own client knows no other version of QUIC."""
+    """Return the command that runs the case. The probe's own client supports no other version of QUIC."""
     if case.purpose == "versions":
         return versions.command(folder, "plan.json", "checks.json")
     return probe_command(probe, plan="plan.json", checks="checks.json")
 
 
 def _change_trial(folder: Path, command: list[str]) -> None:
-    """This in the client's place, and no more time to stop than the contract gives."""
+    """Put this command in the client's place, and limit the time to stop to that of the contract."""
     path = folder / "trial.json"
     trial = read_document(path, trial_files.TrialFile)
     for role in trial.roles:
@@ -184,7 +186,7 @@ class Checks(Document):
 
 
 def _checks(case: ServerCase, folder: Path) -> Iterator[Result]:
-    """The probe's findings."""
+    """Yield the probe's findings."""
     path = folder / "checks.json"
     if not path.is_file():
         return
@@ -206,7 +208,7 @@ def _stop(case: ServerCase, report: Report) -> Result:
 
 
 def _log(case: ServerCase, trial: Trial) -> Result:
-    """The result about the log of a server that has answered thousands of requests without a problem."""
+    """Return the result about the log of a server that has answered thousands of requests without a problem."""
     cut = [warning["detail"] for warning in trial.report.warnings if warning["code"] == "log-cut"]
     if words := [detail for detail in cut if detail.startswith("role server ")]:
         return case.result("log", "failed", f"{words[0]}: log only errors")
@@ -219,7 +221,7 @@ def _log(case: ServerCase, trial: Trial) -> Result:
 
 
 def _left_behind(case: ServerCase, report: Report) -> Result:
-    """The probe leaves a process behind too, on purpose."""
+    """Return the result about processes that the server left behind. The probe leaves one behind too, on purpose."""
     commands = [warning["detail"].partition(": ")[2] for warning in report.warnings if warning["code"] == "left-behind"]
     survivors = [command for command in "; ".join(commands).split("; ") if command and not _is_probe(command)]
     if not survivors:
@@ -229,7 +231,7 @@ def _left_behind(case: ServerCase, report: Report) -> Result:
 
 
 def _is_probe(command: str) -> bool:
-    """A long path may leave no room for what comes behind it."""
+    """Return whether the command is the probe's. A long path may leave no room for the rest of the command."""
     return "h123-go probe --plan" in command
 
 
@@ -238,13 +240,15 @@ def _large(case: ServerCase, _: Path) -> Result:
 
 
 def _older_tls(case: ServerCase, folder: Path) -> Result:
-    """An older TLS was negotiated with a client that offers a newer one too, and answers came over it."""
+    """Return the result for an older TLS: it was negotiated with a client that offers a newer one too, and answers came
+    over it."""
     words = next(check.detail for check in read_document(folder / "checks.json", Checks).checks if check.check == "TLS")
     return case.result(f"TLS {case.parameters.tls}", "passed", words)
 
 
 def _edge(case: ServerCase, folder: Path) -> Result:
-    """The answers come from behind the server, whose kernel counts what it sends."""
+    """Return the result for an edge: its answers must come from behind the server, whose kernel counts what it
+    sends."""
     report = read_document(folder / "report.json", Report)
     sent_bytes = next(host.counters.grown("IpExt.OutOctets") for host in report.hosts if host.name == "backend")
     verdict: Verdict = "passed" if sent_bytes >= PASSED_BYTES else "failed"
@@ -256,7 +260,7 @@ def _qlog(case: ServerCase, folder: Path) -> Result:
         count, ill = packet_events(folder / QLOG_FOLDER), ill_formed(folder / QLOG_FOLDER)
     except ValueError as error:
         return case.result("qlog", "failed", str(error))
-    # Of so many bytes there are more packets than this, sent or acknowledged.
+    # So many bytes take more packets than this, either sent or acknowledged.
     enough = LOGGED_BYTES // 1500
     verdict: Verdict = "passed" if count >= enough and ill <= MOST_ILL_FORMED * count else "failed"
     besides = f"; {ill} records are not JSON" if ill else ""
@@ -271,14 +275,14 @@ def _controller(case: ServerCase, folder: Path) -> Result:
 
 
 def _limit(case: ServerCase, checks: Sequence[Result]) -> Result:
-    """A limit that is declared is one: with a request more, not all begin."""
+    """Return the result about a declared limit: with one request more, not all of them may begin."""
     declared = case.plan["at_once"] - 1
     fault = crowd.limit_fault(checks, declared)
     return case.result(f"limit of {declared} at once", "failed" if fault else "passed", fault)
 
 
 def _idleness(case: ServerCase, checks: Sequence[Result]) -> Result:
-    """A declared idle time is the limit: a connection that was idle for longer is gone."""
+    """Return the result about a declared idle time: a connection that was idle for longer must be closed."""
     fault = idleness.limit_fault(checks, case.plan["idle_ns"])
     return case.result("limit of idleness", "failed" if fault else "passed", fault)
 
@@ -298,7 +302,7 @@ _SEEN: dict[Purpose, Callable[[ServerCase, Path], Result]] = {
 
 
 def _with_place(result: Result, folder: Path) -> Result:
-    """A failure includes the path of its logs."""
+    """Add the path of the logs to a failure."""
     if result.verdict != "failed":
         return result
     return result.model_copy(update={"detail": f"{result.detail} ({folder})"})

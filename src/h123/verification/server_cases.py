@@ -1,4 +1,4 @@
-"""The cases that verify a server: trials with the probe as the client."""
+"""Defines the cases that verify a server: trials with the probe as the client."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -18,32 +18,33 @@ PROBE = "go"
 """The built-in subject that sends the requests."""
 SIZES = [0, 1, 1000, 100_000, 1_000_000, 10_000_000]
 EDGES = [16_385, 65_535, 65_536, 65_537, 131_072, 1_048_576]
-"""Sizes at which programs begin a new record, block or buffer."""
+"""Sizes at which programs start a new record, block or buffer."""
 OTHER_SIZES = [*EDGES, *random.Random(1).sample(range(2, 1_000_000), 6)]
-"""Further sizes that no program can have been made for. They are always the same, because the cache keeps such
+"""Additional sizes that programs cannot be prepared for. They are always the same, because the cache stores their
 bodies."""
 LARGE = 100_000_000
-"""More than any limit in megabytes allows, but not yet minutes for the slowest servers."""
+"""A size above any limit of a few megabytes, for which even the slowest servers do not need minutes."""
 HUGE = 1_100_000_000
-"""More than 2^30, so that QUIC's offsets become longer (RFC 9000, section 16). Only fast servers get this case."""
+"""A size above 2^30, so that QUIC's offsets become longer (RFC 9000, section 16). Only fast servers get this case."""
 QUICK_S = 6.0
-"""A server that has sent the large body within this time also gets the case with the huge one, s."""
+"""A server that sends the large body within this number of seconds also gets the case with the huge body."""
 LOGGED_BYTES = 1_000_000
-"""Enough bytes that their packets outnumber all handshakes' packets."""
+"""Enough bytes that their packets outnumber the packets of all handshakes."""
 _LENGTHY: dict[str, Asked] = {
     "wall": {"in_a_row": 5000, "other_sizes": OTHER_SIZES, "rest_ns": 100_000_000},
     "virtual": {"in_a_row": 2000, "rest_ns": 1_000_000_000},
 }
-"""The cases under the clock where they cost less: processing under the wall clock, silence under the virtual one."""
+"""The longest cases, under the clock where they cost less: the wall clock for processing, the virtual clock for
+silence."""
 _RESUMED = {"wall": 10, "virtual": 1}
-"""How often sessions are resumed, because each time another process of the server could answer."""
+"""How often sessions are resumed. Each time, a different process of the server may answer."""
 CHECK_NS = 30_000_000_000
-"""The time in which a server must answer all requests of a check, ns."""
+"""The time in ns within which a server must answer all requests of a check."""
 _LARGE_NS = 240_000_000_000
-"""The time for a large body, ns: 3 Mbit/s, which a server in an interpreter exceeds on a busy machine. It is also
-enough for a huge body, because only servers that need a quarter of it get that case."""
+"""The time for a large body in ns. It corresponds to 3 Mbit/s, which even a server in an interpreter exceeds on a busy
+machine. It is also enough for a huge body, because only servers that need at most a quarter of it get that case."""
 PASSED_BYTES = 1_000_000
-"""Bytes requested from a server at the edge. The same number must come from the host behind it."""
+"""The bytes requested from an edge. At least as many must come from the host behind it."""
 TRIAL_TIMEOUT = "300s"
 
 Purpose = Literal["versions", "contract", "large", "huge", "limit", "idleness", "tls", "edge", "qlog", "controller"]
@@ -59,17 +60,17 @@ class ServerCase:
     plan: Asked
     """The probe's plan, without the server's address."""
     controller: str = ""
-    """The controller that must be visible."""
+    """The controller that the trial must show."""
     network: Network = PLAIN
 
     def result(self, check: str, verdict: Verdict, detail: str = "") -> Result:
-        """A result of this trial."""
+        """Return a result of this trial."""
         p = self.parameters
         return Result(role="server", protocol=p.protocol, clock=p.clock, check=check, verdict=verdict, detail=detail)
 
 
 def questions(subject: Subject) -> list[ServerCase]:
-    """The cases for everything that the subject declares as a server."""
+    """Return the cases for everything that the subject declares as a server."""
     assert subject.server is not None
     return [case for protocol in subject.server.protocols for case in _of_protocol(subject, subject.server, protocol)]
 
@@ -115,7 +116,7 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Se
         yield ServerCase(f"{protocol}-qlog", "qlog", parameters(qlog=True), _plan(protocol, [LOGGED_BYTES]))
     download = _plan(protocol, [controller.BODY_BYTES], arrivals="arrivals.csv")
     for number, name in enumerate(controllers(subject, protocol) or []):
-        # The first is the one that it has by itself; no study can ask for it by name if it is fixed.
+        # The first controller is the server's default. If the controller is fixed, no study can request it by name.
         controller_name = name if number else DEFAULT_CONGESTION
         trial_parameters = parameters(
             congestion=controller_name, size=controller.BODY_BYTES, network=controller.NETWORK.name
@@ -124,7 +125,7 @@ def _of_protocol(subject: Subject, server: Server, protocol: str) -> Iterator[Se
 
 
 def _older_tls(declared: Sequence[str], protocol: str) -> list[str]:
-    """The declared versions of TLS other than the usual one. QUIC has no others."""
+    """Return the declared TLS versions other than the newest. QUIC supports no others."""
     return [version for version in declared if version != NEWEST_TLS and protocol != QUIC]
 
 

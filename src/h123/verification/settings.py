@@ -18,41 +18,42 @@ from h123.verification.result import Result, Verdict
 from h123.verification.trial import Trial, Trials, calm_clock
 
 ATTEMPTS = 2
-"""The number of attempts before it counts as failed. A busy machine can blur a flight, but rarely twice."""
+"""The number of attempts before a check counts as failed. A busy machine can distort a flight, but rarely twice."""
 FEWER, MORE = 3, 1
-"""Packets by which a first flight may differ. What else goes out in that round trip takes a part of the window: the
-end of the handshake, settings, a probe for larger packets. And a sender may send one more than fits."""
+"""By how many packets a first flight may differ from the window. Other packets of that round trip take a part of the
+window: the end of the handshake, settings, a probe for larger packets. And a sender may send one packet more than
+fits."""
 AT_ONCE, SHARE = 0.1, 0.7
-"""Share of a round trip in which this share of a flight is sent by who does not pace. Pacing takes half of one or more
-for it; the rest waits for acknowledgements that the receiver delays."""
+"""Without pacing, a sender sends at least SHARE of a flight within AT_ONCE of a round trip. With pacing, that share
+takes half a round trip or more; the rest of a flight waits for acknowledgements that the receiver delays."""
 
 Seen = tuple[bool, str]
-"""Whether it is as requested, and what was observed."""
+"""Whether the transfer is as requested, and the observation in words."""
 
 
 @dataclass(frozen=True)
 class SettingProof:
-    """The value to request for a setting, and how a transfer shows it."""
+    """The values to request for a setting, and the function that checks a transfer for them."""
 
     values: tuple[Value, ...]
     shows: Callable[[Transfer, Value], Seen]
 
 
 def initial_window(of: Transfer, packets: Value) -> Seen:
-    """Count the full packets of the first flight."""
+    """Check the number of full packets in the first flight."""
     flight = growth.first_flight(of)
     detail = f"{flight.full} full packets in the first flight, {flight.packets - flight.full} others"
     return -FEWER <= flight.full - int(packets) <= MORE, detail
 
 
 def pacing(of: Transfer, _: Value) -> Seen:
-    """Off: a flight of slow start is sent as soon as its acknowledgements arrive."""
+    """Check that pacing is off: a flight of slow start is sent as soon as its acknowledgements arrive."""
     share = growth.at_once(of, AT_ONCE)
     return share >= SHARE, f"{share:.0%} of a flight in {AT_ONCE:.0%} of a round trip"
 
 
 def max_datagram(of: Transfer, size: Value) -> Seen:
-    """From the first flight on, most packets have the largest allowed size, and none is larger."""
+    """Check that most packets, and the first flight, have the largest allowed size, and that no packet is larger."""
     datagrams = growth.datagrams(of)
     return (datagrams.first, datagrams.common, datagrams.largest) == (size, size, size), (
         f"{datagrams.first} bytes in the first flight, {datagrams.common} in most packets, {datagrams.largest} at most"
@@ -60,16 +61,16 @@ def max_datagram(of: Transfer, size: Value) -> Seen:
 
 
 PROOFS: dict[Name, SettingProof] = {
-    # The RFCs' number, and quic-go's.
+    # The value of the RFCs, and quic-go's default.
     "initial_window": SettingProof((10, 32), initial_window),
     "pacing": SettingProof(("off",), pacing),
-    # Not what any stack has by itself, and what `matched` asks for.
+    # A value that no stack uses by default, and the value of `matched`.
     "max_datagram": SettingProof((1252, TCP_PAYLOAD), max_datagram),
 }
 
 
 def verify_settings(subject: Subject, role: VerifiedRole, trials: Trials, failures: Path) -> Iterator[Result]:
-    """Verify each setting that the subject accepts in that role. If it failed, the last attempt's folder is in
+    """Verify each setting that the subject accepts in this role. If a check fails, its last attempt's folder stays in
     `failures`."""
     for name, roles in settable(subject).items():
         for value in PROOFS[name].values if role in roles else ():

@@ -1,4 +1,5 @@
-"""One trial of a verification, in a separate lab. It is repeated if the machine was too busy for its link."""
+"""Runs single trials of a verification, each in a separate lab, and repeats a trial if the machine was too busy for its
+link."""
 
 import shutil
 import time
@@ -24,11 +25,12 @@ _ANY_TIME = (0, 2**63)
 _MOST_ATTEMPTS = 3
 SEED = 1
 _LATE_NS = 1_000_000
-"""99th percentile of the link's lateness above which what a subject did in time is not its own doing."""
+"""If the 99th percentile of the link's lateness is above this, the times of a trial say nothing about the subject."""
 
 
 def calm_clock(subject: Subject) -> Clock:
-    """The virtual clock, under which nothing disturbs a trial, if the subject runs under it and it is installed."""
+    """Return the virtual clock, under which nothing disturbs a trial, if it is installed and the subject runs under it;
+    otherwise the wall clock."""
     return "virtual" if "virtual" in subject.features.clocks and installed_kernel() is not None else "wall"
 
 
@@ -39,12 +41,12 @@ class Trial:
     folder: Path
     report: Report
     faults: list[Reason]
-    """Why it is not valid, samples included. Empty if it is valid."""
+    """The reasons why the trial is not valid, also because of its samples. Empty if it is valid."""
     window: Window
 
     @property
     def reasons(self) -> list[Reason]:
-        """Why the lab calls it invalid. Empty if it is valid."""
+        """The reasons for which the lab calls the trial invalid. Empty if it is valid."""
         return self.report.reasons
 
     @property
@@ -58,7 +60,7 @@ class Trial:
         return f"{DISTURBED}was too busy: one packet in a hundred left the link {latest / 1e6:.1f} ms late or more"
 
     def logs(self, lines: int) -> dict[str, list[str]]:
-        """The last lines that each role printed, by its name, without silent roles."""
+        """Return the last lines that each role printed, keyed by role. Roles that printed nothing are left out."""
         logs = {}
         for path in sorted((self.folder / "logs").glob("*.log")):
             if end := path.read_text("utf-8", errors="replace").splitlines()[-lines:]:
@@ -70,7 +72,7 @@ class Trials:
     """The common settings of a verification's trials."""
 
     def __init__(self, subjects: Mapping[str, Subject], certificate: Certificate, pool: Pool) -> None:
-        """`subjects`: the installed subjects that take part, by name."""
+        """Create the settings. `subjects` are the installed subjects that take part, keyed by name."""
         self.subjects, self.certificate = subjects, certificate
         self._trials = SingleTrials(pool, {"tls": certificate.folder})
 
@@ -82,13 +84,13 @@ class Trials:
         change: Callable[[Path], None] = lambda _: None,
     ) -> Trial:
         """Run one trial in this folder, which is emptied first. `change` may edit trial.json and workload.json before
-        it runs."""
+        the trial starts."""
         for _ in range(_MOST_ATTEMPTS):
             shutil.rmtree(folder, ignore_errors=True)
             prepared = self.prepare(folder, parameters, network, change)
             before = time.monotonic_ns()
             [(_, attempt)] = self._trials.run([prepared])
-            # Virtual time is of a kernel of its own, whose clocks begin at its boot.
+            # Virtual time belongs to a separate kernel, whose clocks start at its boot.
             window = (before, time.monotonic_ns()) if parameters.clock == "wall" else _ANY_TIME
             trial = _ended_trial(folder, attempt, window)
             if not trial.disturbed:
@@ -98,8 +100,8 @@ class Trials:
     def carry_out_each(
         self, prepared: Sequence[PreparedTrial], is_wanted: Callable[[PreparedTrial], bool] = lambda _: True
     ) -> Iterator[Trial]:
-        """Yield prepared trials as they end. If all are under the virtual clock, as many run at once as there are
-        processors, because nothing disturbs them. Trials whose `is_wanted` has become false do not run."""
+        """Yield prepared trials as they end. If all of them use the virtual clock, as many run at once as there are
+        processors, because nothing disturbs them. A trial does not start if `is_wanted` has become false for it."""
         undisturbed = all(trial.parameters.clock == "virtual" for trial in prepared)
         for trial, attempt in self._trials.run(prepared, self._trials.machine.cpus if undisturbed else 1, is_wanted):
             yield _ended_trial(trial.folder, attempt, _ANY_TIME)

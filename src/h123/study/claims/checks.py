@@ -1,6 +1,7 @@
-"""Figures of a claim that arithmetic or physics can judge without a measurement (h123.analysis.claims.arithmetic).
+"""Checks for the figures of a claim that arithmetic or physics can judge without a measurement
+(h123.analysis.claims.arithmetic).
 
-Their quantities are written with units, as everywhere.
+Quantities are written with units, as in other files.
 """
 
 from typing import Annotated, Literal
@@ -24,7 +25,7 @@ class RateCheck(Strict):
 
 
 class TransferCheck(Strict):
-    """One request's body in its time, over a link that `users` share. Holds if users x size x 8 / time <= link."""
+    """The time of one request's body over a link that `users` share. Holds if users x size x 8 / time <= link."""
 
     check: Literal["transfer-within-link"]
     size: Annotated[Size, Field(gt=0)]
@@ -44,7 +45,8 @@ class LittleCheck(Strict):
 
 
 class CountCheck(Strict):
-    """Request rate of a run with a fixed number of requests and a fixed duration. Holds if rps <= requests / time."""
+    """The request rate of a run with a fixed number of requests and a fixed duration. Holds if rps <= requests /
+    time."""
 
     check: Literal["rate-within-count"]
     rps: Positive
@@ -62,8 +64,8 @@ class RoundTripsCheck(Strict):
 
 
 class ProductCheck(Strict):
-    """A figure that follows from others by multiplication. Holds if the product of the factors is the printed
-    figure."""
+    """A figure that is the product of other figures. Holds if the product of the factors is the printed figure, within
+    the given share."""
 
     check: Literal["product"]
     factors: Annotated[list[Positive], Field(min_length=2)]
@@ -72,7 +74,8 @@ class ProductCheck(Strict):
 
 
 class WorkCheck(Strict):
-    """Work at a rate, each unit with a processor time, on a number of cores. Holds if per_second x each <= cores."""
+    """Work at a rate, with a processor time for each unit, on a number of cores. Holds if per_second x each <=
+    cores."""
 
     check: Literal["work-within-cores"]
     per_second: Positive
@@ -81,15 +84,15 @@ class WorkCheck(Strict):
 
 
 class PercentageCheck(Strict):
-    """The change from one figure to another, compared with the printed percentage: `-31.2` for 31.2 % lower. Holds if
-    after / before - 1 is the printed percentage, as far as the figures' last digits allow."""
+    """A printed percentage, such as `-31.2` for 31.2 % lower, and the two figures that it compares. Holds if after /
+    before - 1 is the printed percentage, within the rounding of the figures' last digits."""
 
     check: Literal["percentage"]
     before: Positive
     after: Positive
     printed: Annotated[float, Field(allow_inf_nan=False)]
     digits: Annotated[StrictInt, Field(ge=0, le=6)] = 1
-    """Decimals of the percentage."""
+    """Decimal places of the percentage."""
 
 
 class RankBiserialCheck(Strict):
@@ -103,7 +106,7 @@ class RankBiserialCheck(Strict):
 
 
 class SmallestPCheck(Strict):
-    """Two groups, and a level at which, according to the source, Mann-Whitney's exact two-sided test rejects. Holds if
+    """Two group sizes, and a level at which the source says that Mann-Whitney's exact two-sided test rejects. Holds if
     2 / C(n + m, n) <= alpha."""
 
     check: Literal["smallest-p"]
@@ -113,7 +116,8 @@ class SmallestPCheck(Strict):
 
 
 class ManyTestsCheck(Strict):
-    """Tests without a correction for their number, each at a level. Holds if 1 - (1 - alpha)^tests <= alpha."""
+    """A number of tests at one level, without a correction for their number. Holds if 1 - (1 - alpha)^tests <=
+    alpha."""
 
     check: Literal["tests-uncorrected"]
     tests: Annotated[StrictInt, Field(ge=1)]
@@ -121,18 +125,18 @@ class ManyTestsCheck(Strict):
 
 
 class OneNumberCheck(Strict):
-    """The times of two sides, and their rates, which the source reports as two findings. Holds if the ratio of the
-    rates is not the inverse ratio of the times, which would make them one observation."""
+    """The times and the rates of two sides, which the source reports as two findings. Fails if the ratio of the rates
+    is the inverse ratio of the times, because then they are a single observation."""
 
     check: Literal["two-numbers"]
     times: Annotated[list[Positive], Field(min_length=2, max_length=2)]
     rates: Annotated[list[Positive], Field(min_length=2, max_length=2)]
-    """The rates, in the same order."""
+    """The rates, in the order of the times."""
     within: Annotated[Share, Field(gt=0, lt=1)] = 0.01
 
 
 class TlsCheck(Strict):
-    """A version of TLS under a version of HTTP. Holds if it is not HTTP/3 over TLS 1.2."""
+    """A TLS version used with an HTTP version. Holds unless it is TLS 1.2 with HTTP/3."""
 
     check: Literal["tls-version"]
     protocol: Literal["h1", "h2", "h3"]

@@ -1,4 +1,4 @@
-"""One claim of a published work: in words alone, or by factor levels of a study whose campaigns can decide it."""
+"""Defines a claim of a published work, either in words alone or as cells of a study whose campaigns can decide it."""
 
 from typing import Annotated, Any, Literal
 
@@ -10,30 +10,30 @@ from h123.study.metrics.table import MetricName
 from h123.study.quantities import Change, Levels, Share
 
 ALL_LEVELS = "all"
-"""The word for all levels of a factor."""
+"""The value that stands for all levels of a factor."""
 BOUNDED = ("equivalent", "not higher", "not lower")
-"""Directions that bound a difference. They must hold in each cell, within a margin."""
+"""Directions that limit a difference. They must hold in each cell, within a margin."""
 
 
 class Claim(Strict):
     """The fields of every claim."""
 
     id: Annotated[str, Field(pattern=r"^[A-Z][0-9]+[a-z]?$")]
-    """Such as C01 or C01a."""
+    """The claim's ID, such as C01 or C01a."""
     source: str | None = None
     """The source of this claim, if the file quotes several works."""
     quotation: Annotated[str, Field(min_length=1)] | None = None
-    """A sentence of the source, verbatim; the content of a figure or table is in `condition` or `cells`."""
+    """A sentence of the source, word for word. The content of a figure or table is in `condition` or `cells`."""
     where: Annotated[str, Field(min_length=1)] | None = None
-    """The place in the source: a section, a table."""
+    """The place in the source, such as a section or a table."""
     summary: Annotated[str, Field(min_length=1)] | None = None
     """The claim in our words, if several works make it in theirs."""
     metric: str
-    """For a claim with `cells`, one that h123 measures."""
+    """The metric. A claim with `cells` needs one that h123 measures."""
     a: str | None = None
     """A level of the compared factor."""
     b: str | None = None
-    """The level that it is compared with."""
+    """The level that `a` is compared with."""
     direction: Literal["lower", "higher", "equivalent", "not higher", "not lower", "none"]
     """How the source compares a with b."""
     checks: list[Annotated[Check, Field(discriminator="check")]] = Field(default=[])
@@ -47,7 +47,7 @@ class Claim(Strict):
 
 
 ARITHMETIC = "arithmetic"
-"""The rule for a claim that only its checks decide."""
+"""The rule of a claim that its checks decide."""
 
 
 class DocumentEvidence(Strict):
@@ -59,19 +59,19 @@ class DocumentEvidence(Strict):
 
 
 class WordedClaim(Claim):
-    """A claim that no campaign can decide alone. Its condition, size and rule are words for a person."""
+    """A claim that no campaign can decide on its own. Its condition, size and rule are text for people."""
 
     condition: dict[str, Any] = Field(default={})
-    """Any keys."""
+    """The conditions of the claim, under any keys."""
     estimand: str
     size: str | None = None
     """The figure as printed."""
     rule: Annotated[str, Field(min_length=1)] | None = None
-    """The way to decide it. `arithmetic`: by its checks."""
+    """How to decide the claim. `arithmetic`: by its checks."""
     known: DocumentEvidence | None = None
-    """A public document that decides it: `{verdict: confirmed, by: ...}`."""
+    """A public document that decides the claim: `{verdict: confirmed, by: ...}`."""
     untestable: Annotated[str, Field(min_length=1)] | None = None
-    """Why only its authors could decide it."""
+    """The reason why only its authors could decide it."""
 
     @model_validator(mode="after")
     def _is_decided_one_way(self) -> "WordedClaim":
@@ -89,26 +89,27 @@ class WordedClaim(Claim):
 
 
 class MeasurableClaim(Claim):
-    """A claim about a metric in cells of the ledger's study. A campaign decides it by the rule of all such claims."""
+    """A claim about a metric in cells of a study. Campaigns of the study decide it."""
 
     metric: MetricName
-    """One that h123 measures."""
+    """A metric that h123 measures."""
     a: str
     """A level of the study's compared factor."""
     b: str | None = None
-    """Another one. Without it the claim is about a in `cells` over a in `against`."""
+    """The level that `a` is compared with. Without it, the claim compares a in `cells` with a in `against`."""
     direction: Literal["lower", "higher", "equivalent", "not higher", "not lower"]
     """The direction of a relative to b."""
     size: Change | None = None
-    """a / b - 1 as claimed, if the claim gives a size."""
+    """The claimed value of a / b - 1, if the claim states a size."""
     margin: Annotated[Share, Field(gt=0, lt=1)] | None = None
-    """For `equivalent`, ratios may lie within 1/(1 + margin) to 1 + margin. For `not higher` and `not lower`, only one
-    end counts."""
+    """For `equivalent`, ratios may lie from 1/(1 + margin) to 1 + margin. `not higher` and `not lower` use only one of
+    these limits."""
     cells: dict[str, Levels] = Field(min_length=1)
-    """The levels of every other factor. The claim is about their mean, or, with a margin, about each of these cells."""
+    """The levels of every other factor. The claim is about the mean of these cells or, with a margin, about each of
+    them."""
     against: dict[str, Levels] | None = None
-    """Levels of these factors to compare with: one for all of `cells`, or as many, in their order. With `b`, an
-    interaction: a / b in `cells` over a / b there."""
+    """The levels of these factors to compare with: either one for all of `cells`, or one for each level in `cells`, in
+    the same order. With `b`, the claim is an interaction: a / b in `cells`, divided by a / b here."""
     note: Annotated[str, Field(min_length=1)] | None = None
     """The part of the claim that a verdict does not cover."""
 
@@ -124,11 +125,11 @@ class MeasurableClaim(Claim):
         if self.a == self.b:
             raise ValueError("`a` and `b` are the same level")
         if self.b is None and not self.against:
-            raise ValueError("`b` is missing; write it, or what a in `cells` is held `against`")
+            raise ValueError("`b` is missing; write it, or the levels to compare a with in `against`")
         return self
 
     def counterpart(self, cell: dict[str, str]) -> dict[str, str]:
-        """The cell with which to compare one of `cells`."""
+        """Return the cell with which one of `cells` is compared."""
         return {
             **cell,
             **{factor: self._instead(factor, cell[factor], to) for factor, to in (self.against or {}).items()},
@@ -146,4 +147,4 @@ def _kind(value: object) -> str:
 AnyClaim = Annotated[
     Annotated[WordedClaim, Tag("worded")] | Annotated[MeasurableClaim, Tag("measurable")], Discriminator(_kind)
 ]
-"""A claim with `cells` is measurable."""
+"""A claim that is measurable if it has `cells`, and worded otherwise."""

@@ -1,4 +1,4 @@
-"""claims/*.yaml: what published work claims, sentence by sentence, with what decides each claim."""
+"""Reads claims/*.yaml, which list what published works claim, sentence by sentence, and what decides each claim."""
 
 import re
 from collections.abc import Collection
@@ -30,12 +30,13 @@ class Publication(Strict):
 
 
 class Ledger(Strict):
-    """One file of claims."""
+    """The claims of one file."""
 
     source: Publication
-    """`{title, where}`."""
+    """The work, as `{title, where}`."""
     study: str | None = None
-    """The study whose campaigns can decide these claims. The file gives its name or its file; here it is the name."""
+    """The study whose campaigns can decide these claims. The file gives its name or path; after loading, this is the
+    name."""
     claims: list[AnyClaim] = Field(min_length=1)
 
 
@@ -58,7 +59,7 @@ class _LedgerReader:
         self.ledger = ledger
 
     def checked(self) -> Ledger:
-        """The ledger, its study named by its name."""
+        """Return the checked ledger, with the name of its study."""
         measurable = [(i, claim) for i, claim in enumerate(self.ledger.claims) if isinstance(claim, MeasurableClaim)]
         if self.ledger.study is None:
             if measurable:
@@ -98,7 +99,7 @@ class _LedgerReader:
     def check_levels(self, levels_by_factor: dict[str, Levels], factors: dict[str, list[str]], at: Location) -> None:
         for factor, levels in levels_by_factor.items():
             if factor not in factors:
-                message = f"{factor!r} is not a factor of the study besides the compared one; {choose(factor, factors)}"
+                message = f"{factor!r} is not a factor of the study or is the compared one; {choose(factor, factors)}"
                 raise self.document.error([*at, factor], message)
             for level in levels if levels != [ALL_LEVELS] else ():
                 self.check_level(level, factor, factors[factor], [*at, factor])
@@ -111,22 +112,22 @@ class _LedgerReader:
         for factor, levels in (claim.against or {}).items():
             here = factors[factor] if claim.cells[factor] == [ALL_LEVELS] else claim.cells[factor]
             if levels == [ALL_LEVELS] or len(levels) not in (1, len(claim.cells[factor])):
-                message = f"write exactly one level of {factor!r} to compare with, or one for each in `cells`"
+                message = f"write exactly one level of {factor!r} to compare with, or one for each level in `cells`"
                 raise self.document.error([*at, factor], message)
             if double := [level for level in levels if level in here]:
                 raise self.document.error([*at, factor], f"{double[0]!r} is already in `cells`")
 
 
 def ledgers_of(study: str | None = None) -> list[Ledger]:
-    """The ledgers that come with h123, or only those that campaigns of `study` can decide. Raises UserError."""
+    """Return the ledgers that come with h123, or only those that campaigns of `study` can decide. Raises UserError."""
     return [load_ledger(path) for path in list_claims() if study is None or _about(path) == study]
 
 
 def _about(path: Path) -> str | None:
-    """The name of the study that a file of claims is about. None if the file has no study.
+    """Return the name of the study that a file of claims is about, or None if it names no study.
 
-    A campaign ignores claims about other studies: neither their subjects, nor their study's file, nor the claims
-    need be right (`h123 claims` reports faults in them).
+    Faults in claims about other studies must not disturb a campaign, so they are not checked here (`h123 claims`
+    reports them).
     """
     try:
         if name := _line(path, "study"):
@@ -137,8 +138,8 @@ def _about(path: Path) -> str | None:
 
 
 def _line(path: Path, key: str) -> str | None:
-    """The value of a top-level key, as text. Later lines are not parsed as YAML, because reading all ledgers completely
-    takes as long as the statistics of a large campaign."""
+    """Return the value of a top-level key, if it is text. Only the key's own line is parsed, because reading all
+    ledgers completely takes as long as the statistics of a large campaign."""
     match = re.search(rf"^{key}:.*$", read_text(path, MOST_BYTES), re.MULTILINE)
     try:
         value = yaml.safe_load(match[0])[key] if match else None
@@ -148,7 +149,8 @@ def _line(path: Path, key: str) -> str | None:
 
 
 def find_ledgers(name: str) -> list[Ledger]:
-    """The ledgers of a study (its name or file), or the one of that name or in that file. Raises UserError."""
+    """Return the ledgers about a study (given its name or file), or the ledger with this name or path. Raises
+    UserError."""
     if is_study(name):
         study = load_study(find_study(name)).name
         if paths := ledgers_of(study):

@@ -1,4 +1,5 @@
-"""published/*.yaml: the values that a published work prints for its cells, for comparison with a campaign's own."""
+"""Reads published/*.yaml: the values that a published work prints for its cells, to be compared with a campaign's
+values."""
 
 import itertools
 from collections.abc import Iterator, Mapping
@@ -26,11 +27,11 @@ Cell = dict[str, str]
 Figure = Annotated[str, Field(coerce_numbers_to_str=True, min_length=1)]
 """A figure as printed, with its unit: `2472.8ms`, `5.33MB/s`, `-31.2%`, `-0.422`."""
 Figures = dict[str, Figure | Annotated[list[Figure], Field(min_length=2, max_length=2)]]
-"""The figure or range for each level, or pair of levels."""
+"""The printed figure or range for each level or pair of levels."""
 
 
 class LevelFacts(Strict):
-    """A work's facts about one of its levels that bounds need. None: not given, or no limit."""
+    """Facts that the work states about a level, from which bounds follow. None: not stated, or no limit."""
 
     size: Annotated[Size, Field(gt=0)] | None = None
     users: Annotated[StrictInt, Field(ge=1)] | None = None
@@ -39,23 +40,23 @@ class LevelFacts(Strict):
 
 
 class Statement(Strict):
-    """The figures that one sentence prints for one cell and metric."""
+    """The figures that a sentence of the work prints for one cell and metric."""
 
     where: str
-    """Section, figure or table."""
+    """The place in the work: section, figure or table."""
     quotation: Annotated[str, Field(min_length=1)]
     note: str | None = None
-    """A remark on what the sentence leaves open, or how h123 reads it."""
+    """A remark on how h123 reads the sentence, or on what it leaves open."""
     metric: PrintedName
     statistic: Literal["mean", "median"]
     cell: Cell
-    """Levels of the named factors; other factors are left open."""
+    """The levels of the factors that the sentence names. Other factors may have any level."""
     printed: Figures = Field(default={})
     """Values by level of the compared factor."""
     change: Figures = Field(default={})
-    """a / b - 1 for each pair `a/b`."""
+    """The value of a / b - 1 for each pair `a/b`."""
     effect: Figures = Field(default={})
-    """Rank-biserial correlation by pair."""
+    """The rank-biserial correlation for each pair."""
 
     @model_validator(mode="after")
     def _prints_something(self) -> "Statement":
@@ -66,34 +67,36 @@ class Statement(Strict):
 
 @dataclass(frozen=True)
 class PrintedValue:
-    """One figure, or range, of a statement. Seconds, bytes per second, shares (change) or correlations (effect)."""
+    """One figure or range of a statement, in seconds or bytes per second, or as a share (change) or a correlation
+    (effect)."""
 
     statement: Statement
     kind: Kind
     of: str
-    """A level of the compared factor; for a change or an effect, a pair of them."""
+    """A level of the compared factor, or a pair of levels for a change or an effect."""
     written: tuple[str, ...]
     low: float
     high: float
 
 
 class PrintedValues(Strict):
-    """One file."""
+    """The printed values of one file."""
 
     source: Publication
     compared: str
     """The compared factor."""
     factors: dict[str, dict[str, LevelFacts]]
     studies: dict[str, dict[str, str]] = Field(min_length=1)
-    """For each study whose campaigns have these cells, the names that differ: the work's factor to the study's."""
+    """For each study whose campaigns have these cells, maps a factor's name in the work to its name in the study, where
+    they differ."""
     values: list[Statement] = Field(min_length=1)
 
     def all(self) -> list[PrintedValue]:
-        """Every figure, in the file's order."""
+        """Return all figures in the file's order."""
         return [_read(statement, kind, of) for statement in self.values for kind, of in _figures(statement)]
 
     def facts(self, cell: Cell) -> list[LevelFacts]:
-        """The facts about each combination of levels that `cell` leaves possible."""
+        """Return the facts about each combination of levels that `cell` allows."""
         levels_by_factor = ([cell[name]] if name in cell else list(levels) for name, levels in self.factors.items())
         return [self._merge(levels) for levels in itertools.product(*levels_by_factor)]
 
@@ -120,7 +123,7 @@ def load_printed(path: Path) -> PrintedValues:
 
 
 def printed_values_of(study: str) -> PrintedValues | None:
-    """The printed values for campaigns of `study`. None if no file has any. Raises UserError."""
+    """Return the printed values for campaigns of `study`, or None if there are none. Raises UserError."""
     matches = [(path, values) for path in list_published() if study in (values := load_printed(path)).studies]
     if len(matches) > 1:
         names = " and ".join(str(path) for path, _ in matches)
@@ -139,7 +142,7 @@ def _figures(statement: Statement) -> Iterator[tuple[Kind, str]]:
 
 
 def _check(document: YamlDocument, values: PrintedValues, at: list[str | int], statement: Statement) -> None:
-    """Raises UserError for a level or a figure that cannot be."""
+    """Raise UserError if a level or a figure is not valid."""
     other_factors = {name: levels for name, levels in values.factors.items() if name != values.compared}
     _choose(document, [*at, "cell"], statement.cell, other_factors, "factor")
     for factor, level in statement.cell.items():
@@ -167,7 +170,7 @@ def _choose(
 
 
 def _read(statement: Statement, kind: Kind, of: str) -> PrintedValue:
-    """One figure as numbers. Raises ValueError if it is not understood."""
+    """Return one figure as numbers. Raises ValueError if it cannot be read."""
     figures = {"value": statement.printed, "change": statement.change, "effect": statement.effect}[kind][of]
     texts = tuple(figures) if isinstance(figures, list) else (figures,)
     numbers = [_number(text, statement.metric, kind) for text in texts]
@@ -184,7 +187,7 @@ def _number(text: str, metric: str, kind: Kind) -> float:
     if PRINTED[metric].unit == "s":
         return parse_duration(text) / 1e9
     if not text.endswith("/s"):
-        raise ValueError(f"{text!r} is not understood; write a rate in bytes, such as 5.33MB/s")
+        raise ValueError(f"{text!r} cannot be read; write a rate in bytes, such as 5.33MB/s")
     return float(parse_size(text.removesuffix("/s")))
 
 

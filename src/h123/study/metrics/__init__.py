@@ -1,3 +1,3 @@
-"""Metrics: what h123 measures, which direction is better, and conditions on it."""
+"""Metrics: the quantities that h123 measures, the better direction of each, and conditions on them."""
 
 __all__ = ["quantity"]

@@ -1,5 +1,5 @@
-"""Conditions in one line: a limit for a ratio (`latency new/base <= 1.05`, or `<= +5%`) or for a value (`latency new <
-200ms`)."""
+"""Parses conditions of one line, which limit a ratio (`latency new/base <= 1.05`, or `<= +5%`) or a value (`latency new
+< 200ms`)."""
 
 import operator
 import re
@@ -22,9 +22,9 @@ _CHANGE = re.compile(r"([+-]?)([0-9]*\.?[0-9]+)\s*%")
 _SIGNS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
 _OPPOSITE = {"<=": ">", ">": "<=", "<": ">=", ">=": "<"}
 _LARGEST = 1000.0
-"""Ratio that makes sense as a bound; its inverse is the smallest."""
+"""The largest ratio allowed as a bound; its inverse is the smallest."""
 _CLEARLY_A_CHANGE = 50.0
-"""From this number of percent on, a bound without a sign is ambiguous: 95% could mean 0.95 or 1.95."""
+"""A bound above this number of percent is ambiguous without a sign: 95% could mean 0.95 or 1.95."""
 _LONGEST = 200
 Basis = Literal["interval", "estimate"]
 _EXAMPLES: dict[Unit, str] = {
@@ -47,7 +47,7 @@ class _ConditionParts(NamedTuple):
     b: str | None
     sign: str
     bound_text: str
-    """The bound in its stored spelling."""
+    """The bound in the spelling that is stored."""
     bound: float
 
     def __str__(self) -> str:
@@ -55,7 +55,7 @@ class _ConditionParts(NamedTuple):
 
 
 def _parts(text: str, example: str) -> _ConditionParts:
-    """Raises ValueError."""
+    """Parse a condition. Raises ValueError."""
     form = (
         f"write a metric, two levels, one of {', '.join(_SIGNS)}, and a ratio or a change, as in {example!r} or "
         f"'{example.rpartition(' ')[0]} +5%'; or one level and a value, as in 'latency new > 200ms'"
@@ -71,7 +71,7 @@ def _parts(text: str, example: str) -> _ConditionParts:
     bound = _ratio(text, number, form)
     if not 1 / _LARGEST <= bound <= _LARGEST:
         raise ValueError(
-            f"{excerpt(text)}: {number} is no bound for a ratio; it must be {1 / _LARGEST:g} to {_LARGEST:g}"
+            f"{excerpt(text)}: {number} is not a valid bound for a ratio; it must be {1 / _LARGEST:g} to {_LARGEST:g}"
         )
     return _ConditionParts(metric, a, b, sign, f"{bound:.12g}", bound)
 
@@ -90,7 +90,7 @@ def _ratio(text: str, bound_text: str, form: str) -> float:
 
 
 def _value(text: str, number: str, metric: str) -> tuple[str, float]:
-    """The bound in its stored spelling, and in the metric's own unit."""
+    """Return the bound in the spelling that is stored, and as a number in the metric's unit."""
     unit = METRICS[metric].unit
     try:
         bound = _READ[unit](number) if unit in _READ else _plain(number, unit)
@@ -98,14 +98,14 @@ def _value(text: str, number: str, metric: str) -> tuple[str, float]:
         bound = None
     if bound is None or not 0 <= bound < 1e18:
         raise ValueError(
-            f"{excerpt(text)}: {excerpt(number)} is no value of {metric}; write it as in {_EXAMPLES[unit]!r}, or name "
-            f"two levels for a ratio, as in '{metric} new/base > 1.05'"
+            f"{excerpt(text)}: {excerpt(number)} is not a value of {metric}; write it as in {_EXAMPLES[unit]!r}, or "
+            f"name two levels for a ratio, as in '{metric} new/base > 1.05'"
         )
     return number.replace(" ", ""), bound
 
 
 def _bits(number: str) -> float:
-    """`50Mbit/s`, or `6MB/s`, which is how results are shown."""
+    """Parse `50Mbit/s`, or `6MB/s`, the form in which results are shown."""
     return 8 * float(_bytes_a_second(number)) if number.endswith("B/s") else float(parse_rate(number))
 
 
@@ -129,15 +129,15 @@ _READ = {
     "B/s": _bytes_a_second,
 }
 REQUIRED, FORBIDDEN = "latency new/base <= 1.05", "latency new/base > 1.05"
-"""Two spellings of the same condition."""
+"""Two examples of the same condition: what must hold, and what must not."""
 
 
 class Condition(Strict):
-    """`latency new/base <= 1.05`, or `{holds: latency new/base <= 1.05, by: estimate}`."""
+    """A condition such as `latency new/base <= 1.05`, or `{holds: latency new/base <= 1.05, by: estimate}`."""
 
     holds: Annotated[str, AfterValidator(lambda text: str(_parts(text, REQUIRED)))]
     by: Basis = "interval"
-    """The value that must lie within the bound: the whole interval, or only the estimate."""
+    """What must lie within the bound: the whole interval, or only the estimate."""
 
     @model_validator(mode="before")
     @classmethod
@@ -146,7 +146,7 @@ class Condition(Strict):
 
     @classmethod
     def forbidding(cls, text: str, by: Basis = "interval") -> "Condition":
-        """The condition that holds exactly if `text`, such as `latency new/base > 1.05`, does not. Raises
+        """Return the condition that holds exactly when `text`, such as `latency new/base > 1.05`, does not. Raises
         ValueError."""
         parts = _parts(text, FORBIDDEN)
         return cls(holds=str(parts._replace(sign=_OPPOSITE[parts.sign])), by=by)
@@ -157,39 +157,40 @@ class Condition(Strict):
 
     @property
     def metric(self) -> str:
-        """The metric that the condition is about."""
+        """The name of the condition's metric."""
         return self._read.metric
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """The two levels of a ratio, or the one of a value."""
+        """The two levels of a ratio, or the single level of a value."""
         parts = self._read
         return (parts.a,) if parts.b is None else (parts.a, parts.b)
 
     @property
     def subject(self) -> str:
-        """`new/base`, or `new`."""
+        """The levels as text, such as `new/base` or `new`."""
         return "/".join(self.levels)
 
     @property
     def bound(self) -> float:
-        """The last allowed ratio or value, or the first that is not allowed; a value in the metric's own unit."""
+        """The limit of the ratio, or of the value in the metric's own unit."""
         return self._read.bound
 
     @property
     def upper(self) -> bool:
-        """Whether the bound is an upper one."""
+        """Whether the bound is an upper bound."""
         return self._read.sign in ("<=", "<")
 
     def allows(self, value: float) -> bool:
-        """Whether the condition holds for this value."""
+        """Return whether the condition holds for this value."""
         return bool(_SIGNS[self._read.sign](value, self._read.bound))
 
     def __str__(self) -> str:
         return self.holds if self.by == "interval" else f"{self.holds} (estimate)"
 
     def fault(self, levels: Collection[str], clocks: Collection[str]) -> str | None:
-        """Say why trials of these `levels` under these clocks cannot decide it."""
+        """Return the reason why trials with these levels and clocks cannot decide the condition, or None if they
+        can."""
         if unknown := [level for level in self.levels if level not in levels]:
             return f"{self.holds!r}: {unknown[0]!r} is not compared here; {choose(unknown[0], levels)}"
         if len({*self.levels}) < len(self.levels):

@@ -1,4 +1,4 @@
-"""Metrics of what a trial costs: processor time, memory, bytes, packets, room in the queue."""
+"""Metrics of a trial's costs: processor time, memory, bytes, packets and queue delay."""
 
 from h123.study.metrics.metric_type import AMOUNT, RATE, SPEED, WAIT, Metric
 from h123.study.metrics.quantity import (

@@ -1,4 +1,5 @@
-"""The quantities behind metrics (requests' times, visits, packets, processors), and what a trial needs for each.
+"""Defines the quantities behind metrics (times of requests, visits, packets, processors), and what a trial must provide
+for each.
 
 measures/metrics.py computes their values from a trial's samples and report.json.
 """
@@ -24,24 +25,25 @@ class Needs:
     columns: tuple[str, ...] = ()
     """Columns of its samples, in addition to `phase`, `status` and `error`."""
     client: tuple[Ability, ...] = ()
-    """Abilities of its client."""
+    """Abilities that its client must have."""
     report: tuple[str, ...] = ()
-    """Fields of each role in report.json, or of the client's link there."""
+    """Fields of report.json, for each role or for the client's link."""
     facts: tuple[str, ...] = ()
     """Fields of each visit in client.json."""
     packets: bool = False
-    """The record of packets on that link."""
+    """Whether the client's link must have a record of its packets."""
     breaks: bool = False
-    """A network over which its client moves, or which stops UDP."""
+    """Whether the trial needs a network over which the client moves, or which blocks UDP partway."""
     counterpart: bool = False
-    """Whether it needs one lost packet, and a second trial in which that packet was delivered."""
+    """Whether the trial must lose one packet, and the block must have a second trial in which that packet was
+    delivered."""
     requests: int = 1
-    """The fewest requests of its phase. With fewer, a high quantile says nothing."""
+    """The smallest number of requests of the phase. With fewer, a high quantile says nothing."""
 
 
 @dataclass(frozen=True)
 class RequestTime:
-    """A quantile of the time that requests of a phase took, from their start `until` an event."""
+    """A quantile of the times of a phase's requests, from their start `until` an event."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     phase: Literal["warm", "cold"]
@@ -58,8 +60,8 @@ class RequestTime:
 
 @dataclass(frozen=True)
 class TimeFromSend:
-    """A quantile of the time that warm requests took once they were sent. This leaves out the wait before, which a
-    client that sends only after the last answer never sees (coordinated omission)."""
+    """A quantile of the times of warm requests, from when they were sent. It leaves out the wait before that, as a
+    client that sends a request only after the previous answer does (coordinated omission)."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     share: float
@@ -72,11 +74,11 @@ class TimeFromSend:
 
 @dataclass(frozen=True)
 class PageTime:
-    """The median of the time that warm visits of a page took, from their start until an event."""
+    """The median time of warm page visits, from their start until an event."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     until: VisitTime
-    """The event at the end of the time: all resources have arrived, the document's first byte, the largest body, or an
+    """The event that ends the time: the last resource's end, the document's first byte, the largest body's end, or an
     event of the browser."""
 
     @property
@@ -95,12 +97,12 @@ class PageTime:
 
 @dataclass(frozen=True)
 class StageTime:
-    """The median over warm visits of the time that a visit's mean request spent in a stage."""
+    """The median, over warm visits, of the mean time that the visit's requests spent in a stage."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     stage: Stage
-    """Until it had a place on a connection; until its new connection was open; until its first byte; until its last
-    byte. They add up to the request."""
+    """The stage. A request is queued until it has a place on a connection, connecting until a new connection is open,
+    waiting until the first byte, and receiving until the last. The stages add up to the request's time."""
 
     @property
     def needs(self) -> Needs:
@@ -115,12 +117,12 @@ class StageTime:
 
 @dataclass(frozen=True)
 class OpenedConnections:
-    """The median over warm visits of the connections that a visit opened, from the packets of the client's link.
+    """The median number of connections that a warm visit opened, counted from packets of the client's link.
 
-    Browsers open connections that they then do not use, and no sample records those: the column `connection` counts
-    the used ones. The hosts' counters include all TCP connections of the whole trial, also those of the browser's
-    controlling program and those of a proxy to its origin, but none over QUIC. On the link each connection of either
-    protocol has a first packet, whose time shows which visit opened it.
+    Browsers open connections that they never use. No sample records those, since the column `connection` counts used
+    ones only. The hosts' counters include all TCP connections of the whole trial, also those of the browser's
+    controlling program and those of a proxy to its origin, but no QUIC connections. On the link, every connection of
+    either protocol has a first packet, whose time shows which visit opened it.
     """
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
@@ -129,7 +131,7 @@ class OpenedConnections:
 
 @dataclass(frozen=True)
 class BodyRate:
-    """Body bytes over the time that they took: of all warm requests together, or of each request."""
+    """Body bytes divided by the time that they took, for all warm requests together or for each request."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     by: Literal["trial", "request"]
@@ -149,13 +151,14 @@ class RequestRate:
 
 @dataclass(frozen=True)
 class ProcessorTime:
-    """Processor time of roles together: a request's share of all, of the time after all connections were open, or a
-    connection's share of the time before."""
+    """The processor time of one or more roles, divided by requests or connections. `all` is the total per request;
+    `open` is the part after all connections were open, per request; `opening` is the part before that, per
+    connection."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall",)
-    """Under the virtual clock processing takes no time: what its kernel counts is rounding, not a value."""
+    """Under the virtual clock, processing takes no time, and the kernel counts nothing but rounding errors."""
     roles: tuple[Role, ...]
-    """`backend` is everything behind the server: the store in which it keeps objects, or a proxy's origin."""
+    """`backend` is everything behind the server: the store of its objects, or a proxy's origin."""
     part: Literal["all", "open", "opening"] = "all"
 
     @property
@@ -178,7 +181,7 @@ class ResidentMemory:
 
 @dataclass(frozen=True)
 class ProcessOverhead:
-    """The time that the program which makes the requests takes before the first one, or after the last."""
+    """The time that the program takes before its first request, or after its last."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     part: Literal["start", "end"]
@@ -190,8 +193,8 @@ class ProcessOverhead:
 
 @dataclass(frozen=True)
 class LinkTraffic:
-    """All packets or bytes that reached the client's link in this direction, divided by all requests. This includes
-    connecting, headers, acknowledgements and retransmissions."""
+    """All packets or bytes that reached the client's link in this direction, divided by the number of requests. This
+    includes connecting, headers, acknowledgements and retransmissions."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     way: Way
@@ -205,7 +208,7 @@ class LinkTraffic:
 @dataclass(frozen=True)
 class QueueDelay:
     """The mean time that packets in this direction waited for the rate of the client's link: behind others in its
-    queue, and for their own transmission. A link without a rate has none."""
+    queue, and for their own transmission. A link without a rate has no queue delay."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(report=("queue_ns",))
@@ -214,7 +217,8 @@ class QueueDelay:
 
 @dataclass(frozen=True)
 class CrossTrafficRate:
-    """The bytes that programs of the cross traffic received in this direction, over the time that the client ran."""
+    """The bytes that programs of the cross traffic received in this direction, divided by the time that the client
+    ran."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(report=("received_bytes",))
@@ -223,8 +227,8 @@ class CrossTrafficRate:
 
 @dataclass(frozen=True)
 class OpeningCost:
-    """The median, over connections with a cold request, of what crossed the link from a connection's first packet to
-    the first byte of the answer."""
+    """The median number of round trips, bytes or packets on the link from a connection's first packet to the first byte
+    of the answer, over connections with a cold request."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(("start_ns", "first_byte_ns"), ("ttfb", "cold"), packets=True)
@@ -233,8 +237,7 @@ class OpeningCost:
 
 @dataclass(frozen=True)
 class RecoveryTime:
-    """The median time from a client's move, or from the moment at which UDP is stopped, to the first answer after
-    it."""
+    """The median time from a client's move, or from the moment at which UDP is blocked, to the next complete answer."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(("start_ns", "end_ns"), breaks=True)
@@ -250,7 +253,7 @@ class FallbackShare:
 
 @dataclass(frozen=True)
 class AbandonedShare:
-    """The share of requests to be abandoned whose answer had not arrived completely by then."""
+    """The share of requests that the client cancelled, among those it cancels if the answer is not complete in time."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs()
@@ -258,7 +261,7 @@ class AbandonedShare:
 
 @dataclass(frozen=True)
 class RetriedShare:
-    """The share of warm requests that were made more than once, if requests without an answer are repeated."""
+    """The share of warm requests that were made more than once, in workloads that repeat requests without an answer."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(("tries",))
@@ -266,8 +269,8 @@ class RetriedShare:
 
 @dataclass(frozen=True)
 class WastedShare:
-    """The share of the bytes down the client's link that were not part of a complete answer's body. If requests are
-    abandoned or repeated, this includes the bytes of cancelled ones."""
+    """The share of bytes on the client's link, in the direction to the client, that did not belong to the body of a
+    complete answer. If requests are abandoned or repeated, this includes the bytes of cancelled ones."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("wall", "virtual")
     needs: ClassVar[Needs] = Needs(("bytes_down",), report=("bytes_delivered",))
@@ -275,14 +278,14 @@ class WastedShare:
 
 @dataclass(frozen=True)
 class LossCost:
-    """The time that one lost packet cost requests, compared with the block's trial that lost none and is otherwise the
-    same."""
+    """The time by which one lost packet delayed requests, compared with the block's trial that lost none and is
+    otherwise identical."""
 
     clocks: ClassVar[tuple[Clock, ...]] = ("virtual",)
     """Under the wall clock, two trials differ anyway."""
     needs: ClassVar[Needs] = Needs(("start_ns", "end_ns"), packets=True, counterpart=True)
     what: Literal["all", "others"]
-    """Requests: all, or all except the lost packet's own."""
+    """Which requests count: all, or all except the one that lost the packet."""
 
 
 Quantity = (

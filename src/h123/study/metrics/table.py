@@ -1,7 +1,7 @@
-"""All metrics of a trial, by name.
+"""Lists all metrics of a trial by name.
 
 Studies, measures, analysis and report look metrics up in this table. measures/metrics.py computes a value from a
-trial's samples and report.json, by `Metric.of`. docs/contracts/metrics.md defines each.
+trial's samples and report.json, according to `Metric.of`. docs/contracts/metrics.md defines each metric.
 """
 
 from typing import Annotated, Final
@@ -34,12 +34,12 @@ PRINTED = _table(
         repeats="latency",
     ),
 )
-"""The metrics of requests that published works print (published/*.yaml) and that their procedure compares."""
+"""The request metrics that published works print (published/*.yaml) and that their procedure compares."""
 
 
 def metric(name: str) -> Metric:
-    """Look up a metric to show it. A metric that h123 does not measure, from a claim or a later version, gets its own
-    name."""
+    """Return the metric of this name for display. An unknown name, from a claim or a later version, becomes a metric
+    with that name as its title."""
     return METRICS.get(name) or PRINTED.get(name) or Metric(name, name, noun=name)
 
 
@@ -56,4 +56,4 @@ MetricName = Annotated[str, _name_in(METRICS)]
 PrintedName = Annotated[str, _name_in(PRINTED)]
 
 TAIL: Final = METRICS["latency_p99"]
-"""The metric for the slowest requests."""
+"""The metric of the slowest requests."""

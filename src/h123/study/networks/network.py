@@ -1,4 +1,4 @@
-"""A network: an emulated path in both directions, in the lab's terms (see docs/contracts/trial.md)."""
+"""Defines a network: an emulated path in both directions, as the lab describes it (see docs/contracts/trial.md)."""
 
 from typing import Any, Literal
 
@@ -7,11 +7,11 @@ from pydantic import BaseModel, ConfigDict
 from h123.base.units import format_rate
 
 Resolved = dict[str, Any]
-"""A study or a network as JSON, complete: what `resolved` writes and `from_resolved` reads."""
+"""A complete study or network as JSON. `resolved` writes it, and `from_resolved` reads it."""
 
 
 class LinkModel(BaseModel):
-    """The base class of everything that trial.json contains unchanged."""
+    """The base class of all parts of a network that trial.json contains unchanged."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
@@ -21,12 +21,12 @@ class Bottleneck(LinkModel):
 
     bps: int | None = None
     trace_ms: list[int] | None = None
-    """Delivery opportunities in ms, repeated."""
+    """The times of delivery opportunities in ms. The last one is the period after which they repeat."""
     opportunity_bytes: int | None = None
 
     @property
     def mean_bps(self) -> float:
-        """Bits a second on average."""
+        """The average rate in bits per second."""
         if self.bps is not None:
             return float(self.bps)
         assert self.trace_ms is not None
@@ -35,7 +35,7 @@ class Bottleneck(LinkModel):
 
 
 class Queue(LinkModel):
-    """The drop-tail queue before the bottleneck; exactly one field is set."""
+    """The drop-tail queue before the bottleneck. Exactly one field is set."""
 
     bytes: int | None = None
     packets: int | None = None
@@ -43,7 +43,8 @@ class Queue(LinkModel):
 
 
 class GilbertElliott(LinkModel):
-    """Two-state loss: p good to bad, r bad to good, and the loss share in each state (Gilbert 1960, Elliott 1963)."""
+    """Two-state loss: the chances p to go from good to bad and r to go back, and the loss in each state (Gilbert 1960,
+    Elliott 1963)."""
 
     p: float
     r: float
@@ -52,7 +53,7 @@ class GilbertElliott(LinkModel):
 
     @property
     def mean(self) -> float:
-        """Share lost in the long run."""
+        """The share of packets that are lost in the long run."""
         if self.p + self.r == 0:
             return self.loss_good
         bad = self.p / (self.p + self.r)
@@ -65,29 +66,29 @@ class Loss(LinkModel):
     random: float | None = None
     """The share of packets that are lost at random."""
     gilbert_elliott: GilbertElliott | None = None
-    """Two states with their own losses."""
+    """A model with two states, each with its own loss."""
     packets: list[int] | None = None
-    """Indices from 0."""
+    """Indices of the lost packets, from 0."""
     bytes: list[int] | None = None
-    """Losses of the packets that carry these bytes, counted from 0 over everything offered."""
+    """Positions of bytes, counted from 0 over all arriving packets. The packets that contain them are lost."""
 
     @property
     def mean(self) -> float:
-        """Share lost in the long run (listed packets: none)."""
+        """The share of packets that are lost in the long run. Listed packets count as 0."""
         if self.gilbert_elliott:
             return self.gilbert_elliott.mean
         return self.random or 0.0
 
 
 class Blackout(LinkModel):
-    """A span in which every packet is lost."""
+    """A span of time in which every packet is lost."""
 
     from_ns: int
     to_ns: int
 
 
 class Jitter(LinkModel):
-    """Random extra delay."""
+    """A random additional delay."""
 
     spread_ns: int
     distribution: Literal["uniform", "normal"] = "uniform"
@@ -95,21 +96,21 @@ class Jitter(LinkModel):
 
 
 class Reorder(LinkModel):
-    """A share of packets that leaves earlier than its turn."""
+    """A share of packets that leave before packets that arrived earlier."""
 
     share: float
     ahead_ns: int
 
 
 class Limit(LinkModel):
-    """A rate above which UDP is dropped."""
+    """A rate above which UDP packets are dropped."""
 
     limit: int
-    """Bits per second."""
+    """The limit in bits per second."""
 
 
 Udp = Literal["pass", "drop", "reject"] | Limit
-"""The treatment of UDP packets."""
+"""How the link treats UDP packets."""
 
 
 class Change(LinkModel):
@@ -123,35 +124,35 @@ class Change(LinkModel):
 
 
 class Direction(LinkModel):
-    """One direction of a link; a field that is None has no effect."""
+    """One direction of a link. A field that is None has no effect."""
 
     rate: Bottleneck | None = None
-    """Applied first, with the queue."""
+    """The bottleneck's rate. It applies first, together with the queue."""
     queue: Queue | None = None
-    """Needed with a rate."""
+    """The queue, which is required with a rate."""
     loss: Loss | None = None
-    """Applied after the queue."""
+    """The losses, which apply after the queue."""
     blackouts: list[Blackout] | None = None
     duplicate: float | None = None
     """The share of packets that are duplicated."""
     delay_ns: int | None = None
-    """Applied last."""
+    """The delay, which applies last."""
     jitter: Jitter | None = None
     reorder: Reorder | None = None
     udp: Udp | None = None
-    """Pass, drop, reject, or a limit."""
+    """Whether UDP packets pass, are dropped or rejected, or are limited."""
     changes: list[Change] | None = None
-    """Timed changes, each from its `at_ns` on."""
+    """Timed changes. Each applies from its `at_ns` on."""
 
 
 class Move(LinkModel):
-    """A move of the client: from a moment on it has a new address or port, and for `overlap_ns` packets to the old one
+    """A move of the client: from a moment on it has a new address or port. For `overlap_ns`, packets to the old one
     still reach it."""
 
     at_ns: int
-    """Time from the start of the main role."""
+    """The time of the move, from the start of the main role."""
     new: Literal["port", "address"]
-    """Whether each flow gets a new port, or the client a new address and new ports."""
+    """port: each flow gets a new port. address: the client gets a new address and new ports."""
     overlap_ns: int = 0
     """How long packets to the old place still arrive."""
 
@@ -160,29 +161,29 @@ class Traffic(LinkModel):
     """The traffic of other hosts in one direction. Exactly one field is set."""
 
     tcp: int | None = None
-    """Connections, each never short of data."""
+    """The number of connections, which always have data to send."""
     udp: int | None = None
-    """Bits per second, in full packets at equal distances."""
+    """A constant rate in bits per second, sent in evenly spaced full packets."""
 
 
 class Cross(LinkModel):
-    """Cross traffic: what other hosts send through the same queue, from `ahead_ns` before the client starts."""
+    """Traffic that other hosts send through the same queue. It starts `ahead_ns` before the client."""
 
     up: Traffic | None = None
     down: Traffic | None = None
     ahead_ns: int
-    """How long before the main role it begins, at most 60 s."""
+    """How long before the main role the traffic starts, at most 60 s."""
     spread_ns: int = 0
-    """It starts up to this much earlier, ns, so that different blocks meet different moments of it."""
+    """The traffic starts up to this many ns earlier, so that different blocks meet different moments of it."""
 
     @property
     def mean_ahead_s(self) -> float:
-        """The mean time that a trial waits for it, s."""
+        """The average number of seconds that a trial waits for the traffic."""
         return (self.ahead_ns + self.spread_ns / 2) / 1e9
 
 
 class Network(LinkModel):
-    """A named path. `up` is client to server, `down` server to client; both None for a plain veth pair."""
+    """A named path. `up` leads from the client to the server, `down` back; both are None for a plain veth pair."""
 
     name: str
     title: str
@@ -193,12 +194,12 @@ class Network(LinkModel):
 
     @property
     def shaped(self) -> bool:
-        """Whether packets pass the emulated link."""
+        """Whether packets pass through the emulated link."""
         return self.up is not None
 
     @property
     def round_trip_ns(self) -> int:
-        """Delay that the link adds to a round trip, without queueing and jitter."""
+        """The delay that the link adds to a round trip in ns, without queueing and jitter."""
         return sum(direction.delay_ns or 0 for direction in (self.up, self.down) if direction)
 
     @property
@@ -208,7 +209,8 @@ class Network(LinkModel):
         return any(effect for way in ways for name, effect in way.items() if name not in ("queue", "duplicate"))
 
     def link(self) -> Resolved:
-        """The fields `kind`, `up`, `down` of a link in trial.json; `moves` and `cross` if there are any."""
+        """Return the fields `kind`, `up` and `down` of a link in trial.json, and `moves` and `cross` if there are
+        any."""
         if self.up is None or self.down is None:
             return {"kind": "veth"}
         link: Resolved = {"kind": "emulated", "up": _bare(self.up), "down": _bare(self.down)}
@@ -219,31 +221,33 @@ class Network(LinkModel):
         return link
 
     def at_moment(self, moment: float) -> "Network":
-        """The network as a block meets it, at a place from 0 to 1 in the course of its cross traffic."""
+        """Return the network for a block that meets the cross traffic at `moment`, from 0 to 1 in its course."""
         if not self.cross:
             return self
         ahead_ns = self.cross.ahead_ns + round(moment * self.cross.spread_ns)
         return self.model_copy(update={"cross": self.cross.model_copy(update={"ahead_ns": ahead_ns, "spread_ns": 0})})
 
     def resolved(self) -> Resolved:
-        """JSON-ready and complete; `Network.from_resolved` is its inverse."""
+        """Return the complete network as JSON-ready data. `Network.from_resolved` is the inverse."""
         return _bare(self)
 
     @classmethod
     def from_resolved(cls, data: Resolved) -> "Network":
-        """A network from campaign.json."""
+        """Build a network from campaign.json."""
         return cls.model_validate(data)
 
     def describe(self) -> tuple[str, str]:
-        """Describe what each direction, up and down, does to packets."""
+        """Return descriptions of what the two directions, up and down, do to packets."""
         return _describe(self.up), _describe(self.down)
 
     def describe_moves(self) -> str:
-        """`client seen from a new port at 2 s`; empty if the client stays where it is."""
+        """Return a phrase such as `client seen from a new port at 2 s`, or an empty string if the client does not
+        move."""
         return ", ".join(_describe_move(move) for move in self.moves or [])
 
     def describe_cross(self) -> str:
-        """Describe the cross traffic: `cross traffic down: 4 bulk TCP connections`. Empty without any."""
+        """Return a phrase such as `cross traffic down: 4 bulk TCP connections`, or an empty string without cross
+        traffic."""
         ways = {"up": self.cross.up, "down": self.cross.down} if self.cross else {}
         lines = [f"cross traffic {way}: {_describe_traffic(traffic)}" for way, traffic in ways.items() if traffic]
         return ", ".join(lines)

@@ -1,4 +1,4 @@
-"""networks/*.yaml in the form that people write: quantities with units, `both` for two equal directions."""
+"""Reads networks/*.yaml as people write them: quantities with units, and `both` for two equal directions."""
 
 import itertools
 import re
@@ -29,37 +29,37 @@ from h123.study.yaml_document import YamlDocument
 Positive = Field(gt=0)
 POLICIES = ("pass", "drop", "reject")
 OPPORTUNITY_BYTES = 1500
-"""Bytes that one line of a Mahimahi trace delivers (Netravali et al., USENIX ATC 2015)."""
+"""The number of bytes that one line of a Mahimahi trace delivers (Netravali et al., USENIX ATC 2015)."""
 FULL_PACKET_BYTES = 1500
 MOST_QUEUE_BYTES, MOST_QUEUE_PACKETS = 1_000_000_000, 1_000_000
 MOST_MOVES = 250
-"""The lab has addresses for this many moves."""
+"""The largest number of moves for which the lab has addresses."""
 MOST_CONNECTIONS = 100
 LONGEST_AHEAD = 60 * 1_000_000_000
-"""The longest time that cross traffic may start ahead, ns."""
+"""The longest time by which cross traffic may start before the client, in ns."""
 LEAST_STREAM, MOST_STREAM = 1_000, 10_000_000_000
-"""The range of its UDP rate, bit/s."""
+"""The range of the UDP rate of cross traffic, in bit/s."""
 MOST_INDEX = 1_000_000_000
-"""The largest index of a packet, far beyond any trial."""
+"""The largest index of a lost packet, far beyond any trial."""
 MOST_TRACE_BYTES, MOST_TRACE_LINES, MOST_TRACE_MS = 10_000_000, 1_000_000, 168 * 3600 * 1000
 
 _TRACE_LINE = re.compile(r"[ \t]{0,20}[0-9]{1,15}[ \t]{0,20}")
 
 
 class JitterFile(Strict):
-    """`jitter: {spread: 5ms, distribution: normal, keep_order: true}`."""
+    """Jitter, such as `jitter: {spread: 5ms, distribution: normal, keep_order: true}`."""
 
     spread: Annotated[Delay, Positive]
     distribution: Literal["uniform", "normal"] = "uniform"
     keep_order: StrictBool = True
 
     def resolve(self) -> resolved.Jitter:
-        """Convert it to the lab's form."""
+        """Convert this to the lab's form."""
         return resolved.Jitter(spread_ns=self.spread, distribution=self.distribution, keep_order=self.keep_order)
 
 
 class BurstsFile(Strict):
-    """`loss: {bad_after: 1%, good_after: 20%}`: chances, per packet, to enter and to leave the bad state."""
+    """Bursts, `loss: {bad_after: 1%, good_after: 20%}`: chances, per packet, to enter and to leave the bad state."""
 
     bad_after: Share
     good_after: Annotated[Share, Positive]
@@ -68,13 +68,13 @@ class BurstsFile(Strict):
 
 
 class ListedFile(Strict):
-    """`loss: {packets: [3, 17]}`: exactly these packets, counted from 0."""
+    """Chosen losses, `loss: {packets: [3, 17]}`: exactly these packets, counted from 0."""
 
     packets: list[Annotated[StrictInt, Field(ge=0, le=MOST_INDEX)]] = Field(min_length=1)
 
 
 class ReorderFile(Strict):
-    """`reorder: {share: 1%, ahead: 10ms}`."""
+    """Reordering, such as `reorder: {share: 1%, ahead: 10ms}`."""
 
     share: Share
     ahead: Annotated[Delay, Positive]
@@ -116,7 +116,7 @@ def _read_queue(value: Any) -> resolved.Queue:
     else:
         queue = resolved.Queue(bytes=parse_size(value))
     if not (queue.bytes or queue.packets or queue.ns):
-        raise ValueError(f"a queue of {text} can hold nothing; write bytes (100kB), packets (64p) or time (50ms)")
+        raise ValueError(f"a queue of {text} cannot hold anything; write bytes (100kB), packets (64p) or time (50ms)")
     if 0 < (queue.bytes or 0) < FULL_PACKET_BYTES:
         raise ValueError(f"a queue of {text} has no room for a packet of {FULL_PACKET_BYTES}B, so none would ever pass")
     if (queue.bytes or 0) > MOST_QUEUE_BYTES or (queue.packets or 0) > MOST_QUEUE_PACKETS:
@@ -128,7 +128,7 @@ _RATE = TypeAdapter[int](BitRate)
 
 
 def _read_udp(value: Any) -> Any:
-    """`pass`, `drop`, `reject`, or a rate."""
+    """Accept `pass`, `drop`, `reject`, or a rate."""
     if value is None or value in POLICIES:
         return value
     if not str(value)[:1].isdigit():
@@ -138,7 +138,7 @@ def _read_udp(value: Any) -> Any:
 
 
 class ChangeFile(Strict):
-    """`{at: 5s, rate: 2Mbit/s}`: from then on."""
+    """A change from a moment on, such as `{at: 5s, rate: 2Mbit/s}`."""
 
     at: Duration
     delay: Delay | None = None
@@ -153,7 +153,7 @@ class ChangeFile(Strict):
         return self
 
     def resolve(self) -> resolved.Change:
-        """Convert it to the lab's form."""
+        """Convert this to the lab's form."""
         return resolved.Change(
             at_ns=self.at,
             delay_ns=self.delay,
@@ -164,10 +164,10 @@ class ChangeFile(Strict):
 
 
 def read_trace(path: Path) -> list[int]:
-    """Milliseconds of a Mahimahi trace's delivery opportunities. Raises UserError."""
+    """Return the delivery opportunities of a Mahimahi trace, in milliseconds. Raises UserError."""
     lines = read_text(path, MOST_TRACE_BYTES).splitlines()
     if len(lines) > MOST_TRACE_LINES:
-        raise UserError(f"{path}: a trace can have {MOST_TRACE_LINES} lines, this one has {len(lines)}")
+        raise UserError(f"{path}: a trace can have at most {MOST_TRACE_LINES} lines; this one has {len(lines)}")
     times: list[int] = []
     for number, line in enumerate(lines, 1):
         if not _TRACE_LINE.fullmatch(line):
@@ -194,33 +194,32 @@ class DirectionFile(Strict):
     """One direction. A field that is left out has no effect on packets."""
 
     delay: Delay = 0
-    """One way."""
+    """The one-way delay."""
     jitter: JitterFile | None = None
     rate: BitRate | None = None
     """The rate of the bottleneck."""
     trace: Annotated[list[int] | None, BeforeValidator(_read_trace)] = None
-    """A file in place of a rate (Mahimahi): one millisecond timestamp per line, each an opportunity to deliver 1500
-    bytes; repeated."""
+    """A Mahimahi file instead of a rate. Each line is a time in milliseconds at which 1500 bytes can be delivered; the
+    trace repeats."""
     queue: Annotated[resolved.Queue | None, BeforeValidator(_read_queue)] = None
-    """Bytes, packets (`64p`) or time (`50ms`). Required if there is a rate, also one that a change brings."""
+    """The queue in bytes, packets (`64p`) or time (`50ms`). Required if there is a rate, or a change that sets one."""
     loss: LossFile | None = None
     """A share; `{bad_after: p, good_after: r, loss_good: 0, loss_bad: 1}` (Gilbert-Elliott); or `{packets: [3,
     17]}`."""
     blackouts: list[tuple[Duration, Duration]] | None = None
-    """`[[1s, 1.5s]]`, in order and apart."""
+    """Spans of total loss, such as `[[1s, 1.5s]]`, in order and not overlapping."""
     duplicate: Share | None = None
-    """Packets that arrive twice."""
+    """The share of packets that arrive twice."""
     reorder: ReorderFile | None = None
     udp: Annotated[resolved.Udp | None, BeforeValidator(_read_udp)] = None
-    """`pass`; `drop`, silently; `reject`, with ICMP port unreachable; or a rate such as `1Mbit/s`: what comes faster is
-    dropped, except what 100 ms of silence have saved."""
+    """`pass`; `drop` without notice; `reject` with ICMP port unreachable; or a rate such as `1Mbit/s` above which
+    packets are dropped, with an allowance of 100 ms after silence."""
     changes: list[ChangeFile] | None = None
-    """`[{at: 5s, rate: 2Mbit/s, delay: 50ms, loss: 1%, udp: drop}]`, in order."""
+    """Timed changes, such as `[{at: 5s, rate: 2Mbit/s, delay: 50ms, loss: 1%, udp: drop}]`, in order."""
 
     @model_validator(mode="after")
     def _makes_sense(self) -> "DirectionFile":
-        """Refuse here whatever the lab would refuse, because here the message can name the line
-        (lab/tests/directions.json)."""
+        """Refuse whatever the lab would refuse, so that the message can name the line (lab/tests/directions.json)."""
         self._check_rate()
         self._check_delays()
         self._check_times()
@@ -253,17 +252,17 @@ class DirectionFile(Strict):
             if start >= end:
                 raise fault_at(["blackouts", index], "a blackout must end after it starts: [[1s, 1.5s]]")
             if start < previous_end:
-                message = "this blackout begins before the one above it ends; write them in order of time, or as one"
+                message = "this blackout begins before the one above it ends; write them in order, or join them"
                 raise fault_at(["blackouts", index], message)
             previous_end = end
         moments = [change.at for change in self.changes or []]
         for index, (earlier, later) in enumerate(itertools.pairwise(moments), 1):
             if later <= earlier:
-                message = "`changes` must be in order of time, each at a time of its own"
+                message = "`changes` must be in order of time, each at a different time"
                 raise fault_at(["changes", index, "at"], message)
 
     def resolve(self) -> resolved.Direction:
-        """Convert it to the lab's form."""
+        """Convert this to the lab's form."""
         bottleneck = resolved.Bottleneck(bps=self.rate) if self.rate else None
         if self.trace:
             bottleneck = resolved.Bottleneck(trace_ms=self.trace, opportunity_bytes=OPPORTUNITY_BYTES)
@@ -282,27 +281,27 @@ class DirectionFile(Strict):
 
 
 class MoveFile(Strict):
-    """`{at: 2s, new: address, overlap: 200ms}`: from then on the client is seen elsewhere."""
+    """A move, `{at: 2s, new: address, overlap: 200ms}`: from then on, the client has a different address or port."""
 
     at: Duration
-    """From the beginning of the client's run."""
+    """The time of the move, from the start of the client's run."""
     new: Literal["port", "address"]
     """`port`: a new port for each flow (NAT rebinding). `address`: a new address and new ports."""
     overlap: Duration = 0
     """How long packets to the old place still arrive."""
 
     def resolve(self) -> resolved.Move:
-        """Convert it to the lab's form."""
+        """Convert this to the lab's form."""
         return resolved.Move(at_ns=self.at, new=self.new, overlap_ns=self.overlap)
 
 
 class TrafficFile(Strict):
-    """`{tcp: 4}` for a number of bulk transfers, or `{udp: 30Mbit/s}` for a constant stream."""
+    """Cross traffic in one direction: `{tcp: 4}` for bulk transfers, or `{udp: 30Mbit/s}` for a constant stream."""
 
     tcp: Annotated[StrictInt, Field(ge=1, le=MOST_CONNECTIONS)] | None = None
-    """So many connections of Linux's TCP with CUBIC that always have data."""
+    """The number of connections of Linux's TCP with CUBIC, which always have data to send."""
     udp: Annotated[BitRate, Field(ge=LEAST_STREAM, le=MOST_STREAM)] | None = None
-    """Full packets at equal distances."""
+    """The rate of a stream of evenly spaced full packets."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> "TrafficFile":
@@ -311,19 +310,19 @@ class TrafficFile(Strict):
         return self
 
     def resolve(self) -> resolved.Traffic:
-        """Convert it to the lab's form."""
+        """Convert this to the lab's form."""
         return resolved.Traffic(tcp=self.tcp, udp=self.udp)
 
 
 class CrossFile(Strict):
-    """`{down: {tcp: 4}, ahead: 3s, spread: 2s}`: what other hosts send through the same queue."""
+    """Traffic that other hosts send through the same queue: `{down: {tcp: 4}, ahead: 3s, spread: 2s}`."""
 
     up: TrafficFile | None = None
     down: TrafficFile | None = None
     ahead: Annotated[Duration, Field(le=LONGEST_AHEAD)] = 1_000_000_000
-    """How long before the client it begins."""
+    """How long before the client the traffic starts."""
     spread: Duration = 0
-    """It begins up to so much earlier, at a moment that seed and block decide, the same for all compared levels."""
+    """The traffic starts up to this much earlier, by an amount that depends on the seed and block only."""
 
     @model_validator(mode="after")
     def _some_way(self) -> "CrossFile":
@@ -331,11 +330,11 @@ class CrossFile(Strict):
             raise ValueError("cross traffic goes `up`, `down` or both ways: {down: {tcp: 1}}")
         if self.ahead + self.spread > LONGEST_AHEAD:
             longest = LONGEST_AHEAD / 1e9
-            raise ValueError(f"`ahead` and `spread` are together at most {longest:g} s: each trial waits so long")
+            raise ValueError(f"`ahead` and `spread` together must be at most {longest:g} s")
         return self
 
     def resolve(self) -> resolved.Cross:
-        """Convert it to the lab's form."""
+        """Convert this to the lab's form."""
         up = self.up.resolve() if self.up else None
         down = self.down.resolve() if self.down else None
         return resolved.Cross(up=up, down=down, ahead_ns=self.ahead, spread_ns=self.spread)
@@ -349,21 +348,21 @@ class NetworkFile(Strict):
     both: DirectionFile | None = None
     """Two equal directions."""
     up: DirectionFile | None = None
-    """Client to server."""
+    """The direction from client to server."""
     down: DirectionFile | None = None
-    """Server to client."""
+    """The direction from server to client."""
     moves: list[MoveFile] = Field(default=[], max_length=MOST_MOVES)
     cross: CrossFile | None = None
     unshaped: StrictBool = False
-    """A plain veth pair."""
+    """Whether the link is a plain veth pair."""
 
     @model_validator(mode="after")
     def _moves_in_order(self) -> "NetworkFile":
         if self.moves and self.unshaped:
-            raise fault_at(["moves"], "over a plain veth pair no client can move: write `both`, or `up` and `down`")
+            raise fault_at(["moves"], "clients cannot move over a plain veth pair: write `both`, or `up` and `down`")
         for index, (earlier, later) in enumerate(itertools.pairwise(self.moves), 1):
             if later.at <= earlier.at:
-                raise fault_at(["moves", index, "at"], "`moves` must be in order of time, each at a time of its own")
+                raise fault_at(["moves", index, "at"], "`moves` must be in order of time, each at a different time")
         return self
 
     @model_validator(mode="after")
@@ -371,7 +370,7 @@ class NetworkFile(Strict):
         for name in ("up", "down") if self.cross else ():
             way = self.both or getattr(self, name)
             if getattr(self.cross, name) and not (way and (way.rate or way.trace)):
-                raise fault_at(["cross", name], "cross traffic shares a queue, and there is one only where a `rate` is")
+                raise fault_at(["cross", name], "cross traffic needs a queue, and so a `rate` or `trace`")
         return self
 
     @model_validator(mode="after")
@@ -382,7 +381,7 @@ class NetworkFile(Strict):
         return self
 
     def resolve(self) -> resolved.Network:
-        """Convert it to the lab's form."""
+        """Convert this to the lab's form."""
         up, down = self.both or self.up, self.both or self.down
         return resolved.Network(
             name=self.name,
@@ -395,6 +394,6 @@ class NetworkFile(Strict):
 
 
 def read_network(path: Path) -> resolved.Network:
-    """The network that a file describes. Raises UserError naming file and line."""
+    """Read a network from its file. Raises UserError naming file and line."""
     document = YamlDocument.read(path, "network/1")
     return document.validate(NetworkFile, document.data, context=path.parent).resolve()

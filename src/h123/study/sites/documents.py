@@ -1,7 +1,8 @@
-"""A site as real documents: HTML, styles and scripts that make a browser request what the site lists, each of its size.
+"""Turns a site into real documents: HTML, styles and scripts that make a browser request the site's resources in their
+sizes.
 
-Requests come from what makes them on real pages: elements of a document, rules of a style, statements of a script. A
-script first keeps the page busy for its `run`; documents and styles take the time that the browser needs.
+As on real pages, requests come from elements of a document, rules of a style and statements of a script. A script first
+keeps the page busy for its `run`; documents and styles take the time that the browser needs.
 """
 
 import base64
@@ -16,9 +17,9 @@ from h123.base.units import format_bytes
 from h123.study.sites.site import Resource, Site, Type
 
 FORMAT = "documents/1"
-"""Change this when the documents change, so that an older cache of documents is not used."""
+"""Change this when the documents change, so that older cached documents are not used."""
 FOLDER = "site"
-"""The folder of all sites' documents, below a server's root."""
+"""The folder below a server's root that contains the documents of all sites."""
 ENDINGS: dict[Type, str] = {
     "document": "html",
     "style": "css",
@@ -35,7 +36,7 @@ _TAGS: dict[Type, str] = {
     "image": "<img src={}>",
     "document": "<iframe src={}></iframe>",
 }
-"""The elements with which a document requests resources. For all other types it has a script."""
+"""The elements with which a document requests resources. Other types are requested by a script in it."""
 _CALLS: dict[Type, str] = {
     "style": 'document.head.append(Object.assign(document.createElement("link"),{rel:"stylesheet",href:@}))',
     "script": 'document.head.append(Object.assign(document.createElement("script"),{src:@}))',
@@ -52,7 +53,7 @@ _RULES: dict[Type, str] = {
     "image": "#a{index}{{background:url({path})}}",
     "font": "@font-face{{font-family:f{index};src:url({path})}}#a{index}{{font-family:f{index}}}",
 }
-"""The rules with which a style requests resources. A browser requests an image or a font where an element needs it
+"""The rules with which a style requests resources. A browser requests an image or a font only if an element needs it
 (`_NEEDS`)."""
 _NEEDS = "<i id=a{}>x</i>"
 _FRAMES: dict[Type, tuple[str, str]] = {
@@ -60,11 +61,11 @@ _FRAMES: dict[Type, tuple[str, str]] = {
     "style": ("/*", "*/"),
     "script": ("/*", "*/"),
 }
-"""Around what fills a text up to its size."""
+"""The beginning and the end of a comment that fills a text up to its size."""
 _PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 )
-"""A complete picture. Decoders ignore what follows it, but a browser stops loading a file that is no picture."""
+"""A complete image. Decoders ignore the bytes after it, but a browser stops loading a file that is not an image."""
 
 
 @dataclass(frozen=True)
@@ -79,35 +80,35 @@ class Documents:
 
     @cached_property
     def folder(self) -> str:
-        """The folder below a server's root; each page has its own."""
+        """The site's folder below a server's root. Different sites have different folders."""
         identity = f"{FORMAT} {self.site.model_dump_json()}"
         return f"{FOLDER}/{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
 
     def paths(self) -> list[str]:
-        """The path of each resource."""
+        """Return the path of each resource."""
         return [f"/{self.folder}/{self._name(index)}" for index in range(len(self._loads))]
 
     def fault(self) -> str | None:
-        """Why there can be no such documents. None if there can."""
+        """Return the reason why the site cannot be turned into documents, or None."""
         for index, (resource, _) in enumerate(self._loads):
             for child in self._requested(index):
                 if resource.type == "style" and child.type not in _RULES:
                     return (
-                        f"{resource.name!r} is a style, which in a browser cannot ask for {child.name!r}, {child.type}"
+                        f"{resource.name!r} is a style, which cannot request {child.name!r} ({child.type}) in a browser"
                     )
                 if resource.type not in ("document", "style", "script", "data"):
                     what = f"{resource.name!r} is {resource.type}"
-                    return f"{what}, which in a browser asks for nothing, and {child.name!r} is by it"
+                    return f"{what}, which requests nothing in a browser, but {child.name!r} is `by` it"
             if resource.path is not None:
-                return f"{resource.name!r} is of your own server (`path`), which has documents of its own"
+                return f"{resource.name!r} is on your own server (`path`), which has its own documents"
             needed = len(self._text(index))
             if needed > resource.size:
                 has = format_bytes(resource.size)
-                return f"{resource.name!r} has {has}, and what asks for its resources takes {needed} B"
+                return f"{resource.name!r} has {has}, but the text that requests its resources takes {needed} B"
         return None
 
     def contents(self) -> Iterator[tuple[str, bytes]]:
-        """The name below the folder and the content of each file."""
+        """Yield the name below the folder and the content of each file."""
         for index, (resource, _) in enumerate(self._loads):
             yield self._name(index), self._padded(index, resource)
 
@@ -122,7 +123,7 @@ class Documents:
         return text + opened.encode() + base64.b64encode(filling)[:room] + closed.encode()
 
     def _text(self, index: int) -> str:
-        """The text of a document, style or script: everything that makes the browser send requests."""
+        """Return the part of a document, style or script that makes the browser send requests."""
         resource, _ = self._loads[index]
         if resource.type == "document":
             return self._document(index)
@@ -135,16 +136,16 @@ class Documents:
     def _document(self, index: int) -> str:
         by_tag = [(at, child) for at, child in self._children(index) if child.type in _TAGS]
         by_script = [(at, child) for at, child in self._children(index) if child.type not in _TAGS]
-        # Before the styles: a script in the document waits for those before it.
+        # The script comes before the styles, because a script in the document waits for styles before it.
         script = f"<script>{self._statements(by_script)}</script>" if by_script else ""
         tags = "".join(_TAGS[child.type].format(self._name(at)) for at, child in by_tag)
         needs = "".join(_NEEDS.format(at) for at in self._styled(index))
-        # Without an icon of its own the browser asks the server for one.
+        # Without an icon in the document, the browser requests one from the server.
         return f"<!doctype html><link rel=icon href=data:,>{script}{tags}{needs}"
 
     def _styled(self, document: int) -> Iterator[int]:
-        """The resources that a document's styles request, including styles that its scripts add. An element must need
-        each."""
+        """Yield the resources that a document's styles request, including styles that its scripts add. An element must
+        need each of them."""
         for index, (resource, asker) in enumerate(self._loads):
             if resource.type in ("image", "font") and asker is not None and self._loads[asker][0].type == "style":
                 while asker is not None and self._loads[asker][0].type != "document":
@@ -153,7 +154,7 @@ class Documents:
                     yield index
 
     def _statements(self, children: list[tuple[int, Resource]]) -> str:
-        """One for all that stand together and are alike."""
+        """Return one statement for each run of consecutive, similar children."""
         statements = []
         for (kind, leaf), alike in groupby(children, lambda child: (child[1].type, not self._children(child[0]))):
             indices = [at for at, _ in alike]
@@ -165,12 +166,12 @@ class Documents:
         return "".join(statements)
 
     def _then(self, index: int) -> str:
-        """A statement that fetches data and then requests what depends on it."""
+        """Return a statement that fetches data and then requests the resources that depend on it."""
         call, resource = _CALLS["data"].replace("@", f'"{self._name(index)}"'), self._loads[index][0]
         return f"{call}.then(_=>{{{self._run(resource)}{self._statements(self._children(index))}}});"
 
     def _run(self, resource: Resource) -> str:
-        """Keeps the page busy."""
+        """Return a statement that keeps the page busy for the resource's `run`."""
         return f"for(let t=performance.now()+{resource.run / 1e6:g};performance.now()<t;);" if resource.run else ""
 
     def _children(self, index: int) -> list[tuple[int, Resource]]:
@@ -193,7 +194,7 @@ class Documents:
 
 
 def _runs(indices: list[int]) -> Iterator[tuple[int, int]]:
-    """The first and last index of each run of consecutive ones."""
+    """Yield the first and last index of each run of consecutive indices."""
     for _, run in groupby(enumerate(indices), lambda pair: pair[1] - pair[0]):
         members = [at for _, at in run]
         yield members[0], members[-1]

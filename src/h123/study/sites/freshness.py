@@ -1,17 +1,18 @@
-"""How long a browser's own cache may answer without a request (RFC 9111)."""
+"""Calculates how long a browser's own cache may answer without a request (RFC 9111)."""
 
 from collections.abc import Iterator, Mapping
 from email.utils import parsedate_to_datetime
 
 CACHEABLE = {200, 203, 301, 304, 308}
-"""Statuses of answers to GET that a cache keeps; a 304 is about what it already has."""
+"""Statuses of answers to GET that a cache keeps. A 304 confirms a cached answer."""
 
 
 def fresh_s(headers: Mapping[str, str]) -> float:
-    """Seconds for which the answer is fresh (sections 4.2.1 and 5.2.2), by header names in small letters: `max-age`, or
-    else `Expires`, less the age that it came with.
+    """Return the seconds for which an answer is fresh (sections 4.2.1 and 5.2.2): `max-age`, or otherwise `Expires`,
+    minus the age with which it arrived. Header names must be in lower case.
 
-    `private` and `s-maxage` address shared caches, so they change nothing here. What a cache may guess counts as 0.
+    `private` and `s-maxage` address shared caches and change nothing here. Freshness that a cache may guess counts as
+    0.
     """
     directives = dict(_directives(headers.get("cache-control", "")))
     if {"no-store", "no-cache"} & directives.keys() or "*" in headers.get("vary", ""):

@@ -1,4 +1,5 @@
-"""A page as a browser or a proxy recorded it (HAR 1.2): the requests that load it, and what else the file has."""
+"""Reads a page that a browser or a proxy recorded (HAR 1.2): the requests that load it, and notes about the rest of the
+file."""
 
 import json
 from collections import Counter
@@ -17,33 +18,33 @@ from h123.study.sites.har_part import HarPart
 from h123.study.sites.page_load import IDLE_S, QUIET_S, PageLoad, RecordedRequest, page_load
 
 MOST_BYTES = 500_000_000
-"""The largest recording. Those with bodies have tens of megabytes."""
+"""The largest file of a recording. Recordings with bodies take tens of megabytes."""
 _AGAIN = "open the network tool first, load the page with an empty cache, and save all as HAR"
 _FAR_S = 60.0
-"""A page that began so far from its document was timed by a different clock."""
+"""If a page's start and its document are further apart than this, different clocks timed them."""
 _FIRST_FAILURE = 400
 _SPAN_S = 60.0
 
 
 @dataclass
 class Recording:
-    """One page in a recording."""
+    """One page of a recording."""
 
     title: str
     source: str
     entries: list[HarEntry]
     """The entries in the order of their requests."""
     document: int
-    """The index of the document. The redirects that led to it come before it."""
+    """The index of the document. Redirects that led to it come before it."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """Requests that do not load the page, by reason."""
+    """The number of requests that do not load the page, by reason."""
     notes: list[str] = field(default_factory=list)
     """Notes about the page as a whole."""
 
 
 def read_har(path: Path, page: int | None = None) -> Recording:
-    """Read one page of a HAR, by its number, or the page of the first request. Raises UserError with the file and the
-    place in it."""
+    """Read one page of a HAR: page number `page`, or the page of the first request. Raises UserError with the file and
+    the place in it."""
     log = _log(path, _json(path))
     every = _entries(path, log)
     pages = paged(log, every)
@@ -63,7 +64,7 @@ def read_har(path: Path, page: int | None = None) -> Recording:
         else:
             recording.entries.append(entry_part.entry())
     _check_some(path, len(every), recording)
-    # Proxies write requests as they end. Those without a time keep their places: the sort is stable.
+    # Proxies write requests as they end. The sort is stable, so requests without a time keep their places.
     if all(entry.start is not None for entry in recording.entries):
         recording.entries.sort(key=lambda entry: entry.start or 0.0)
     _start_at_document(path, recording, failed)
@@ -103,7 +104,7 @@ def _entries(path: Path, log: HarPart) -> list[HarPart]:
 
 
 def _source(path: Path, log: HarPart) -> str:
-    """The programs that recorded it, and when."""
+    """Return the names of the programs that recorded the page, and the date."""
     programs = []
     for part in (log.part("creator"), log.part("browser")):
         if part.text("name"):
@@ -128,7 +129,7 @@ def _check_some(path: Path, count: int, recording: Recording) -> None:
 
 
 def _start_at_document(path: Path, recording: Recording, failed: Sequence[WrittenHarEntry]) -> None:
-    """Leaves out what came before the page's document; refuses a document that failed."""
+    """Drop the entries before the page's document. Raises UserError if the document failed."""
     entries = recording.entries
     first = _first_document(entries)
     if first is None and failed:
@@ -149,16 +150,16 @@ def _start_at_document(path: Path, recording: Recording, failed: Sequence[Writte
     if opening.type != "document":
         recording.notes.append(
             f"The recording has no document: its first request, {plain(opening.url)} ({opening.type}), stands for it. "
-            "To have the page itself, open the network tool before you load it."
+            "To record the page itself, open the network tool before you load it."
         )
     recording.document = document
 
 
 def _first_document(entries: Sequence[HarEntry]) -> int | None:
-    """The index of the page's document, or of the redirect to it.
+    """Return the index of the page's document, or of the redirect to it.
 
-    A program that does not name types calls frames of other pages HTML too. So unless the file begins with a
-    document, this is the one that most requests refer to.
+    Programs that do not record types give the type HTML to frames of other pages too. So unless the file begins with a
+    document, the document is the entry that most requests refer to.
     """
     candidates = [index for index, entry in enumerate(entries) if entry.get and (entry.type == "document")]
     if entries[0].redirect and not entries[0].has_browser_type:
@@ -175,7 +176,7 @@ def _after_redirects(path: Path, entries: Sequence[HarEntry]) -> int:
     while (target := entries[at].redirect) is not None:
         later = range(at + 1, len(entries))
         target_index = next((index for index in later if entries[index].url == target), None)
-        # A target that is written otherwise than it was asked for comes next anyway.
+        # If the target's address is written differently in the request, the target is the next entry anyway.
         if target_index is None and at + 1 < len(entries) and entries[at + 1].type == "document":
             target_index = at + 1
         if target_index is None:
@@ -189,7 +190,7 @@ def _after_redirects(path: Path, entries: Sequence[HarEntry]) -> int:
 
 
 def _end_with_load(recording: Recording, page: HarPage) -> None:
-    """Leave out requests that came after the page had loaded."""
+    """Drop requests that came after the page had loaded."""
     entries, start_of_load = recording.entries, recording.entries[0].start
     if start_of_load is None:
         return
@@ -214,7 +215,7 @@ def _page_request(entry: HarEntry, start: float) -> RecordedRequest:
 
 
 def _on_load(recording: Recording, page: HarPage, load_start: float) -> float | None:
-    """The time of the browser's load event. None without one, or where it comes before the document."""
+    """Return the time of the browser's load event, or None if there is none or if it comes before the document."""
     if page.on_load_s is None:
         return None
     near = page.start is not None and abs(page.start - load_start) <= _FAR_S

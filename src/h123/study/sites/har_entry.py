@@ -1,6 +1,6 @@
-"""One request of a HAR file: what programs write in different fields, in one form.
+"""Reads one request of a HAR file, whatever fields the recording program uses.
 
-Only what a site needs is kept: no header, no cookie and no body leaves this module.
+The result contains only what a site needs: no headers, cookies or bodies.
 """
 
 from collections.abc import Iterator
@@ -17,9 +17,10 @@ NO_BODY = {204, 205, 304}
 NO_ANSWER = "without an answer (aborted, blocked, failed)"
 _LISTS = {"cache-control", "vary"}
 _LARGEST_HEAD = 8192
-"""Bytes of an answer's headers, or of chunk overhead. A size as sent may exceed the content's by this much."""
+"""The largest size in bytes of an answer's headers, or of the overhead of chunks. A measured size may exceed the
+content's size by this much."""
 URGENCY = {"highest": 0, "veryhigh": 0, "high": 1, "medium": 2, "low": 3, "lowest": 4, "verylow": 4}
-"""Maps Chrome's `_priority` and WebPageTest's to the urgency that Chrome sends in `priority: u=`."""
+"""Maps `_priority` of Chrome and WebPageTest to the urgency that Chrome sends in `priority: u=`."""
 TYPES: dict[str, Type] = {
     "document": "document",
     "stylesheet": "style",
@@ -32,7 +33,7 @@ TYPES: dict[str, Type] = {
     "fetch": "data",
     "manifest": "data",
 }
-"""Maps Chrome's `_resourceType`; all others are `other`."""
+"""Maps Chrome's `_resourceType`. All other types are `other`."""
 MIME: tuple[tuple[str, Type], ...] = (
     ("text/html", "document"),
     ("application/xhtml", "document"),
@@ -48,7 +49,7 @@ MIME: tuple[tuple[str, Type], ...] = (
     ("xml", "data"),
     ("text/plain", "data"),
 )
-"""Maps part of a media type; the first match counts."""
+"""Maps parts of media types to types. The first match applies."""
 
 
 @dataclass(frozen=True)
@@ -58,29 +59,29 @@ class HarEntry:
     url: str
     """The URL without a fragment."""
     start: float | None
-    """Seconds since the epoch; None if not recorded."""
+    """The time of the request in seconds since the epoch, or None if not recorded."""
     time: float | None
-    """Seconds until its last byte."""
+    """The seconds until the answer's last byte."""
     status: int
     type: Type
     size: int | None
-    """Bytes of the body as it was sent. None if not recorded."""
+    """The bytes of the body as sent, or None if not recorded."""
     unpacked: bool
-    """Whether the size is the uncompressed one, because the file has no other."""
+    """Whether the size is the uncompressed one, because the file contains no other."""
     with_head: bool
-    """Whether the size includes the answer's headers, because the file has no other."""
+    """Whether the size includes the answer's headers, because the file contains no other."""
     cached: bool
     method: str
     urgency: int | None
     askers: tuple[str, ...]
-    """URLs that may have requested it (initiators), the likeliest first."""
+    """URLs that may have caused the request (initiators), the most likely first."""
     referer: str | None
     redirect: str | None
-    """The URL to which it redirected the browser."""
+    """The URL to which the answer redirected the browser."""
     cacheable: bool
-    """Whether a returning visitor need not request it."""
+    """Whether a returning visitor does not need to request it again."""
     has_browser_type: bool
-    """Whether the browser itself gave the type, so that it is not guessed from a media type."""
+    """Whether the browser recorded the type. If not, it is guessed from the media type."""
 
     @property
     def get(self) -> bool:
@@ -88,7 +89,7 @@ class HarEntry:
 
     @property
     def host(self) -> str:
-        """The host, with the port if the URL has one."""
+        """The host, with the port if the URL contains one."""
         return urlsplit(self.url).netloc.rpartition("@")[2]
 
     @property
@@ -98,7 +99,7 @@ class HarEntry:
 
 
 class WrittenHarEntry:
-    """One entry as it stands in a file."""
+    """One entry as the file contains it."""
 
     def __init__(self, whole: HarPart) -> None:
         self.whole = whole
@@ -115,7 +116,7 @@ class WrittenHarEntry:
         self.headers = _headers(self.response)
 
     def unusable(self) -> str | None:
-        """Why it is not a request of a page. None if it is."""
+        """Return the reason why the entry cannot be a request of a page, or None."""
         scheme = self.url.partition(":")[0].lower()
         if scheme in ("ws", "wss") or self.kind == "websocket" or self.status == 101:
             return "of WebSockets"
@@ -134,7 +135,7 @@ class WrittenHarEntry:
         return "of event streams" if self.kind == "eventsource" or "event-stream" in self._mime() else None
 
     def may_be_document(self) -> bool:
-        """Whether a browser requested it as a page, answered or not."""
+        """Return whether the browser may have requested it as a page, even without an answer."""
         if self.kind:
             return self.kind == "document"
         return "text/html" in _headers(self.request).get("accept", "text/html") and self.method == "GET"
@@ -174,20 +175,22 @@ class WrittenHarEntry:
         return next((kind for part, kind in MIME if part in mime), "other")
 
     def _cached(self) -> bool:
-        """Chrome says so, or its transfer had no byte though there is content; 304: the browser had it."""
+        """Return whether the browser's cache answered: Chrome says so, there is content although nothing was
+        transferred, or the status is 304."""
         from_cache = self.whole.values.get("_fromCache") or self.response.values.get("_fromCache")
         unsent = self.response.count("_transferSize") == 0 and (self.content.count("size") or 0) > 0
         return bool(from_cache) or unsent or self.status == 304
 
     def _size(self) -> tuple[int | None, bool, bool]:
-        """The size of the body as sent; whether it is the unpacked size instead; and whether it includes the head."""
+        """Return the size of the body as sent, whether it is the uncompressed size instead, and whether it includes the
+        headers."""
         if self.method == "HEAD":
             return 0, False, False
         content, cached = self.content.count("size"), self._cached()
         measured, with_head = (None, False) if cached else self._measured()
         length = self._content_length()
         if length is not None:
-            # What was cut short has less content than announced, and less was sent.
+            # If the transfer was cut short, less content was sent than announced.
             cut = bool(measured and content and content < length and measured < length)
             return (measured if cut else length), False, False
         if measured is not None:
@@ -202,16 +205,18 @@ class WrittenHarEntry:
         return content, bool(content) and (self._coded() or cached), False
 
     def _content_length(self) -> int | None:
-        """The size of the body as sent. It is exact if there is a Content-Length (RFC 9110, section 8.6)."""
+        """Return the exact size of the body as sent, from Content-Length (RFC 9110, section 8.6), or None without
+        it."""
         text = self.headers.get("content-length", "").strip()
         if self.status == 304 or not (text.isascii() and text.isdigit()):
             return None
         return HarPart(self.response.at("headers"), {"content-length": text}).count("content-length")
 
     def _measured(self) -> tuple[int | None, bool]:
-        """The program's count of the size, minus the head if that is known; and whether the head is still included.
+        """Return the size that the program measured, minus the headers if their size is known, and whether the headers
+        are still included.
 
-        A 0 means nothing if there is content: many programs write it for an unknown size.
+        A size of 0 means nothing if there is content, because many programs write it for an unknown size.
         """
         head = self.response.count("headersSize") or 0
         body, whole = self.response.count("bodySize"), self.response.count("_transferSize")
@@ -229,12 +234,14 @@ class WrittenHarEntry:
         return self.headers.get("content-encoding", "identity").lower() != "identity"
 
     def _plain_body(self) -> bool:
-        """Whether the body is known to be sent uncompressed. Unknown for programs that keep no headers."""
+        """Return whether the body is known to have been sent uncompressed. This is unknown if the program records no
+        headers."""
         return bool(self.headers) and not self._coded()
 
 
 def _askers(initiator: object) -> Iterator[str]:
-    """The URLs of the initiator. Chrome's is an object, with a stack of calls for scripts; WebPageTest's is a URL."""
+    """Yield the URLs of the initiator. In Chrome it is an object, with a call stack for scripts; in WebPageTest it is a
+    URL."""
     if isinstance(initiator, str) and initiator:
         yield initiator
     if not isinstance(initiator, dict):
@@ -251,7 +258,8 @@ def _askers(initiator: object) -> Iterator[str]:
 
 
 def _headers(part: HarPart) -> dict[str, str]:
-    """The headers by name in lower case, as HTTP/2 and some tools write them. A list in several lines is joined."""
+    """Return the headers by name in lower case, since tools differ in case. Lists that span several lines are
+    joined."""
     headers = dict[str, str]()
     for pair in (pair for pair in part.items("headers") if isinstance(pair, dict)):
         name, value = str(pair.get("name")).lower(), str(pair.get("value"))

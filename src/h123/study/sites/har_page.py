@@ -1,4 +1,4 @@
-"""The pages of a HAR file, and the page to which each request belongs."""
+"""Assigns each request of a HAR file to one of its pages."""
 
 import re
 from collections import Counter
@@ -18,23 +18,24 @@ class HarPage:
     """A page that the browser opened, as the file lists it."""
 
     key: str | None
-    """The key by which its requests refer to it."""
+    """The key that the page's requests refer to."""
     title: str
     start: float | None
     on_load_s: float | None
-    """Seconds from its start until the browser's load event."""
+    """The seconds from the page's start to the browser's load event."""
 
 
 @dataclass(frozen=True)
 class RequestsByPage:
-    """Requests by page."""
+    """The pages of a file, and the page of each request."""
 
     pages: Sequence[HarPage]
     of: Sequence[int]
-    """For each request the index of its page."""
+    """For each request, the index of its page."""
 
     def index_of(self, path: object, number: int | None) -> int:
-        """The index of page `number`, counted from 1; without a number, the first request's page. Raises UserError."""
+        """Return the index of page `number`, counted from 1, or of the first request's page without a number. Raises
+        UserError."""
         if number is None:
             return self.of[0]
         if not 1 <= number <= len(self.pages):
@@ -59,11 +60,11 @@ class RequestsByPage:
 
 
 def paged(log: HarPart, entries: Sequence[HarPart]) -> RequestsByPage:
-    """Assign requests to pages. A request that names a page belongs to it; any other belongs to the page that was open
-    when it began."""
+    """Assign requests to pages. A request that names a page belongs to it. Any other request belongs to the page that
+    was open when it began."""
     pages = [_page(log, index, value) for index, value in enumerate(log.items("pages"))]
     refs = [entry.text("pageref") for entry in entries]
-    # A file may list no page and name some anyway.
+    # A file may list no pages although its requests name some.
     listed = {page.key for page in pages}
     pages += [HarPage(ref, "", None, None) for ref in dict.fromkeys(filter(None, refs)) if ref not in listed]
     pages = pages or [HarPage(None, "", None, None)]
@@ -93,7 +94,7 @@ def _open_at(entry: HarPart, pages: Sequence[HarPage], first: int) -> int:
 
 
 def plain(title: str) -> str:
-    """Format a title in one printable line. Many titles are addresses; these lose their query, which may be private."""
+    """Return a title as one printable line. Many titles are addresses; these lose their query, which may be private."""
     line = " ".join("".join(" " if unprintable(character) else character for character in title).split())
     line = re.sub(r"^(https?://[^?\s]*)\?.*", r"\1", line)
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."

@@ -1,4 +1,4 @@
-"""An object within a HAR file, with its place: impossible values are refused with file, entry and key."""
+"""Wraps an object within a HAR file. Impossible values are refused with file, entry and key."""
 
 import datetime as dt
 import math
@@ -9,14 +9,14 @@ from h123.base.complaints import excerpt
 from h123.base.errors import UserError
 
 MOST_BYTES = 100 * 10**9
-"""The largest size that the file of a site can list."""
+"""The largest size that a site's file may contain."""
 MOST_MS = 86_400_000.0
-"""A day; no request or page takes longer."""
+"""The longest time of a request or page: one day."""
 FIRST_YEAR, LAST_YEAR = 1970, 2200
 
 
 class HarPart:
-    """An object of the file, with its values by key. A missing, null or empty value is unknown; a value of a wrong type
+    """An object of the file, with its values by key. A missing, null or empty value is unknown. A value of a wrong type
     is refused."""
 
     def __init__(self, place: str, values: Mapping[str, Any]) -> None:
@@ -33,7 +33,7 @@ class HarPart:
         return HarPart.of(self.at(key), self.values.get(key))
 
     def part(self, key: str) -> "HarPart":
-        """The object at `key`. It is empty if the file has none."""
+        """Return the object at `key`, or an empty one if there is none."""
         value = self.values.get(key)
         return HarPart(self.at(key), value if isinstance(value, dict) else {})
 
@@ -49,8 +49,8 @@ class HarPart:
         return value if isinstance(value, list) else []
 
     def number(self, key: str, most: float, unit: str = "") -> float | None:
-        """The number at `key`, even if it is written as text, as WebPageTest does. None if unknown, which many programs
-        write as -1."""
+        """Return the number at `key`, even if it is written as text, as in WebPageTest. None if unknown, which many
+        programs write as -1."""
         raw = self.values.get(key)
         if raw is None or isinstance(raw, str):
             value = _number(raw or "")
@@ -65,17 +65,17 @@ class HarPart:
         return value
 
     def count(self, key: str) -> int | None:
-        """The number of bytes at `key`."""
+        """Return the number of bytes at `key`."""
         value = self.number(key, MOST_BYTES, " bytes")
         return None if value is None else int(value)
 
     def seconds(self, key: str) -> float | None:
-        """The time at `key` in seconds; the file has it in milliseconds."""
+        """Return the time at `key` in seconds. The file contains milliseconds."""
         value = self.number(key, MOST_MS, " ms (a day)")
         return None if value is None else value / 1000
 
     def moment(self, key: str) -> float | None:
-        """Seconds since 1970."""
+        """Return the date at `key` in seconds since 1970."""
         value = self.values.get(key)
         if value is None or value == "":
             return None

@@ -1,4 +1,4 @@
-"""Finds the requests of a recording that load the page. What a user or a timer did later does not belong to the
+"""Finds the requests of a recording that load the page. Later requests, by a user or a timer, do not belong to the
 load."""
 
 from collections import defaultdict
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 IDLE_S = 0.5
-"""The page has loaded when this many seconds pass without a request, after the browser's load event."""
+"""The page has loaded if this many seconds pass without a request after the browser's load event."""
 QUIET_S = 2.0
-"""The same if the recording has no load event."""
+"""The page has loaded if this many seconds pass without a request and the recording has no load event."""
 LONGEST_DATA_S = 5.0
-"""After this time, a request for data is a stream or a long poll, for whose end no page waits."""
+"""A request for data that takes longer is a stream or a long poll, which no page waits for."""
 POLLS = 3
-"""This many requests for the same thing at even intervals are polls."""
+"""Requests for the same thing are polls if there are at least this many at even intervals."""
 _SHORTEST_POLL_S = 0.2
 _UNEVEN = 1.5
 
@@ -32,15 +32,15 @@ class RecordedRequest:
 
 @dataclass(frozen=True)
 class PageLoad:
-    """The requests that do not belong to the load, by index."""
+    """The indices of requests that do not belong to the load."""
 
     polls: frozenset[int]
     late: frozenset[int]
 
 
 def page_load(requests: Sequence[RecordedRequest], on_load: float | None) -> PageLoad:
-    """Find the requests that do not belong to the load, in the order of their starts. `on_load`: the browser's load
-    event."""
+    """Return the requests that do not belong to the load. `requests` must be in the order of their starts, and
+    `on_load` is the time of the browser's load event."""
     polls = _polls(requests, on_load)
     idle = QUIET_S if on_load is None else IDLE_S
     busy_until = requests[0].start if requests and on_load is None else on_load or 0.0
@@ -54,7 +54,7 @@ def page_load(requests: Sequence[RecordedRequest], on_load: float | None) -> Pag
 
 
 def _polls(requests: Sequence[RecordedRequest], on_load: float | None) -> frozenset[int]:
-    """The polls after the load event; without one, all but the first of each kind."""
+    """Return the polls after the load event. Without a load event, return all but the first of each kind."""
     alike = defaultdict[str, list[int]](list)
     for index, request in enumerate(requests):
         if request.data:

@@ -1,4 +1,4 @@
-"""A recorded page as its own server serves it: the requests to that server, by their paths."""
+"""Turns a recorded page into requests to your own server, with their recorded paths."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,31 +16,31 @@ from h123.study.yaml_document import MOST_BYTES
 
 LONGEST_PATH = 2000
 _THE_REST = 10_000
-"""Bytes of a study's file for all but its page."""
+"""Bytes reserved in a study's file for everything except its page."""
 _OTHER_HOSTS = "of other hosts"
 _PATH_CHARACTERS = "/?%:@!$&'()*+,;=-._~[]"
-"""Characters of a path that stay as they are."""
+"""Characters of a path that are not escaped."""
 
 
 @dataclass(frozen=True)
 class RecordedAnswer:
-    """A server's answers for a path, with the sizes of all their bodies."""
+    """A server's answers for one path, with the sizes of all their bodies."""
 
     sizes: frozenset[int]
     fault: str | None
-    """Why it cannot be part of a page."""
+    """The reason why the path cannot be part of a page."""
 
 
 @dataclass(frozen=True)
 class RecordedPage:
-    """A page, the document first. Sizes are the recorded ones."""
+    """A recorded page, with the document first and the recorded sizes."""
 
     name: str
     address: str
     """The document's address."""
     resources: Sequence[Resource]
     notes: Sequence[str]
-    """Notes about what was left out."""
+    """Notes about requests that were left out."""
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -48,8 +48,8 @@ class RecordedPage:
         return tuple(dict.fromkeys(path_of(resource) for resource in self.resources))
 
     def as_served(self, served: Mapping[str, RecordedAnswer]) -> "RecordedPage":
-        """The page with the sizes that its server sends now, without what the server does not answer. Raises UserError
-        if it is more than a study's file can list."""
+        """Return the page with the sizes that the server sends now, without paths that it does not answer. Raises
+        UserError if the page is too large for a study's file."""
         served_resources = [resource for resource in self.resources if not served[path_of(resource)].fault]
         askers_of_missing = {
             resource.name: resource.by for resource in self.resources if served[path_of(resource)].fault
@@ -60,7 +60,7 @@ class RecordedPage:
             raise UserError(
                 f"the page has {len(settled)} requests, too many for a study, whose file has at most "
                 f"{format_bytes(MOST_BYTES)}",
-                remedy="save the recording soon after the page has loaded, without what came later",
+                remedy="save the recording soon after the page has loaded, without later requests",
             )
         return replace(self, resources=settled, notes=[*self.notes, *notes])
 
@@ -71,7 +71,7 @@ class RecordedPage:
 
 
 def path_of(resource: Resource) -> str:
-    """The resource's path. All resources of a recorded page have one."""
+    """Return the resource's path. All resources of a recorded page have one."""
     assert resource.path is not None
     return resource.path
 
@@ -85,7 +85,7 @@ def _settled(resource: Resource, served: RecordedAnswer, askers_of_missing: Mapp
 
 
 def recorded_page(path: Path, name: str = "page", *, page: int | None = None, every_host: bool = False) -> RecordedPage:
-    """A page of a HAR, by its number or else the first, as requested from its document's server. With `every_host`,
+    """Read page number `page` of a HAR, or its first page, as requests to the document's server. With `every_host`,
     requests to other hosts go to that server too. Raises UserError."""
     recording = read_har(path, page)
     entries, document = recording.entries, recording.document
@@ -109,7 +109,7 @@ def _why_not(entry: HarEntry, document: HarEntry, before: bool, every_host: bool
 
 
 def request_path(url: SplitResult) -> str:
-    """The path and query of a URL."""
+    """Return the path and query of a URL."""
     return quote((url.path or "/") + (f"?{url.query}" if url.query else ""), safe=_PATH_CHARACTERS, errors="replace")
 
 

@@ -1,4 +1,4 @@
-"""A site: the resources of a page, and which of them requests which; sites/*.yaml."""
+"""Defines a site: the resources of a page, and which resource requests which. Reads sites/*.yaml."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -26,18 +26,19 @@ URGENCIES: dict[Type, int] = {
     "media": 4,
     "other": 3,
 }
-"""The default urgency of each type in RFC 9218; 0 is the most urgent."""
+"""The default urgency of each type according to RFC 9218; 0 is the most urgent."""
 
 
 class Resource(Strict):
-    """`{name: logo, type: image, size: 12kB, by: document}`. With `count: 20` it represents 20 equal resources."""
+    """A resource, such as `{name: logo, type: image, size: 12kB, by: document}`. `count: 20` makes it 20 equal
+    resources."""
 
     name: Annotated[StrictStr, Field(pattern=r"^[!-~]+$", max_length=2000)]
     type: Type
     size: Annotated[Size, Field(ge=1)]
-    """Bytes of its body."""
+    """Bytes of the body."""
     by: StrictStr | None = None
-    """The name of the resource that requests it. The first resource has none."""
+    """The name of the resource that requests this one. The first resource has none."""
     count: Annotated[StrictInt, Field(ge=1, le=MOST_RESOURCES)] = 1
     urgency: Annotated[StrictInt, Field(ge=0, le=7)] | None = None
     path: Annotated[StrictStr, Field(pattern=r"^/[!-~]*$", max_length=2000)] | None = Field(
@@ -45,41 +46,41 @@ class Resource(Strict):
     )
     """The path on the user's own server. None: /bytes/<size>."""
     exact: StrictBool = Field(default=True, exclude_if=lambda exact: exact)
-    """Whether a body of a different size is wrong."""
+    """Whether a body of a different size is an error."""
     run: Duration = 0
-    """The time from its last byte until it requests others: parsing, compiling, running."""
+    """The time from the resource's last byte until it requests others, for parsing, compiling and running."""
     host: Annotated[StrictStr, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")] | None = Field(
         default=None, exclude_if=lambda host: host is None
     )
-    """The label of a host other than the page's, with its own connections. None: the page's host."""
+    """The label of a host other than the page's, which has its own connections. None: the page's host."""
     cacheable: StrictBool = Field(default=False, exclude_if=lambda cacheable: not cacheable)
-    """Whether a returning visitor still has it and does not request it."""
+    """Whether a returning visitor has it in the cache and does not request it."""
 
     @model_validator(mode="after")
     def _has_its_own_path(self) -> "Resource":
         if self.path is None and not self.exact:
-            raise fault_at(["exact"], "only the answer to a `path` may have another size than it says")
+            raise fault_at(["exact"], "`exact: false` is only allowed with a `path`")
         return self
 
     @property
     def priority(self) -> int:
-        """Its urgency, or its type's."""
+        """The resource's urgency, or the default of its type."""
         return URGENCIES[self.type] if self.urgency is None else self.urgency
 
 
 class Site(Strict):
-    """The resources of a page, the document first."""
+    """The resources of a page, with the document first."""
 
     name: StrictStr
     resources: Annotated[tuple[Resource, ...], Field(min_length=1)]
 
     @model_validator(mode="after")
     def _is_a_tree(self) -> "Site":
-        """Check that each resource is requested by one that the first resource leads to."""
+        """Check that the first resource leads to every other resource."""
         earlier: dict[str, Resource] = {}
         for index, resource in enumerate(self.resources):
             if resource.name in earlier:
-                raise fault_at(["resources", index, "name"], f"{resource.name!r} is there twice")
+                raise fault_at(["resources", index, "name"], f"{resource.name!r} occurs twice")
             earlier[resource.name] = resource
         rooted = {self.resources[0].name}
         for index, resource in enumerate(self.resources):
@@ -89,23 +90,24 @@ class Site(Strict):
         return self
 
     def _check_asker(self, index: int, resource: Resource, earlier: dict[str, Resource], rooted: set[str]) -> None:
-        """Check one resource. `rooted` holds the names that the first resource is known to lead to; this adds to it."""
+        """Check one resource. `rooted` contains the names that the first resource is known to lead to, and gets this
+        one's."""
         if index == 0:
             if resource.by is not None or resource.count != 1:
-                raise fault_at(["resources", 0], "the first resource is the document: there is one, asked for by none")
+                raise fault_at(["resources", 0], "the first resource is the document: it has no `by` and no `count`")
             if resource.host is not None:
-                raise fault_at(["resources", 0, "host"], "the document is of the page's own host: leave out its `host`")
+                raise fault_at(["resources", 0, "host"], "the document is on the page's own host: leave out its `host`")
             return
         if resource.by is None:
             raise fault_at(
-                ["resources", index], f"what asks for {resource.name!r}? write `by` and the name of another one"
+                ["resources", index], f"nothing requests {resource.name!r}: write `by` and the name of a resource"
             )
         if resource.by not in earlier:
             raise fault_at(
                 ["resources", index, "by"], f"there is no resource {resource.by!r}; {choose(resource.by, earlier)}"
             )
         if earlier[resource.by].count != 1:
-            message = f"{resource.by!r} stands for {earlier[resource.by].count}; name one that stands for itself alone"
+            message = f"{resource.by!r} has `count: {earlier[resource.by].count}`; name a resource without `count`"
             raise fault_at(["resources", index, "by"], message)
         ancestors = {resource.name: None}
         asker = resource.by
@@ -115,11 +117,12 @@ class Site(Strict):
         if asker in ancestors:
             way = list(ancestors)
             round_it = " by ".join(repr(name) for name in [*way[way.index(asker) :], asker])
-            raise fault_at(["resources", index, "by"], f"they ask for one another: {round_it}")
+            raise fault_at(["resources", index, "by"], f"resources request each other: {round_it}")
         rooted.update(ancestors)
 
     def loads(self) -> Sequence[tuple[Resource, int | None]]:
-        """Each single resource, and the index of the one that requests it. None: the document has none."""
+        """Return every single resource, with the index of the resource that requests it. The document's index is
+        None."""
         place, every = dict[str, int](), list[Resource]()
         for resource in self.resources:
             place[resource.name] = len(every)
@@ -127,8 +130,8 @@ class Site(Strict):
         return [(resource, None if resource.by is None else place[resource.by]) for resource in every]
 
     def depth(self) -> list[int]:
-        """For each single resource, how many must arrive before it is requested. A resource may arrive before the one
-        that requests it."""
+        """Return for each single resource how many others must be requested, one after another, before it. A resource
+        may be listed before the one that requests it."""
         loads = self.loads()
         depths = dict[int, int]()
         for start in range(len(loads)):
@@ -142,7 +145,7 @@ class Site(Strict):
         return [depths[index] for index in range(len(loads))]
 
     def running_ns(self) -> int:
-        """The longest time that resources run one after another, each of which requests the next."""
+        """Return the longest total time that resources run one after another, when each requests the next."""
         loads, longest = self.loads(), 0
         for _, asker in loads:
             total = 0
@@ -154,7 +157,7 @@ class Site(Strict):
 
     @property
     def bytes(self) -> int:
-        """Bytes of all bodies."""
+        """The bytes of all bodies."""
         return sum(resource.size * resource.count for resource in self.resources)
 
     @property
@@ -163,11 +166,11 @@ class Site(Strict):
         return list(dict.fromkeys(resource.host for resource in self.resources if resource.host is not None))
 
     def repeat_requests(self) -> "Site":
-        """The requests of a returning visitor: the document, because a navigation requests it again, and everything
-        that is not cacheable.
+        """Return the requests of a returning visitor: the document, which every navigation requests again, and
+        everything that is not cacheable.
 
-        If a cached resource would request others, the nearest resource above it that is requested does so instead.
-        Its `run` grows by those of the cached resources between, the longest of several.
+        If a cached resource would request others, the nearest requested resource above it does so instead. Its `run`
+        grows by the runs of the cached resources in between; of several such sums, the longest counts.
         """
         by_name = {resource.name: resource for resource in self.resources}
         requested = {
@@ -190,7 +193,7 @@ class Site(Strict):
 
 
 class SiteFile(Strict):
-    """A site's file: the site, and for people what it is and where its figures come from."""
+    """The content of a site's file: the site, and for people a title and the source of its figures."""
 
     name: StrictStr
     title: Annotated[StrictStr, Field(min_length=1)]
@@ -199,7 +202,7 @@ class SiteFile(Strict):
 
 
 def read_site(path: Path) -> tuple[SiteFile, Site]:
-    """A site from its file. Raises UserError with file and line."""
+    """Read a site from its file. Raises UserError with file and line."""
     document = YamlDocument.read(path, FORMAT)
     shape = document.validate(SiteFile, document.data)
     try:
@@ -211,5 +214,5 @@ def read_site(path: Path) -> tuple[SiteFile, Site]:
 
 
 def load_site(name: str, folder: Path | None = None) -> Site:
-    """A site by its name or by the path of its file (relative to `folder`). Raises UserError."""
+    """Read a site, given its name or the path of its file (relative to `folder`). Raises UserError."""
     return read_site(find_site(name, folder))[1]

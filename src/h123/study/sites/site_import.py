@@ -1,4 +1,4 @@
-"""Makes a site from a recorded page: sizes, types, order, what requested what, and how long each took to run."""
+"""Makes a site from a recorded page: sizes, types, order, which resource requested which, and how long each ran."""
 
 import json
 import re
@@ -20,30 +20,30 @@ from h123.study.yaml_document import MOST_BYTES
 
 LONGEST_NAME = 60
 LONGEST_LABEL = 63
-"""The longest label of a name in the DNS (RFC 1035)."""
+"""The longest label in a DNS name (RFC 1035)."""
 LONGEST_TITLE = 200
 MOST_HOSTS = 12
-"""A note lists at most this many hosts."""
+"""The largest number of hosts that a note lists."""
 LONG_RUN_NS = 10**9
-"""A resource that runs longer seldom does so by processing alone, ns."""
+"""A run longer than this, in ns, is probably not processing alone."""
 RESOLUTION_NS = 1_000_000
-"""The resolution of run times, ns. Recordings are about this precise."""
+"""The resolution of run times in ns, about the precision of recordings."""
 
 
 @dataclass(frozen=True)
 class ImportedSite:
-    """The site of a recording."""
+    """A site made from a recording."""
 
     site: Site
     text: str
-    """The text of its file."""
+    """The text of the site's file."""
     notes: list[str]
-    """Notes about how it differs from the page."""
+    """Notes about how the site differs from the page."""
 
 
 def import_site(path: Path, name: str, *, apart: bool = False, page: int | None = None) -> ImportedSite:
-    """A page of a HAR, by its number or else the first, as a site with that name. Its hosts become one, or are kept
-    `apart`. Raises UserError."""
+    """Turn page number `page` of a HAR, or its first page, into a site with this name. All hosts become one, unless
+    `apart` keeps them separate. Raises UserError."""
     try:
         check_name(name, "site")
     except ValueError as fault:
@@ -58,31 +58,31 @@ def import_site(path: Path, name: str, *, apart: bool = False, page: int | None 
     if len(text.encode()) > MOST_BYTES:
         most = f"a site's file has at most {format_bytes(MOST_BYTES)}"
         message = f"{path}: the page has {len(site.resources)} resources that differ, too many: {most}"
-        raise UserError(message, remedy="save the recording soon after the page has loaded, without what came later")
+        raise UserError(message, remedy="save the recording soon after the page has loaded, without later requests")
     return ImportedSite(site, text, notes)
 
 
 def graph_of(path: Path, recording: Recording) -> "Graph":
-    """Who requested whom. Raises UserError if it is larger than a page may be."""
+    """Return the graph of requests. Raises UserError if there are more than a page may have."""
     count = len(recording.entries)
     if count > MOST_RESOURCES:
         raise UserError(
             f"{path}: {count} requests; a page has at most {MOST_RESOURCES}",
-            remedy="save the recording soon after the page has loaded, without what came later",
+            remedy="save the recording soon after the page has loaded, without later requests",
         )
     return Graph(recording.entries, recording.document)
 
 
 @dataclass
 class Graph:
-    """Which entry requested which. It is always an earlier one, so there is no cycle."""
+    """The entry that caused each entry. Causes come earlier, so the graph has no cycle."""
 
     entries: Sequence[HarEntry]
     document: int = 0
-    """The index of the entry that all others depend on. The redirects that led to it come before it."""
+    """The index of the entry that all others depend on. Redirects that led to it come before it."""
     asker: list[int] = field(default_factory=list)
     certain: list[bool] = field(default_factory=list)
-    """Whether the recording says who requested it; if not, it is a guess."""
+    """Whether the recording names the entry that caused this one; otherwise it is a guess."""
     how: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
@@ -108,7 +108,7 @@ class Graph:
         return (self.document if index > self.document else 0), "assumed"
 
     def resources(self, hosts: Mapping[str, str]) -> list[Resource]:
-        """The resources. `hosts`: labels of the hosts that are kept apart from the page's own."""
+        """Return the resources. `hosts` maps hosts to labels if they are kept apart from the page's own host."""
         resource_names, runs = names(self.entries), self.runs()
         resources_of_page = []
         for index, entry in enumerate(self.entries):
@@ -128,8 +128,8 @@ class Graph:
         return resources_of_page
 
     def runs(self) -> list[int]:
-        """The time from a resource's end to the first request that it is known to have made. Earlier requests count as
-        0."""
+        """Return, for each entry, the time in ns from its end to the first request that it is known to have caused, or
+        0 if that request came earlier."""
         least = dict[int, float]()
         for entry, asker, certain in zip(self.entries, self.asker, self.certain, strict=True):
             if asker < 0 or not certain or self.entries[asker].redirect:
@@ -147,45 +147,42 @@ class Graph:
         if long := {index: run for index, run in enumerate(self.runs()) if run > LONG_RUN_NS}:
             worst = max(long, key=lambda index: long[index])
             words.append(
-                f"{len(long)} ran over {format_seconds(LONG_RUN_NS / 1e9)} before they asked on, the longest "
-                f"{format_seconds(long[worst] / 1e9)} ({plain(self.entries[worst].url)}). Timers and waits for "
-                "the user may be in that: shorten their `run` if so."
+                f"Resources that ran over {format_seconds(LONG_RUN_NS / 1e9)} before requesting others: {len(long)}, "
+                f"the longest {format_seconds(long[worst] / 1e9)} ({plain(self.entries[worst].url)}). This may include "
+                "timers and waits for the user: shorten their `run` if so."
             )
         if self.how["referer"]:
-            words.append(f"What asked for {self.how['referer']} is known by their Referer alone.")
+            words.append(f"Requests whose cause is known only from their Referer: {self.how['referer']}.")
         if self.how["assumed"]:
-            words.append(f"What asked for {self.how['assumed']} is not recorded: here the document does.")
+            words.append(f"Requests without a recorded cause, made by the document here: {self.how['assumed']}.")
         return words
 
 
 def _notes(recording: Recording, apart: Mapping[str, str]) -> list[str]:
-    """Items that a site cannot have or the recording lacked, with the count of each."""
+    """Return notes about things that a site cannot represent or the recording lacked, with their counts."""
     entries = recording.entries
     words = list(recording.notes)
     hosts = {entry.host for entry in entries}
     if len(hosts) > 1 and not apart:
-        words.append(f"Its {len(hosts)} hosts are one here: {host_shares(entries)}.")
+        words.append(f"The site has one host instead of {len(hosts)}: {host_shares(entries)}.")
     elif apart:
-        words.append(f"Its {len(hosts)} hosts are apart: {', '.join(f'{apart[host]} was {host}' for host in apart)}.")
+        words.append(f"The site keeps {len(hosts)} hosts: {', '.join(f'{apart[host]} was {host}' for host in apart)}.")
     if recording.left_out:
         left_out = ", ".join(f"{count} {why}" for why, count in recording.left_out.items())
         words.append(f"Left out: {left_out}.")
     counts = [
-        (sum(not entry.get for entry in entries), "not by GET are here, and what they sent is not asked for"),
-        (sum(entry.cached for entry in entries), "came from a cache; here each visit loads them"),
-        (
-            sum(entry.with_head for entry in entries),
-            "have the head of the answer in their size, because no other was recorded",
-        ),
-        (sum(entry.unpacked for entry in entries), "have their size unpacked, because no other was recorded"),
-        (sum(entry.size == 0 for entry in entries), "had no body and have 1 byte here"),
-        (sum(entry.size is None for entry in entries), "are of unknown size and have 1 byte here"),
+        (sum(not entry.get for entry in entries), "Requests by other methods, made with GET and no body here"),
+        (sum(entry.cached for entry in entries), "Answers from a cache, which each visit loads here"),
+        (sum(entry.with_head for entry in entries), "Sizes that include headers, because no other was recorded"),
+        (sum(entry.unpacked for entry in entries), "Uncompressed sizes, because no other was recorded"),
+        (sum(entry.size == 0 for entry in entries), "Resources without a body, which have 1 byte here"),
+        (sum(entry.size is None for entry in entries), "Resources of unknown size, which have 1 byte here"),
     ]
-    return words + [f"{count} {what}." for count, what in counts if count]
+    return words + [f"{what}: {count}." for count, what in counts if count]
 
 
 def host_shares(entries: Sequence[HarEntry], whole: int | None = None) -> str:
-    """Hosts with their requests and their share of `whole` bytes, the largest first."""
+    """Return a list of hosts with their requests and their share of `whole` bytes, the largest first."""
     counts, sizes = Counter(entry.host for entry in entries), Counter[str]()
     for entry in entries:
         sizes[entry.host] += entry.size or 0
@@ -199,8 +196,9 @@ def host_shares(entries: Sequence[HarEntry], whole: int | None = None) -> str:
 
 
 def labels(entries: Sequence[HarEntry]) -> dict[str, str]:
-    """A label for each host except the first request's, which is the page's own: its name, with a hyphen for each
-    character that is neither letter nor digit, cut to a label's length. Duplicates get a number."""
+    """Return a label for each host except the first request's, which is the page's own. The label is the host's name
+    with hyphens for all other characters than letters and digits, cut to the longest length. Duplicates get a
+    number."""
     label_of = dict[str, str]()
     for host in dict.fromkeys(entry.host for entry in entries if entry.host != entries[0].host):
         label = whole = re.sub(r"[^a-z0-9]+", "-", host.lower())[:LONGEST_LABEL].strip("-") or "host"
@@ -213,7 +211,8 @@ def labels(entries: Sequence[HarEntry]) -> dict[str, str]:
 
 
 def names(entries: Sequence[HarEntry]) -> list[str]:
-    """The paths, with the host if it differs from the document's. Duplicates get a number."""
+    """Return a name for each entry: its path, with the host if it differs from the document's. Duplicates get a
+    number."""
     home = urlsplit(entries[0].url).netloc
     counts, unique = Counter[str](), []
     for entry in entries:
@@ -223,13 +222,13 @@ def names(entries: Sequence[HarEntry]) -> list[str]:
         if len(name) > LONGEST_NAME:
             name = f"{name[: LONGEST_NAME - 20]}...{name[-17:]}"
         counts[name] += 1
-        # No path has a #.
+        # Paths contain no #.
         unique.append(name if counts[name] == 1 else f"{name}#{counts[name]}")
     return unique
 
 
 def _alike(resources: Sequence[Resource]) -> list[Resource]:
-    """Join consecutive resources that differ in their name alone and request nothing into one line."""
+    """Merge consecutive resources that differ only in their name and request nothing."""
     asking = {resource.by for resource in resources}
     merged: list[Resource] = []
     for resource in resources:
@@ -280,10 +279,10 @@ def _word(name: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Quote text in a form that YAML and JSON read alike."""
+    """Quote text so that both YAML and JSON can read it."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def _printable(text: str) -> str:
-    """Format text in one line, without characters that no file of h123 may have."""
+    """Return text as one line, without characters that are not allowed in h123's files."""
     return " ".join("".join(" " if unprintable(character) else character for character in text).split())

@@ -1,4 +1,5 @@
-"""The workload: what the client requests from the server. One type, a union of kinds, each a module here."""
+"""The workload: what the client requests from the server. There is one type, a union of kinds, with a module for
+each."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal, NamedTuple, Self
@@ -47,13 +48,13 @@ DEFAULT = "requests"
 
 
 class KindParts(NamedTuple):
-    """The parts of a kind."""
+    """The parts of a kind of workload."""
 
     parameters: type[Load]
     answers: Callable[[Any], WorkloadKind]
     example: Callable[[Collection[str], bool], Mapping[str, object]]
-    """Its parameters for a small workload of these methods, which the verification of a client uses. The second
-    argument says whether pages are real documents."""
+    """Returns the parameters of a small workload with these methods, for verifying a client. The second argument says
+    whether pages are real documents."""
 
 
 KINDS: Mapping[str, KindParts] = {
@@ -61,25 +62,25 @@ KINDS: Mapping[str, KindParts] = {
     "mix": KindParts(MixParameters, Mix, mix.example),
     "page": KindParts(PageParameters, Page, page.example),
 }
-"""The kinds by their names in studies."""
+"""The kinds, keyed by their names in studies."""
 
 
 class AnyWorkloadFile(RootModel[RequestsFile | MixFile | PageFile]):
-    """workload.json of any kind."""
+    """The content of workload.json for any kind."""
 
     def changed(self, **fields: object) -> Self:
-        """The file with other values of these fields."""
+        """Return a copy of the file with new values for these fields."""
         return type(self)(self.root.model_copy(update=fields))
 
 
 class WorkloadParameters(RequestsParameters, MixParameters, PageParameters):
-    """The parameters of all kinds side by side, flat as a study writes them."""
+    """The parameters of all kinds, side by side as in a study."""
 
     kind: Literal["requests", "mix", "page"] = "requests"
 
     @property
     def workload(self) -> WorkloadKind:
-        """The workload of these parameters."""
+        """The workload that these parameters describe."""
         return KINDS[self.kind].answers(self)
 
 
@@ -87,8 +88,8 @@ _ANYTHING = {"protocol": "h1"}
 
 
 def workload_of(values: Mapping[str, object]) -> WorkloadKind:
-    """The workload of parameters as JSON. In the load, parameters that imported samples do not give (null) are None.
-    Parameters that an earlier version did not write have their defaults."""
+    """Return the workload for parameters in JSON form. A parameter of null, which imported samples do not give, becomes
+    None in the load. A parameter that an earlier version did not write has its default."""
     fields = WorkloadParameters.model_fields.keys() & values.keys()
     non_null = {name: values[name] for name in fields if values[name] is not None}
     read = WorkloadParameters.model_validate({**_ANYTHING, **non_null}, context=RESOLVED)
@@ -97,5 +98,5 @@ def workload_of(values: Mapping[str, object]) -> WorkloadKind:
 
 
 def own_parameters(kind: str) -> frozenset[str]:
-    """The parameters that no other kind has."""
+    """Return the parameters that only this kind has."""
     return frozenset(KINDS[kind].parameters.model_fields) - frozenset(Load.model_fields)

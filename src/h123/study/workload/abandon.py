@@ -1,7 +1,8 @@
-"""Requests that are abandoned: their users leave, like people who close a page or go to another one.
+"""Abandons requests, as users do who close a page or go to a different one.
 
-Which these are is drawn from the seed before anything runs, and all of them stand apart from the others, given up or
-answered in time: of those chosen, the quick ones alone would be left, and make the latency of any protocol better.
+The requests are drawn from the seed before anything runs. All of them are kept separate from the others, whether or not
+they are answered in time. If the answered ones counted, only the quick ones would remain, which would improve the
+latency of any protocol.
 """
 
 import random
@@ -14,13 +15,13 @@ from h123.study.quantities import Duration, Share
 from h123.study.workload.arrivals import MOST_ARRIVALS
 
 LEAVING = "leaving"
-"""The phase of their rows."""
+"""The phase of the rows of these requests."""
 ABANDONED = "abandoned"
-"""The value of a sample's `error` for an abandoned request, which is no error."""
+"""The value of a sample's `error` for an abandoned request. It is not an error."""
 
 
 class Abandon(Strict):
-    """`{share: 10%, after: 200ms}`."""
+    """Which share of requests is abandoned, and when: `{share: 10%, after: 200ms}`."""
 
     share: Annotated[Share, Field(gt=0, lt=1)]
     """The share of warm requests that are abandoned."""
@@ -28,26 +29,26 @@ class Abandon(Strict):
     """The time from when a request is due until its user leaves, unless it has ended by then."""
 
     def count(self, requests: int) -> int:
-        """The number of abandoned requests among `requests`."""
+        """Return the number of abandoned requests among `requests`."""
         return max(1, round(self.share * requests))
 
     def places(self, seed: int, requests: int) -> list[int]:
-        """Their places among `requests`, in order."""
+        """Return the indices of the abandoned requests among `requests`, in order."""
         return sorted(random.Random(f"{seed} abandon").sample(range(requests), self.count(requests)))
 
     def fault(self, warm: int, timeout_ns: int) -> str | None:
-        """Why requests cannot be abandoned like this. None if they can."""
+        """Return the reason why requests cannot be abandoned like this, or None."""
         if self.after >= timeout_ns:
-            return "`abandon` comes too late, since requests have timed out by then: write a shorter `after`"
+            return "`abandon` comes too late, because requests time out before: write a shorter `after`"
         if self.count(warm) == warm:
-            return f"all of the {warm} requests would be abandoned: have more `requests`, or a smaller `share`"
+            return f"all of the {warm} requests would be abandoned: use more `requests`, or a smaller `share`"
         if self.count(warm) > MOST_ARRIVALS:
-            return f"a client takes a list of at most {MOST_ARRIVALS} requests to abandon: have fewer requests"
+            return f"a client accepts at most {MOST_ARRIVALS} requests to abandon: use fewer requests"
         return None
 
     def fields(self, seed: int, users: int, requests: int, warmup: int) -> dict[str, Any]:
-        """The fields of workload.json: the numbers of the abandoned requests, and when to abandon them. `requests` and
-        `warmup` count those of each user."""
+        """Return the fields of workload.json: the numbers of the abandoned requests, and the time to abandon them.
+        `requests` and `warmup` are counts for each user."""
         placed = (divmod(place, requests) for place in self.places(seed, users * requests))
         return {
             "abandon_ns": self.after,

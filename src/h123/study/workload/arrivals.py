@@ -1,9 +1,9 @@
-"""Arrivals: when the requests of an open loop are due, at rates that change in steps, ramps and bursts.
+"""Schedules the requests of an open loop, at rates that change in steps, ramps and bursts.
 
-A schedule is a pure function of the arrivals, a seed and a number of requests, and a longer schedule begins with the
-shorter one. It is made by rescaling time (Cox and Lewis, The Statistical Analysis of Series of Events, 1966): the
-i-th request is due when the integral of the rate reaches its place: i itself (constant), or the i-th arrival of a
-Poisson process of rate 1.
+A schedule depends only on the arrivals, a seed and a number of requests, and a longer schedule begins with the shorter
+one. It is made by rescaling time (Cox and Lewis, The Statistical Analysis of Series of Events, 1966): the i-th request
+is due when the integral of the rate reaches i (constant), or the time of the i-th arrival of a Poisson process with
+rate 1.
 """
 
 import bisect
@@ -21,7 +21,7 @@ from h123.base.strict import Strict
 from h123.study.quantities import Duration
 
 MOST_ARRIVALS = 1_000_000
-"""The most requests of a schedule. The client receives a time for each."""
+"""The largest number of requests in a schedule. The client receives a time for each."""
 MOST_STEPS = 1000
 _MOST_RATE = 1_000_000
 _RARE = 0.01
@@ -31,11 +31,11 @@ Rate = Annotated[float, Field(ge=0, le=_MOST_RATE, strict=True, allow_inf_nan=Fa
 
 
 class RateStep(Strict):
-    """`{rate: 500, lasts: 2s}`, a ramp `{rate: [500, 2000], lasts: 5s}`, or `{burst: 50, lasts: 100ms}`: 50 requests at
-    once as it begins, then none."""
+    """A step `{rate: 500, lasts: 2s}`, a ramp `{rate: [500, 2000], lasts: 5s}`, or a burst `{burst: 50, lasts: 100ms}`,
+    which starts with 50 requests at once and sends none after them."""
 
     rate: Rate | Annotated[tuple[Rate, Rate], Field(strict=False)] | None = None
-    """Requests per second of all users together, or of each connection. A ramp has its first and its last rate."""
+    """Requests per second, for all users together or for each connection. A ramp has its first and last rate here."""
     burst: Annotated[int, Field(ge=1, le=_MOST_RATE, strict=True)] | None = None
     lasts: Annotated[Duration, Field(gt=0)]
 
@@ -47,60 +47,59 @@ class RateStep(Strict):
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Its first and last rates. A burst has none."""
+        """The first and last rate. Both are 0 for a burst."""
         if self.rate is None:
             return 0.0, 0.0
         return self.rate if isinstance(self.rate, tuple) else (self.rate, self.rate)
 
     @property
     def requests(self) -> float:
-        """The number of its requests."""
+        """The number of requests in this step."""
         return float(self.burst or 0) + sum(self.ends) / 2 * self.lasts / 1e9
 
     def after(self, requests: float) -> float:
-        """Seconds from its beginning until `requests` have been due, which are fewer than all of them."""
+        """Return the seconds from the step's start until `requests` requests have been due, which must be fewer than
+        all of them."""
         begin, end = self.ends
         if self.burst or requests <= 0:
             return 0.0
-        # Of begin t + (end - begin) t² / 2T = requests, in the form that loses nothing where both ends are alike.
+        # Solves begin t + (end - begin) t² / 2T = requests, in the form that loses no digits if both rates are equal.
         return 2 * requests / (begin + math.sqrt(begin**2 + 2 * (end - begin) * requests / (self.lasts / 1e9)))
 
 
 class Arrivals(Strict):
-    """Steps one after another, repeated from the first as long as there are requests."""
+    """Steps that follow one another, and start again from the first as long as there are requests."""
 
     process: Literal["poisson", "constant"] = "poisson"
     """poisson: at random and independently of one another; constant: evenly spaced."""
     per: Literal["all", "connection"] = "all"
-    """all: the steps apply to all users together; connection: they apply to each connection, which has its own
-    requests."""
+    """all: the steps apply to all users together. connection: they apply to each connection separately, which has its
+    own requests."""
     steps: Annotated[tuple[RateStep, ...], Field(min_length=1, max_length=MOST_STEPS, strict=False)]
 
     @model_validator(mode="after")
     def _check_requests(self) -> "Arrivals":
         if self._request_counts[-1] < 1:
-            raise ValueError(
-                "the steps together ask for less than one request: raise a rate, or let a step last longer"
-            )
+            raise ValueError("the steps together make less than one request: raise a rate, or let a step last longer")
         return self
 
     @cached_property
     def _request_counts(self) -> list[float]:
-        """Requests until the end of each step."""
+        """The number of requests until the end of each step."""
         return list(itertools.accumulate(step.requests for step in self.steps))
 
     @cached_property
     def _step_starts(self) -> list[int]:
-        """ns at which each step begins, and at which all are over."""
+        """The times in ns at which each step begins, and at which the last one ends."""
         return list(itertools.accumulate((step.lasts for step in self.steps), initial=0))
 
     def due(self, seed: int, count: int) -> list[int]:
-        """When each of `count` requests is due, ns from the beginning, in order."""
+        """Return when each of `count` requests is due, in ns from the start and in order."""
         return list(itertools.islice(self._times(random.Random(seed)), count))
 
     def dealt(self, seed: int, count: int, connections: int) -> list[tuple[int, int]]:
-        """The same if each connection has its own steps, with the index of each request's connection: at random and
-        independent of the others, or evenly, one connection after another."""
+        """Return when each of `count` requests is due and the index of its connection, if each connection has its own
+        steps. Connections are independent at random, or send evenly in turn."""
         each = (self._own(seed, index, connections) for index in range(connections))
         return list(itertools.islice(heapq.merge(*each), count))
 
@@ -111,11 +110,11 @@ class Arrivals(Strict):
     def _times(self, draw: random.Random, ahead: float = 0.0) -> Iterator[int]:
         last = 0
         for place in self._places(draw, ahead):
-            last = max(last, self.at(place))  # rounding must not bring two out of order
+            last = max(last, self.at(place))  # rounding must not swap two requests
             yield last
 
     def at(self, place: float) -> int:
-        """The time until this many requests have been due, ns."""
+        """Return the time in ns until this many requests have been due."""
         rounds, rest = divmod(place, self._request_counts[-1])
         number = min(bisect.bisect_right(self._request_counts, rest), len(self.steps) - 1)
         before = self._request_counts[number - 1] if number else 0.0
@@ -131,12 +130,12 @@ class Arrivals(Strict):
             yield place
 
     def lasts_s(self, count: int, connections: int) -> float:
-        """Seconds until `count` requests over `connections` connections have been due."""
+        """Return the seconds until `count` requests over `connections` connections have been due."""
         return self.at(count / (connections if self.per == "connection" else 1)) / 1e9
 
     def longest_gap_s(self, count: int, connections: int) -> float:
-        """The gap between requests on one connection that 99 of 100 trials do not exceed, s: from the pauses, and from
-        chance at the lowest rate."""
+        """Return a gap in seconds between requests on one connection that 99 of 100 trials do not exceed. It consists
+        of pauses, and of chance at the lowest rate."""
         rates = [rate for step in self.steps for rate in step.ends if rate > 0]
         pauses = sum(step.lasts for step in self.steps if not all(step.ends)) / 1e9
         sharing = connections if self.per == "all" else 1
@@ -144,16 +143,17 @@ class Arrivals(Strict):
         return pauses + (each / min(rates) if rates else 0.0)
 
     def fault(self, count: int, *, rate: bool) -> str | None:
-        """Why `count` requests cannot be due like this. None if they can. `rate`: the load has a rate too."""
+        """Return the reason why `count` requests cannot be scheduled like this, or None. `rate` says whether the load
+        has a rate too."""
         if rate:
-            return "`arrivals` says when requests are due: leave out `rate`"
+            return "`arrivals` already sets when requests are due: leave out `rate`"
         if count > MOST_ARRIVALS:
-            return f"a client takes a list of at most {MOST_ARRIVALS} times of requests: have fewer requests"
+            return f"a client accepts at most {MOST_ARRIVALS} times of requests: use fewer requests"
         return None
 
     def fields(self, seed: int, count: int, connections: int) -> dict[str, list[int]]:
-        """The fields of workload.json: when each request is due, and its connection if each connection has its own
-        arrivals."""
+        """Return the fields of workload.json: when each request is due, and its connection if connections have their
+        own arrivals."""
         if self.per == "all":
             return {"gaps_ns": _gaps(self.due(seed, count))}
         dealt = self.dealt(seed, count, connections)

@@ -1,4 +1,4 @@
-"""workload.json: the client's task (docs/contracts/workload.md)."""
+"""Defines workload.json, the client's task (docs/contracts/workload.md)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,58 +13,60 @@ FORMAT: Literal["workload/2"] = "workload/2"
 
 
 class WorkloadFile(BaseModel):
-    """workload.json: the fields that all kinds have (docs/contracts/workload.md)."""
+    """The fields of workload.json that all kinds have (docs/contracts/workload.md)."""
 
     model_config = ConfigDict(strict=True, allow_inf_nan=False, defer_build=True)
 
     h123: Literal["workload/2", "workload/1"]
     protocol: Literal["h1", "h2", "h3", "h3-or-h2"]
-    """h3-or-h2: HTTP/3 if it gets through, else HTTP/2."""
+    """h3-or-h2: HTTP/3 if it gets through, otherwise HTTP/2."""
     host: str
-    """The name in TLS and in requests."""
+    """The server's name in TLS and in requests."""
     address: str
     port: int
     ca: str
-    """A path below a root, like all paths of a trial's files: none belongs to the machine that wrote them."""
+    """The path of the certificate authority. It is below a root, like all paths in a trial's files, so it does not
+    depend on the machine."""
     users: int
     """The number of users who send requests at the same time."""
     requests: int
-    """Requests of each user, after `warmup`."""
+    """The number of requests of each user after `warmup`."""
     rate: float | None
-    """Open loop: starts per second. Null: closed loop, or `gaps_ns`."""
+    """Requests started per second (open loop). Null: a closed loop, or `gaps_ns`."""
     connections: int | Literal["shared", "per-user"]
-    """`shared`: one, or over HTTP/1.1 one for each user. `per-user`. Or a number, dealt round robin."""
+    """`shared`: one connection, or over HTTP/1.1 one for each user. `per-user`: one for each user. Or a number of
+    connections, to which users are dealt round robin."""
     cold: bool
     """Whether one request on each new connection comes first."""
     warmup: int
-    """Requests of each user that are marked, not dropped."""
+    """The number of requests of each user at the start that are marked in the samples but not dropped."""
     timeout_ns: int
-    """Timeout of each request."""
+    """The timeout of each request."""
     seed: int
-    """Seed of the gaps in an open loop."""
+    """The seed of the gaps in an open loop."""
     headers: list[WrittenHeader] = Field(default=[])
     """Headers of each request."""
     authority: str | None = None
-    """The authority of requests. Present only for the user's own server, whose certificate the client does not check
-    and whose answers are not the block."""
+    """The authority of requests. Present only for a server of the user's, whose certificate the client does not check
+    and whose bodies need not be the standard block."""
     tls: Literal["1.2", "1.3"] = "1.3"
-    """The only version that the client offers. Present only if it is not 1.3."""
+    """The only TLS version that the client offers. Present only if it is not 1.3."""
     gaps_ns: list[int] | None = None
-    """The time to the first request, and from each to the next, ns. Present only if the study has `arrivals`."""
+    """The times in ns to the first request, and from each to the next. Present only if the study has `arrivals`."""
     dealt_to: list[int] | None = None
     """The index of each request's connection. Present only if each connection has its own arrivals."""
     abandon_ns: int | None = None
-    """The time from when such a request is due until the client abandons it, ns. Present only if the study has
+    """The time in ns after which the client abandons a request, from when it is due. Present only if the study has
     `abandon`."""
     abandoned: list[int] | None = None
     """The numbers of the requests to abandon, in order."""
     retry_ns: int | None = None
-    """The time from when a request is made until it is repeated, ns. Present only if the study has `retry`."""
+    """The time in ns from when a request is made until it is repeated. Present only if the study has `retry`."""
     retries: int | None = None
-    """The most repeats of a request."""
+    """The largest number of repeats of a request."""
 
     def asking(self) -> "VisitOrder | None":
-        """How requests depend on one another. None: each is independent."""
+        """Return how requests depend on each other, or None if each is independent."""
         return None
 
 
@@ -73,9 +75,9 @@ class VisitOrder:
     """The order in which a visit requests its resources."""
 
     askers: Sequence[int | None]
-    """For each resource, the one that requests it. None: the document has none."""
+    """For each resource, the index of the resource that requests it. None for the document."""
     runs_ns: Sequence[int]
-    """The time from the last byte of each until its own requests are due, ns."""
+    """For each resource, the time in ns from its last byte until the requests that it causes are due."""
     at_once: int
     """The number of simultaneous requests on a connection."""
 
@@ -88,7 +90,8 @@ class Target:
     address: str
     port: int
     ca: str
-    """A path below a root, like all paths of a trial's files: none belongs to the machine that wrote them."""
+    """The path of the certificate authority. It is below a root, like all paths in a trial's files, so it does not
+    depend on the machine."""
     seed: int
     authority: str | None = None
     """The authority of a server that is not a subject."""
@@ -96,7 +99,7 @@ class Target:
 
 
 def common_fields(load: Load, target: Target) -> dict[str, Any]:
-    """The fields that the files of all kinds have."""
+    """Return the fields that workload.json has for all kinds."""
     return {
         "h123": FORMAT,
         "protocol": load.protocol,

@@ -1,9 +1,8 @@
-"""The interface of a workload of any kind, for the code that plans, runs, checks or shows it.
+"""Defines the interface of all kinds of workloads, for the code that plans, runs, checks or shows them.
 
-A kind is a module in this package. It has its parameters, a subclass of `Load`; its answers, a subclass of
-`WorkloadKind`; and what it writes for a client in workload.json, a subclass of `WorkloadFile`. Nothing outside this
-package knows kinds by their names. The optional features of a load have a module each: arrivals, abandonment,
-retries, headers.
+A kind is a module in this package. It defines its parameters, a subclass of `Load`; its answers, a subclass of
+`WorkloadKind`; and its workload.json for clients, a subclass of `WorkloadFile`. Nothing outside this package knows
+kinds by their names. The optional features of a load each have a module: arrivals, abandonment, retries, headers.
 """
 
 import math
@@ -24,41 +23,41 @@ RARE = 0.01
 
 @dataclass(frozen=True)
 class WorkloadKind(ABC):
-    """A workload. This class has the defaults that most kinds share."""
+    """A workload, with the defaults that most kinds share."""
 
     load: Load
-    """Its parameters."""
+    """The workload's parameters."""
 
     @abstractmethod
     def exchanges(self) -> Sequence[Exchange]:
-        """The distinct requests that it consists of. A sample's `resource` is the index of its own."""
+        """Return the distinct requests of the workload. A sample's `resource` is an index into them."""
 
     @abstractmethod
     def label(self, unknown: Collection[str] = (), /) -> str:
-        """A short description, such as `GET 100 kB`. It leaves out parameters that are `unknown`."""
+        """Return a short description, such as `GET 100 kB`, without parameters that are `unknown`."""
 
     @abstractmethod
     def file(self, target: Target) -> WorkloadFile:
-        """workload.json."""
+        """Return the content of workload.json."""
 
     @abstractmethod
     def served(self) -> Sequence[int]:
-        """Sizes of the bodies that it downloads as `/bytes/<n>`."""
+        """Return the sizes of the bodies that are downloaded as `/bytes/<n>`."""
 
     def documents(self) -> Documents | None:
-        """The page's documents, if servers must have real ones."""
+        """Return the page's documents if servers must have real ones."""
         return None
 
     def uploads(self) -> Sequence[Upload]:
-        """The files that it uploads."""
+        """Return the files that are uploaded."""
         return ()
 
     def fault(self) -> str | None:
-        """Why its parameters do not make a workload together. None if they do."""
+        """Return the reason why the parameters do not fit together, or None."""
         load = self.load
         count, warm = load.users * self.each(), load.users * load.requests
         if load.abandon is not None and load.retry is not None:
-            return "a request is given up for good, or made again: leave out `abandon`, or `retry`"
+            return "a request is either abandoned or repeated: leave out `abandon`, or `retry`"
         faults = [
             load.arrivals and load.arrivals.fault(count, rate=load.rate is not None),
             load.abandon and load.abandon.fault(warm, load.timeout),
@@ -68,7 +67,7 @@ class WorkloadKind(ABC):
 
     @property
     def open_loop(self) -> bool:
-        """Whether requests are due whether or not earlier ones have been answered."""
+        """Whether requests are sent when they are due, even if earlier ones have not been answered."""
         return self.load.rate is not None or self.load.arrivals is not None
 
     @property
@@ -92,29 +91,29 @@ class WorkloadKind(ABC):
         return self.load.retry is not None
 
     def resource(self, _number: int, _seed: int) -> int:
-        """The resource of a request, given its index when all users' requests are numbered user by user."""
+        """Return the resource of a request, given its index when all users' requests are numbered user by user."""
         return 0
 
     def visit(self) -> VisitShape | None:
-        """The visit to which its requests belong. None: each request is independent."""
+        """Return the shape of the visit that requests belong to, or None if each request is independent."""
         return None
 
     def hosts(self) -> Sequence[str]:
-        """Labels of the names, below the server's own, to which requests are also made."""
+        """Return the labels of host names, below the server's own, that also receive requests."""
         return ()
 
     def host(self, _resource: int, /) -> str | None:
-        """The label of a resource's host. None: the server's own name."""
+        """Return the label of a resource's host. None: the server's own name."""
         return None
 
     # Who takes part
 
     def methods(self) -> list[str]:
-        """The distinct methods of its requests."""
+        """Return the distinct methods of the requests."""
         return list(dict.fromkeys(exchange.method for exchange in self.exchanges() if exchange.method))
 
     def senders(self) -> list[Sender]:
-        """The roles that send bodies. The one that sends most comes first."""
+        """Return the roles that send bodies, starting with the one that sends the most."""
         weight = dict.fromkeys(SENDERS.values(), 0.0)
         for exchange in self.exchanges():
             if exchange.method:
@@ -129,15 +128,16 @@ class WorkloadKind(ABC):
         return bool(self.load.headers)
 
     def fresh_bytes(self) -> int:
-        """Bytes of headers in each request that no earlier request had."""
+        """Return the number of bytes of headers in each request that differ from all earlier requests."""
         return sum(header.bytes or 0 for header in self.load.headers if header.changes == "request")
 
     # How much there is of it
 
     def connection_count(self) -> int:
-        """The connections by the parameter `connections`: one shared, one per user, or a number.
+        """Return the number of connections according to the parameter `connections`: one shared, one per user, or a
+        number.
 
-        HTTP/1.1 carries one request at a time, so there "shared" is one per user too.
+        HTTP/1.1 carries one request at a time, so "shared" means one per user there.
         """
         connections = self.load.connections
         if isinstance(connections, int):
@@ -145,11 +145,12 @@ class WorkloadKind(ABC):
         return self.load.users if connections == "per-user" or self.load.protocol == "h1" else 1
 
     def connections_opened(self) -> int:
-        """The connections that a trial opens if none is lost."""
+        """Return the number of connections that a trial opens if none is lost."""
         return self.connection_count()
 
     def connections_again(self) -> int:
-        """The most connections that replace those over HTTP/1.1 that abandoned or repeated requests closed."""
+        """Return the largest number of HTTP/1.1 connections that may be opened again after abandoned or repeated
+        requests closed them."""
         rows = self.rows()
         if self.load.protocol != "h1" or rows is None:
             return 0
@@ -157,7 +158,7 @@ class WorkloadKind(ABC):
         return rows[LEAVING] + retries * (rows["warm"] + rows["warmup"])
 
     def connections_uncounted(self) -> int:
-        """Further connections without a row, such as those that earn a session to resume."""
+        """Return the number of further connections without a row, such as those that obtain a session to resume."""
         return 0
 
     @property
@@ -167,7 +168,7 @@ class WorkloadKind(ABC):
 
     @property
     def early(self) -> bool:
-        """Whether the first request of a connection goes out before its handshake is complete."""
+        """Whether the first request of a connection is sent before its handshake is complete."""
         return self.opening.early
 
     @property
@@ -177,7 +178,7 @@ class WorkloadKind(ABC):
 
     @property
     def fallback(self) -> Literal["h2"] | None:
-        """The protocol that the client may use if its own does not get through. None: no other."""
+        """The protocol that the client may use if its preferred one does not get through, or None."""
         return None
 
     @property
@@ -187,16 +188,15 @@ class WorkloadKind(ABC):
 
     @property
     def repeats(self) -> bool:
-        """Whether each visit follows another visit, which has no row and from which the client keeps what it
-        learned."""
+        """Whether each visit repeats a visit that has no row, and from which the client keeps what it learned."""
         return False
 
     def protocols(self) -> list[str]:
-        """The protocols that may carry a request."""
+        """Return the protocols that may carry a request."""
         return [self.load.protocol, *([self.fallback] if self.fallback else [])]
 
     def rows(self) -> dict[str, int] | None:
-        """Samples by phase; None if not all parameters are known."""
+        """Return the number of samples by phase, or None if not all parameters are known."""
         load = self.load
         if _unknown(load, "users", "requests", "warmup", "cold", "connections"):
             return None
@@ -206,32 +206,34 @@ class WorkloadKind(ABC):
         return {"warm": warm - leaving, LEAVING: leaving, "warmup": load.users * load.warmup, "cold": cold}
 
     def each(self) -> int:
-        """Requests of one user, without cold ones."""
+        """Return the number of requests of one user, without cold ones."""
         return self.load.requests + self.load.warmup
 
     def round_trips(self) -> float:
-        """The fewest round trips of one user in a closed loop: one request after another."""
+        """Return the smallest number of round trips of one user in a closed loop, who sends one request after
+        another."""
         return self.each()
 
     def all_requests(self) -> int:
-        """The requests of a trial, cold ones included."""
+        """Return the number of requests in a trial, including cold ones."""
         return sum((self.rows() or {}).values())
 
     def moved(self, way: str) -> float:
-        """Body bytes of a request `up` or `down`, on average."""
+        """Return the average body bytes of a request in direction `up` or `down`."""
         return sum(exchange.share * exchange.moved(way) for exchange in self.exchanges())
 
     def pause_s(self) -> float:
-        """The mean pause of a user before a request, s."""
+        """Return the average pause of a user before a request, in seconds."""
         return sum(exchange.share * exchange.pause_ns for exchange in self.exchanges()) / 1e9
 
     def longest_pause_ns(self) -> int:
-        """The longest time in which a user may have no request in progress, ns."""
+        """Return the longest time in ns in which a user may have no request in progress."""
         return max((exchange.pause_ns for exchange in self.exchanges()), default=0)
 
     def longest_silence_ns(self) -> int:
-        """The longest time in which a connection may have no request in progress, ns: while a user thinks or, at a
-        rate, the longest gap between starts on one of the connections that 99 of 100 trials do not exceed."""
+        """Return the longest time in ns in which a connection may have no request in progress. In a closed loop this is
+        the longest pause of a user. In an open loop it is a gap on one connection that 99 of 100 trials do not
+        exceed."""
         if not self.open_loop:
             return self.longest_pause_ns()
         count = self.load.users * self.each()
@@ -242,29 +244,29 @@ class WorkloadKind(ABC):
         return round(math.log(count / RARE) / each * 1e9)
 
     def most_in_flight(self) -> int | None:
-        """Requests in progress at once in a closed loop; None if that is unknown, or if nothing limits it."""
+        """Return the number of simultaneous requests in a closed loop, or None if it is unknown or unlimited."""
         return None if self.open_loop else self.load.users
 
     def most_on_connection(self) -> int | None:
-        """The most simultaneous requests on one connection. Users are dealt round robin. HTTP/1.1 has one request at a
-        time there."""
+        """Return the largest number of simultaneous requests on one connection. Users are dealt to connections round
+        robin, and HTTP/1.1 carries one request at a time."""
         if self.open_loop or _unknown(self.load, "users", "connections"):
             return None
         return 1 if self.load.protocol == "h1" else -(-self.load.users // self.connection_count())
 
     def body_bytes(self) -> int | None:
-        """Body bytes of each request, if all are alike."""
+        """Return the body bytes of each request if all have the same size, otherwise None."""
         sizes = {max(exchange.moved("up"), exchange.moved("down")) for exchange in self.exchanges()}
         return sizes.pop() or None if len(sizes) == 1 else None
 
     def statuses(self) -> list[int]:
-        """The required status of each resource."""
+        """Return the required status of each resource."""
         return [exchange.status for exchange in self.exchanges()]
 
     # What a client reads
 
     def common(self, target: Target) -> dict[str, Any]:
-        """The fields of workload.json that all kinds have, and those of the load's optional features."""
+        """Return the fields of workload.json that all kinds have, and those of the load's optional features."""
         load, count = self.load, self.load.users * self.each()
         return {
             **common_fields(load, target),

@@ -1,4 +1,4 @@
-"""The load of a workload: its users, their requests, and the number of connections."""
+"""Defines the load of a workload: its users, their requests, and the number of connections."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from h123.study.workload.headers import MOST_HEADERS, Header, once_each
 from h123.study.workload.retry import Retry
 
 OK, BEYOND_OK = 200, 300
-"""An answer that must be a success has any status from the first to before the second."""
+"""An answer succeeds if its status is at least the first number and below the second."""
 Count = Annotated[int, Field(strict=True)]
 Method = Literal["GET", "POST"]
 Sender = Literal["server", "client"]
 SENDERS: Mapping[str, Sender] = {"GET": "server", "POST": "client"}
-"""The role that sends the body of each method."""
+"""The role that sends the body for each method."""
 
 
 def _read_connections(value: object) -> object:
@@ -36,31 +36,31 @@ Connections = Annotated[Literal["shared", "per-user"] | int, BeforeValidator(_re
 
 
 class Load(Strict):
-    """The parameters of all kinds: who makes requests, how often, over how many connections. For imported samples, an
-    unknown parameter is None."""
+    """The parameters of all kinds: who makes requests, how often, over how many connections. A parameter of imported
+    samples that is unknown is None."""
 
     protocol: Literal["h1", "h2", "h3"]
     """HTTP/1.1, HTTP/2 or HTTP/3."""
     users: Annotated[Count, Field(ge=1, le=10_000)] = 1
-    """How many users send requests at the same time."""
+    """The number of users who send requests at the same time."""
     requests: Annotated[Count, Field(ge=1, le=10_000_000)] = 10
-    """Requests of each user, without warm-up."""
+    """The number of requests of each user, without warm-up."""
     rate: Annotated[float, Field(ge=0.001, le=1_000_000, strict=True, allow_inf_nan=False)] | None = None
-    """Requests per second of all users together (open loop); None: each user waits for the last answer (closed
+    """Requests per second of all users together (open loop). None: each user waits for the previous answer (closed
     loop)."""
     arrivals: Arrivals | None = None
     """Rates that change, instead of `rate`. The client receives a time for each request."""
     abandon: Abandon | None = None
-    """Some warm requests are abandoned while they are in progress. The client receives their numbers."""
+    """Abandons some warm requests while they are in progress. The client receives their numbers."""
     retry: Retry | None = None
-    """Requests without an answer are repeated after a while, except cold ones."""
+    """Repeats requests that have no answer after a while, except cold ones."""
     connections: Connections = "shared"
-    """shared: HTTP/2 and HTTP/3 use one connection, HTTP/1.1 one per user. Otherwise a number of connections, over
-    which users are dealt round robin."""
+    """shared: HTTP/2 and HTTP/3 use one connection, HTTP/1.1 one per user. per-user: one for each user. A number: users
+    are dealt to that many connections round robin."""
     warmup: Annotated[Count, Field(ge=0, le=10_000_000)] = 0
-    """Requests of each user at the start that are marked and do not count."""
+    """The number of requests of each user at the start that are marked and do not count."""
     cold: StrictBool = True
-    """One request on each new connection before anything else."""
+    """Whether each new connection starts with one extra request before all others."""
     timeout: Annotated[Duration, Field(gt=0)] = 30 * 10**9
     """The timeout of one request."""
     headers: Annotated[tuple[Header, ...], Field(max_length=MOST_HEADERS), AfterValidator(once_each)] = ()
@@ -69,28 +69,28 @@ class Load(Strict):
 
 @dataclass(frozen=True)
 class Exchange:
-    """One of the requests of a workload, and the answer that it must get."""
+    """One of the distinct requests of a workload, and the answer that it requires."""
 
     method: Method | None
-    """None: unknown."""
+    """The method, or None if unknown."""
     up: int | None = None
     down: int | None = None
     """Body bytes of the answer. None: any number."""
     status: int = OK
     """The required status of the answer. OK: any success."""
     share: float = 1.0
-    """The share of all requests of the workload."""
+    """The share of this request among all requests of the workload."""
     pause_ns: int = 0
-    """The pause of a user before it, ns."""
+    """The pause of a user before this request, in ns."""
 
     def moved(self, way: str) -> int:
-        """Body bytes `up` or `down`; 0 if any number is right."""
+        """Return the body bytes in direction `up` or `down`, or 0 if any number is allowed."""
         return (self.up if way == "up" else self.down) or 0
 
 
 @dataclass(frozen=True)
 class VisitShape:
-    """Requests that belong together, like a page's. In samples, these have the same user and `group`."""
+    """A group of requests that belong together, like those of a page. Their samples have the same user and `group`."""
 
     requests: int
     largest: int
@@ -99,13 +99,14 @@ class VisitShape:
 
 @dataclass(frozen=True)
 class Upload:
-    """A file of the study's that requests upload."""
+    """A file of the study that requests upload."""
 
     file: str
-    """The name in the study, relative to the study's folder."""
+    """The file's name in the study, relative to the study's folder."""
     size: int
 
     @property
     def name(self) -> str:
-        """The name in the root that holds all files of a study. It is unique, whatever folders the files come from."""
+        """The file's name in the root that holds all files of a study. It is unique, whatever folders the files come
+        from."""
         return quote(self.file, safe="")

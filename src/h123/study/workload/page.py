@@ -1,8 +1,8 @@
-"""The kind `page`: users who visit a page. A visit loads a document and what it requests, each resource as soon as it
-is requested.
+"""The kind `page`: users who visit a page. A visit loads a document and everything that it requests, each resource as
+soon as it is requested.
 
-docs/contracts/workload.md gives the rules by which a client loads it. This module computes what follows from them for
-plans and checks.
+docs/contracts/workload.md defines the rules by which a client loads the page. This module computes their consequences
+for plans and checks.
 """
 
 import math
@@ -29,13 +29,13 @@ from h123.study.workload.kind import WorkloadKind
 from h123.study.workload.load import Exchange, Load, VisitShape
 
 BROWSER_CONNECTIONS = 6
-"""Connections to a host over HTTP/1.1, in Chromium, Firefox and Safari alike."""
+"""The number of HTTP/1.1 connections to a host in Chromium, Firefox and Safari."""
 STREAMS = 100
-"""Simultaneous requests on a connection over HTTP/2 and HTTP/3: the fewest that servers accept."""
+"""The number of simultaneous requests on an HTTP/2 or HTTP/3 connection: the smallest limit of the servers."""
 
 
 def _read_site(value: object, info: ValidationInfo) -> object:
-    """Read a site by its name, or by the path of a file relative to the study."""
+    """Read a site, given its name or a path relative to the study."""
     if not isinstance(value, str):
         return value
     try:
@@ -45,27 +45,27 @@ def _read_site(value: object, info: ValidationInfo) -> object:
 
 
 class PageParameters(Load):
-    """The parameters in a study."""
+    """The parameters of this kind in a study."""
 
     site: Annotated[Site | None, BeforeValidator(_read_site)] = None
     """The page; required if the workload is of this kind."""
     documents: StrictBool = False
-    """Whether its resources are real HTML, styles and scripts, which make a browser request what the page lists. If
-    not, they are bodies like all others, and the client knows what requests what."""
+    """Whether the resources are real HTML, styles and scripts, which make a browser request the page's resources. If
+    not, they are plain bodies, and the client is given the order of requests."""
     fallback: StrictBool = False
-    """Whether the server also has HTTP/2 at the same address and announces HTTP/3. The client then discovers HTTP/3
-    itself and may use either."""
+    """Whether the server also supports HTTP/2 at the same address and announces HTTP/3. The client then discovers
+    HTTP/3 itself and may use either."""
     announced: Announcement = ALT_SVC
-    """Where HTTP/3 is announced: in the server's answers over HTTP/2 (Alt-Svc, RFC 7838), or before the first request
-    in the DNS (an HTTPS record, RFC 9460)."""
+    """Where HTTP/3 is announced: in the server's answers over HTTP/2 (Alt-Svc, RFC 7838), or in the DNS before the
+    first request (an HTTPS record, RFC 9460)."""
     visit: Literal["first", "repeat"] = "first"
-    """first: the client knows nothing about the server; repeat: it has visited the page before and keeps what it
-    learned about the server, but no connection and nothing of the page."""
+    """first: the client knows nothing about the server. repeat: it has visited the page before and keeps what it
+    learned about the server, but no connection and no part of the page."""
     pause: Duration = 0
-    """The pause between a user's visits, from the end of one to the beginning of the next."""
+    """The pause between a user's visits, from the end of one to the start of the next."""
     cache: Literal["empty", "kept"] = "empty"
-    """empty: the client requests the whole page. kept: it requests what a returning visitor would, who has everything
-    that is cacheable."""
+    """empty: the client requests the whole page. kept: it requests only what a returning visitor needs, who has cached
+    everything that is cacheable."""
 
 
 class WrittenResource(BaseModel):
@@ -76,26 +76,26 @@ class WrittenResource(BaseModel):
     path: str
     headers: list[WrittenHeader]
     initiator: int | None
-    """The index of the resource that requests it. None: the document, which is the first."""
+    """The index of the resource that requests this one. None for the document, which is the first."""
     urgency: int
     run_ns: int
     host: str | None = None
-    """Present only if it is not the workload's host."""
+    """The resource's host. Present only if it is not the workload's host."""
 
 
 class PageFile(WorkloadFile):
-    """workload.json."""
+    """The content of workload.json for this kind."""
 
     kind: Literal["page"]
     page: list[WrittenResource]
     at_once: int
-    """Simultaneous requests on one of a visit's `connections`."""
+    """The number of simultaneous requests on each of a visit's `connections`."""
     visit: Literal["repeat"] | None = None
-    """Present only for a client that already knows the server."""
+    """Present only if the client already knows the server."""
     lookup: Literal["dns"] | None = None
     """Present only if the client must look up the server with its host's resolver and must not use `address`."""
     pause_ns: int | None = None
-    """The time between the end of a user's visit and the beginning of the next, ns. Present only if it is not 0."""
+    """The time in ns between the end of a user's visit and the start of the next. Present only if it is not 0."""
 
     def asking(self) -> VisitOrder:
         askers, runs = [resource.initiator for resource in self.page], [resource.run_ns for resource in self.page]
@@ -104,7 +104,7 @@ class PageFile(WorkloadFile):
 
 @dataclass(frozen=True)
 class Page(WorkloadKind):
-    """The workload of this kind."""
+    """A workload of the kind `page`."""
 
     load: PageParameters
 
@@ -128,7 +128,7 @@ class Page(WorkloadKind):
         ]
 
     def moved(self, way: str) -> float:
-        """The same as for any kind, without an exchange for each of many resources, because a plan uses it often."""
+        """Compute the average without making an exchange for each of many resources, because plans need it often."""
         exact = [resource for resource in self.site.resources if resource.exact] if way == "down" else []
         return sum(resource.size * resource.count for resource in exact) / sum(
             resource.count for resource in self.site.resources
@@ -140,19 +140,19 @@ class Page(WorkloadKind):
         if self.open_loop:
             return "visits of a page follow one another: leave out `rate` and `arrivals`"
         if self.abandons:
-            return "a visit of a page is made whole: leave out `abandon`"
+            return "a page visit is always complete: leave out `abandon`"
         if self.retries:
-            return "a visit of a page asks for each resource once: leave out `retry`"
+            return "a page visit requests each resource once: leave out `retry`"
         if self.load.connections != "shared":
             rule = f"{BROWSER_CONNECTIONS} over h1, one over h2 and h3"
-            return f"a visit of a page has as many connections as in a browser, {rule}: leave out `connections`"
+            return f"a page visit uses as many connections as a browser, {rule}: leave out `connections`"
         if self.load.fallback and self.load.protocol != QUIC:
             return f"`fallback` is from HTTP/3 to HTTP/2: leave it out for {self.load.protocol}"
         if self.load.announced == HTTPS_RECORD and not self.load.fallback:
-            return "`announced` is where a client that may take either finds HTTP/3: write `fallback: true` too"
+            return "`announced` only applies to a client that may use both protocols: write `fallback: true` too"
         if not self.load.cold and (self.load.fallback or self.repeats):
             which = "`visit: repeat`" if self.repeats else "`fallback`"
-            return f"{which} is about visits with new connections: leave out `cold: false`"
+            return f"{which} needs visits with new connections: leave out `cold: false`"
         if self.repeats and self.load.users > 1:
             return "a browser closes the connections of all users at once: leave out `users`, or `visit: repeat`"
         return self._cache_fault() or self._documents_fault()
@@ -162,13 +162,13 @@ class Page(WorkloadKind):
             return None
         if self.load.documents:
             return (
-                "browsers, for which `documents` are, begin each visit with an empty cache here: "
+                "browsers, which `documents` are for, start each visit with an empty cache here: "
                 "leave out `cache: kept`, or `documents`"
             )
         if len(self.site.loads()) == len(self.load.site.loads() if self.load.site else ()):
             return (
-                f"nothing but the document of the site {self.site.name} is `cacheable`, so that a returning visitor "
-                "asks for all of it: leave out `cache: kept`, or say in the site what is"
+                f"nothing but the document of the site {self.site.name} is `cacheable`, so a returning visitor "
+                "requests all of it: leave out `cache: kept`, or mark resources of the site as `cacheable`"
             )
         return None
 
@@ -177,8 +177,8 @@ class Page(WorkloadKind):
         if documents and self.hosts():
             return (
                 f"the site {self.site.name} has resources of several hosts, which here are one server at one address "
-                "with one certificate for all names: a browser would join its connections to them, and something else "
-                "would be measured than what the page has; leave out `documents`, or import the page with all hosts "
+                "with one certificate for all names: a browser would share its connections between them, "
+                "unlike on the real page; leave out `documents`, or import the page with all hosts "
                 "as one"
             )
         if documents and (fault := documents.fault()):
@@ -235,24 +235,25 @@ class Page(WorkloadKind):
 
     @cached_property
     def _of_hosts(self) -> Mapping[str | None, Counter[int]]:
-        """For each host, the number of resources of each depth."""
+        """For each host, the number of resources at each depth."""
         depths: dict[str | None, Counter[int]] = {}
         for (resource, _), depth in zip(self.site.loads(), self.site.depth(), strict=True):
             depths.setdefault(resource.host, Counter())[depth] += 1
         return depths
 
     def connection_count(self) -> int:
-        """Simultaneous connections of all users to all hosts."""
+        """Return the number of simultaneous connections of all users to all hosts."""
         return self.load.users * self._of_visit * len(self._of_hosts)
 
     def connections_opened(self) -> int:
-        """The most connections that a trial opens. A page with many parallel requests opens all connections of an h1
-        visit; if HTTP/3 must be discovered, those of each protocol count."""
+        """Return the largest number of connections that a trial opens. A page with many parallel requests opens all
+        HTTP/1.1 connections of a visit; if HTTP/3 must be discovered, the connections of both protocols count."""
         needed = sum(min(max(depths.values()), self._of_visit) for depths in self._of_hosts.values())
         return self.load.users * needed * (super().each() if self.load.cold else 1)
 
     def rows(self) -> dict[str, int] | None:
-        """The rows. No request only opens a connection, because a visit's first request does that."""
+        """Return the number of rows by phase. No row is cold, because the first request of a visit opens the
+        connection."""
         each = self.load.users * len(self.site.loads())
         return {"warm": each * self.load.requests, LEAVING: 0, "warmup": each * self.load.warmup, "cold": 0}
 
@@ -260,15 +261,15 @@ class Page(WorkloadKind):
         return super().each() * len(self.site.loads())
 
     def most_in_flight(self) -> int | None:
-        """Requests wait for connections, so as many may be in progress as a visit has."""
+        """Return None: requests wait for connections, so there may be as many in progress as a visit has."""
         return None
 
     def most_on_connection(self) -> int | None:
         return min(self._at_once, max(depths.total() for depths in self._of_hosts.values()))
 
     def round_trips(self) -> float:
-        """Round trips of a visit: opening connections (those to other hosts when they are first needed), the resources
-        of each depth after those of the last, and slow start."""
+        """Return the round trips of a visit: opening connections (to other hosts when they are first needed), the
+        resources of each depth after those of the previous one, and slow start."""
         room, hosts = self._of_visit * self._at_once, self._of_hosts.values()
         depths = {depth for of in hosts for depth in of}
         turns = sum(max(math.ceil(of[depth] / room) for of in hosts) for depth in depths)
@@ -283,7 +284,7 @@ class Page(WorkloadKind):
         return sum(resource.size * resource.count for resource in self.site.resources if resource.host == host)
 
     def pause_s(self) -> float:
-        """Seconds of pause; before a repeat visit there is another visit, without a pause between the two."""
+        """Return the average pause in seconds. A repeat visit follows another visit without a pause between the two."""
         visits = super().each()
         paused = (visits - 1) * self.load.pause / (2 if self.repeats else 1)
         return (visits * self.site.running_ns() + paused) / 1e9 / self.each()
@@ -292,7 +293,8 @@ class Page(WorkloadKind):
         return max(self.site.running_ns(), self.load.pause or 0)
 
     def longest_silence_ns(self) -> int:
-        """The connections of a visit are closed when it is over, unless its user's visits share them."""
+        """Return the longest silence. The connections of a visit close at its end, unless the user's visits share
+        them."""
         return self.site.running_ns() if self.load.cold else self.longest_pause_ns()
 
     # What a client reads
@@ -335,7 +337,7 @@ class Page(WorkloadKind):
 
 
 def example(_: Collection[str], /, documents: bool = False) -> Mapping[str, Any]:
-    """Parameters of a small page: two resources after a document, and several at once after one of these."""
+    """Return parameters of a small page: a document that requests a resource, which requests several at once."""
     parts = [
         {"name": "document", "type": "document", "size": 2000, "run": "1ms"},
         {"name": "style", "type": "style", "size": 10_000, "by": "document"},

@@ -1,4 +1,4 @@
-"""The kind `requests`: all requests of a workload are the same one, a download or an upload of one size."""
+"""The kind `requests`: all requests of a workload are equal, a download or an upload of one size."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -15,34 +15,34 @@ from h123.study.workload.load import Exchange, Load, Method
 
 
 class RequestsParameters(Load):
-    """The parameters in a study."""
+    """The parameters of this kind in a study."""
 
     method: Method = "GET"
     size: Annotated[Size, Field(ge=1)] = 100_000
-    """Body bytes of one request (POST: sent, GET: received)."""
+    """The body bytes of one request (POST: sent, GET: received)."""
     sessions: Sessions = FULL
     """full: every handshake is a full one. resumed: each connection resumes the session of an earlier one, which does
-    not count. fast-open: in addition, the start of TLS goes out with TCP's first packet. early: its first request goes
-    out before the handshake is complete."""
+    not count. fast-open: in addition, TLS starts in TCP's first packet. early: the first request is sent before the
+    handshake is complete."""
     fallback: StrictBool = False
-    """The server also has HTTP/2 at the same address, and the client, which prefers HTTP/3, may use it."""
+    """Whether the server also supports HTTP/2 at the same address, and the client, which prefers HTTP/3, may use it."""
 
 
 class RequestsFile(WorkloadFile):
-    """workload.json of this kind, and of version 1, which had only this kind."""
+    """The content of workload.json for this kind, and for version 1, which had only this kind."""
 
     kind: Literal["requests"] = "requests"
     method: Method
     path: str
     upload_bytes: int
-    """Size of the body of a POST."""
+    """The size of a POST's body."""
     sessions: Resumption | None = None
     """Present only if sessions are not full."""
 
 
 @dataclass(frozen=True)
 class Requests(WorkloadKind):
-    """The workload of this kind."""
+    """A workload of the kind `requests`."""
 
     load: RequestsParameters
 
@@ -56,11 +56,11 @@ class Requests(WorkloadKind):
 
     def fault(self) -> str | None:
         if self._resumes and not self.load.cold:
-            return f"`sessions: {self.load.sessions}` is about the handshakes of cold requests: leave out `cold: false`"
+            return f"`sessions: {self.load.sessions}` needs cold requests: leave out `cold: false`"
         if self.load.protocol not in self.opening.protocols:
             return self.opening.refusal
         if self.early and self.load.method != "GET":
-            return "early data can be replayed, so only a GET goes out in it: leave out `method`, or `sessions: early`"
+            return "early data can be replayed, so it may only contain a GET: leave out `method`, or `sessions: early`"
         if self.load.fallback and self.load.protocol != QUIC:
             return f"`fallback` is from HTTP/3 to HTTP/2: leave it out for {self.load.protocol}"
         if self.load.fallback and self._resumes:
