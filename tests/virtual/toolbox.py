@@ -103,7 +103,7 @@ def make_toolbox(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Toolbox:
     monkeypatch.setenv("PATH", str(folder / "bin"))
     monkeypatch.setenv("TOOLS", str(folder))
     monkeypatch.delenv("H123_KERNEL", raising=False)
-    monkeypatch.setattr(kernel, "_ROOM_BYTES", 1)  # these scripts write next to nothing, and the disk may be nearly full
+    monkeypatch.setattr(kernel, "_ROOM_BYTES", 1)  # these scripts write next to nothing, and the disk may be full
     box = Toolbox(folder)
     box.targets(TARGETS)
     box.suites(sid="linux-source-7.2 7.2.13-1")
