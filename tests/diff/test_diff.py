@@ -153,4 +153,4 @@ def test_of_few_blocks_nothing_is_decided(make: Make) -> None:
     found = differ(make("before", blocks=3), make("after", blocks=3, seed=2))
     held = _held(found, "latency after/before <= 9")
     assert held.word == "undecided"
-    assert all("confidence from 3 blocks" in cell.why for cell in held.cells)
+    assert all("3 blocks are too few" in cell.why for cell in held.cells)

@@ -91,7 +91,7 @@ def test_an_interval_of_too_few_blocks_decides_nothing() -> None:
         Condition(holds="latency new/base <= 1.05"), [ratio(1.2, 1.2, confidence=0.0, reliable=False, blocks=1)]
     ).cells
     assert cell.word == "undecided"
-    assert "only 0% confidence from 1 block: about 19 more blocks would probably decide (20 in all)" in cell.why
+    assert "1 block is too few: about 19 more blocks would probably decide (20 in all)" in cell.why
 
 
 def test_the_worst_cell_is_the_gates() -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from h123.analysis.provenance.looks import next_look
     from h123.analysis.sections import read_verdicts
     from h123.analysis.statistics.confidence import meaningful, no_interval
-    from h123.analysis.statistics.looks import plan_looks
+    from h123.analysis.statistics.looks import earlier_looks, plan_looks
     from h123.analysis.statistics.remedy import Remedy
     from h123.analysis.statistics.signedrank import CONFIDENCE, ratio_of
     from h123.analysis.statistics.spreads import known_spreads
@@ -47,6 +47,7 @@ __all__ = [
     "condition_ratios",
     "decide",
     "decide_claims",
+    "earlier_looks",
     "explained_phase",
     "explanations",
     "failed_of",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from h123.base.errors import UserError
-from h123.base.terminal.console import out_console
+from h123.base.terminal.console import out_console, say
 
 if TYPE_CHECKING:
     from h123.analysis.sections import Verdicts
@@ -43,6 +43,8 @@ def print_in_form(verdicts: "Verdicts", folder: Path, form: AnswerForm, *, most:
     from h123.base.terminal.console import print_json
     from h123.report import print_answer, print_summary, print_table
 
+    if form in (AnswerForm.TABLE, AnswerForm.JSON):
+        note_early_look(verdicts)
     match form:
         case AnswerForm.JSON:
             print_json(verdicts)
@@ -52,3 +54,12 @@ def print_in_form(verdicts: "Verdicts", folder: Path, form: AnswerForm, *, most:
             print_summary(verdicts, out_console, folder)
         case AnswerForm.SCREEN:
             print_answer(verdicts, out_console, folder, most=most, taken=taken)
+
+
+def note_early_look(verdicts: "Verdicts") -> None:
+    """Print on stderr what the look at an unfinished campaign has cost, if it has cost anything. The other forms have
+    no place for it."""
+    from h123.report import early_look_lines
+
+    for line in early_look_lines(verdicts):
+        say(f"Note: {line}.")

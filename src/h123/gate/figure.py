@@ -11,6 +11,7 @@ from h123.analysis import (
     blocks_to_part_value,
     condition_levels,
     condition_ratios,
+    earlier_looks,
     meaningful,
     no_interval,
     reliable,
@@ -51,6 +52,10 @@ class GateFigure:
     """The unit of a value. None: it is a ratio."""
     timeless: bool = False
     """Whether nothing takes time in its trials, so that no value is shown."""
+    required: float | None = None
+    """The confidence that the campaign's present look requires. None: the two campaigns have no looks."""
+    earlier: Sequence[int] = ()
+    """The numbers of blocks of earlier looks, because of which the present one requires more."""
 
     @property
     def words(self) -> str:
@@ -119,6 +124,8 @@ class GateFigures:
             high=comparison["high"],
             confidence=comparison["confidence"],
             reliable=reliable(comparison["confidence"], self.verdicts),
+            required=self._required,
+            earlier=earlier_looks(self.verdicts["looks"]),
             blocks=comparison["blocks"],
             withheld=comparison["withheld"]["why"] if comparison["withheld"] else None,
             timeless=comparison["withheld"] is not None and comparison["withheld"]["kind"] == "timeless",
@@ -136,12 +143,18 @@ class GateFigures:
             high=single_level.high,
             confidence=single_level.confidence,
             reliable=reliable(single_level.confidence, self.verdicts),
+            required=self._required,
+            earlier=earlier_looks(self.verdicts["looks"]),
             blocks=len(single_level.values),
             withheld=single_level.withheld or self._other_answers(single_level.cell, level),
             needed=lambda bound: blocks_to_part_value(single_level.values, bound, self.verdicts),
             unit=METRICS[condition.metric].unit,
             timeless=single_level.timeless,
         )
+
+    @property
+    def _required(self) -> float:
+        return 1 - self.verdicts["looks"]["level"]
 
     def _other_answers(self, cell: Mapping[str, str], level: str) -> str | None:
         """A build that answers with less than the other must not pass for how soon it does."""

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from h123.analysis import meaningful
 from h123.analysis.provenance.gate import GateRow
 from h123.base.errors import UserError
 from h123.gate.document import Word
@@ -96,8 +97,7 @@ def _judge_cell(condition: Condition, figure: GateFigure) -> GateCell:
 def _by_interval(condition: Condition, figure: GateFigure) -> GateCell:
     needed = figure.needed(condition.bound)
     if not figure.reliable:
-        had = f"{figure.confidence or 0:.0%} confidence from {figure.blocks} block{'s' * (figure.blocks != 1)}"
-        return GateCell(figure, "undecided", f"an interval has only {had}: {_cure(figure.blocks, needed)}", needed)
+        return GateCell(figure, "undecided", f"{_unsure(figure)}: {_cure(figure.blocks, needed)}", needed)
     near, far = (figure.low, figure.high) if condition.upper else (figure.high, figure.low)
     if near is not None and not condition.allows(near):
         return GateCell(figure, "failed", "the whole interval is beyond it")
@@ -106,6 +106,21 @@ def _by_interval(condition: Condition, figure: GateFigure) -> GateCell:
     return GateCell(
         figure, "undecided", f"the interval lies on both sides of it: {_cure(figure.blocks, needed)}", needed
     )
+
+
+def _unsure(figure: GateFigure) -> str:
+    """Why the interval cannot decide: `1 block is too few`, or the confidence that it has and the one that it needs."""
+    if figure.required is None or figure.confidence is None or not meaningful(figure.confidence):
+        return f"{figure.blocks} {'block is' if figure.blocks == 1 else 'blocks are'} too few"
+    had, required = _apart(figure.confidence, figure.required)
+    why = f" because of an earlier look with {figure.earlier[-1]} blocks" if figure.earlier else ""
+    return f"the interval has {had} confidence from {figure.blocks} blocks, and {required} is needed{why}"
+
+
+def _apart(less: float, more: float) -> tuple[str, str]:
+    """Two confidences with as few decimals as show that they differ, at least one."""
+    texts = ((f"{100 * less:.{digits}f} %", f"{100 * more:.{digits}f} %") for digits in range(1, 9))
+    return next(pair for pair in texts if pair[0] != pair[1])
 
 
 def _cure(have: int, needed: int | None) -> str:

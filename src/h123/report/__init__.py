@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from h123.report.text.difference import sentence
     from h123.report.text.explanations.bottlenecks import chosen_rows, limits_lines
     from h123.report.text.sections import first_lines
+    from h123.report.text.trust.looks import early_look_lines
     from h123.report.text.words import level
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "chosen_rows",
     "distribution",
     "drawing",
+    "early_look_lines",
     "first_lines",
     "glossary",
     "level",

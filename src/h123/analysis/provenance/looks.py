@@ -1,13 +1,16 @@
 """The looks at a campaign: those already taken, and when the next one is due."""
 
+from typing import NamedTuple
+
 from typing_extensions import TypedDict
 
 from h123.analysis.case import Case
 from h123.analysis.comparisons.rows import headline
 from h123.analysis.provenance.counts import BlocksPart
 from h123.analysis.section import Section
-from h123.analysis.statistics.looks import LooksTaken
+from h123.analysis.statistics.looks import FEWEST, FIXED, LooksTaken, level_of_next
 from h123.analysis.verdicts.judgement import JudgedPart
+from h123.analysis.verdicts.outlook import OutlookPart
 
 
 class LooksPart(TypedDict):
@@ -29,6 +32,30 @@ def next_look(verdicts: LooksAndVerdicts, *, undecided: bool | None = None) -> i
         undecided = any(c["verdict"] == "inconclusive" and not c["withheld"] for c in answers)
     further = [blocks for blocks in verdicts["looks"]["planned"] if blocks > verdicts["blocks"]["planned"]]
     return further[0] if undecided and further else None
+
+
+class EarlyLook(NamedTuple):
+    """A look before the campaign was finished, which was not planned and has a cost."""
+
+    blocks: int
+    level: float
+    """The error that it may spend."""
+    level_of_next: float
+
+
+class LooksAndOutlook(LooksPart, BlocksPart, OutlookPart):
+    """The parts of verdicts.json that show whether a look was early."""
+
+    alpha: float
+
+
+def early_look(verdicts: LooksAndOutlook) -> EarlyLook | None:
+    """The present look, if it is early. With so few blocks that nothing can be found, a look has no cost."""
+    looks, blocks = verdicts["looks"], verdicts["looks"]["blocks"][-1]
+    early = verdicts["projection"]["waiting"] and FEWEST <= blocks < verdicts["blocks"]["planned"]
+    if not early or looks["rule"] == FIXED:
+        return None
+    return EarlyLook(blocks, looks["level"], level_of_next(looks, verdicts["alpha"]))
 
 
 def _compute(case: Case) -> LooksPart:

@@ -80,6 +80,16 @@ def _count_effective_looks(blocks: Sequence[int]) -> int:
     return sum(number >= FEWEST for number in blocks)
 
 
+def level_of_next(taken: LooksTaken, alpha: float) -> float:
+    """The error that a look with more blocks than the present one may spend."""
+    return Looks(taken["blocks"], taken["planned"], taken["rule"] == WIDTH).next_level(alpha)
+
+
+def earlier_looks(taken: LooksTaken) -> list[int]:
+    """The numbers of blocks of the looks because of which the present one may spend less."""
+    return [] if taken["rule"] == FIXED else [blocks for blocks in taken["blocks"][:-1] if blocks >= FEWEST]
+
+
 def plan_looks(at_most: int | None) -> list[int]:
     """The numbers of blocks to look at, none above `at_most` (None: no limit)."""
     return [blocks for blocks in PLANNED if at_most is None or blocks <= at_most]

@@ -8,7 +8,7 @@ import typer
 from h123.base.extras import REPORT
 from h123.base.paths import typed
 from h123.base.terminal.console import out_console, say
-from h123.cli.answer_form import AnswerForm, print_in_form
+from h123.cli.answer_form import AnswerForm, note_early_look, print_in_form
 from h123.cli.campaigns.damage import complain_of_damage
 from h123.cli.options import FolderArgument
 
@@ -44,7 +44,7 @@ def command(
     from h123.store import CampaignFolder
 
     campaign = CampaignFolder.open(folder)
-    requirements.GateResult(campaign, requirements.standing(campaign))
+    note_early_look(requirements.GateResult(campaign, requirements.standing(campaign)).verdicts)
     out_console.print(str(write_report(campaign, beside)), soft_wrap=True)
     _print_missing_packages()
     complain_of_damage(campaign)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from h123.base.terminal.console import out_console, print_json
-from h123.cli.answer_form import JsonOption
+from h123.cli.answer_form import JsonOption, note_early_look
 from h123.cli.campaigns.damage import complain_of_damage
 from h123.cli.options import FolderArgument
 
@@ -54,8 +54,11 @@ def command(
     elif limits:
         for line in limits_lines(bottlenecks(gather(campaign)), study, selection):
             out_console.print(line, soft_wrap=True)
-    elif as_json:
-        print_json(chosen_causes(analyse(campaign), selection))
     else:
-        print_causes(analyse(campaign), out_console, selection)
+        verdicts = analyse(campaign)
+        if as_json:
+            print_json(chosen_causes(verdicts, selection))
+        else:
+            print_causes(verdicts, out_console, selection)
+        note_early_look(verdicts)
     complain_of_damage(campaign)

@@ -8,7 +8,7 @@ import typer
 
 from h123.base.errors import UserError
 from h123.base.terminal.console import out_console, print_json, write
-from h123.cli.answer_form import JsonOption
+from h123.cli.answer_form import JsonOption, note_early_look
 from h123.cli.campaigns.damage import complain_of_damage
 from h123.cli.options import ByOption, FailIfOption, FolderArgument
 from h123.cli.signals import signals_blocked
@@ -64,6 +64,7 @@ def hold(path: Path, conditions: "Sequence[Condition]", *, as_json: bool = False
     result = GateResult(folder, requirements)
     if as_json:
         print_json(read_content(folder.path / "gate.json", "gate/1"))
+        note_early_look(result.verdicts)
     else:
         print_gate(result.verdicts, out_console, most=_LINES)
         warnings = [*first_lines(result.verdicts), *caveat_lines(result.verdicts, path)]

@@ -44,7 +44,7 @@ from h123.report.text.trust import caveats, completeness
 from h123.report.text.trust.disturbances import disturbed_lines
 from h123.report.text.trust.failed_attempts import failed_attempt_lines, often_failed_lines
 from h123.report.text.trust.failures import failure_lines
-from h123.report.text.trust.looks import look_lines, width_lines
+from h123.report.text.trust.looks import early_look_lines, look_lines, width_lines
 from h123.report.text.trust.machines import machine_lines
 from h123.report.text.trust.other_answers import other_answers_lines
 from h123.report.text.trust.provenance import place_lines, remote_server_lines
@@ -130,7 +130,7 @@ SAID: Sequence[SectionWords] = [
     SectionWords(confounding.SECTION, trust=caveats.confounded_lines),
     SectionWords(judgement.SECTION, below=_plain(reason_lines), trust=caveats.handshake_lines),
     SectionWords(tails.SECTION, trust=caveats.tail_lines),
-    SectionWords(looks.SECTION, trust=look_lines),
+    SectionWords(looks.SECTION, first=early_look_lines, trust=look_lines),
     SectionWords(width.SECTION, trust=width_lines),
     SectionWords(failed_attempts.SECTION, first=often_failed_lines, trust=failed_attempt_lines),
     SectionWords(failures.SECTION, trust=failure_lines),

@@ -1,5 +1,6 @@
 """Sentences about when a campaign ended: its looks, if there was more than one, and its width."""
 
+from h123.analysis.provenance.looks import early_look
 from h123.analysis.sections import Verdicts
 from h123.base.units import format_share
 from h123.report.text.words import listed, unbroken
@@ -28,6 +29,19 @@ def width_lines(verdicts: Verdicts) -> list[str]:
             f"that needs {enough}"
         )
     return [unbroken(text)]
+
+
+def early_look_lines(verdicts: Verdicts) -> list[str]:
+    """A sentence about the cost of this look, if it came before the campaign was finished."""
+    early, planned = early_look(verdicts), verdicts["blocks"]["planned"]
+    if early is None:
+        return []
+    level, later = (unbroken(f"{100 * value:.2g} %") for value in (early.level, early.level_of_next))
+    return [
+        f"This early look, after {early.blocks} of {planned} planned blocks, has used up error: with more blocks an "
+        f"adjusted p must be at most {later} instead of {level}, so the campaign may need more than {planned} blocks. "
+        "Finish a campaign before you look at it"
+    ]
 
 
 def look_lines(verdicts: Verdicts) -> list[str]:
