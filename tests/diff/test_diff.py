@@ -149,6 +149,16 @@ def test_what_is_left_of_failures_is_not_judged(make: Make) -> None:
     assert words["h2", "poor"] == "passed"
 
 
+def test_a_network_on_which_nothing_takes_time_does_not_keep_a_gate_open(make: Make) -> None:
+    """A gate on two campaigns under the virtual clock could never pass, because of lan."""
+    quick = {"settings": {"clock": "virtual"}, "effects": {("lan", "h2"): 0.05, ("lan", "h3"): 0.1}}
+    found = differ(make("before", **quick), make("after", seed=2, **quick))
+    Draft202012Validator(json.loads(dict(schemas())["diff.schema.json"])).validate(found)
+    held = _held(found, "latency after/before <= 9")
+    assert held.word == "passed"
+    assert {figure.cell["network"] for figure in held.unmeasured} == {"lan"}
+
+
 def test_of_few_blocks_nothing_is_decided(make: Make) -> None:
     found = differ(make("before", blocks=3), make("after", blocks=3, seed=2))
     held = _held(found, "latency after/before <= 9")

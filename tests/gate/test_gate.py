@@ -162,11 +162,39 @@ def test_a_gate_shows_no_value_where_nothing_takes_time(tmp_path: Path, text: st
     scenario = Scenario(blocks=6, settings={"clock": "virtual"}, effects=none)
     condition = Condition(holds=text)
     passage = judge(condition, figures(make_campaign(tmp_path / "c", scenario)).of(condition))
-    lan, *others = gate_row([passage])["lines"][2:]
-    assert lan.strip().startswith("lan: –, undecided: not judged: under the virtual clock nothing takes time")
+    *others, lan = gate_row([passage])["lines"][2:]
+    assert lan == "Not checked: lan (nothing takes time there under the virtual clock)"
+    assert len(others) == 2
     assert all("–," not in line for line in others)
     written = {path.name: path.read_text() for path in write_gate(tmp_path, "c", [passage])}
     assert not [entry for entry in json.loads(written["gate-benchmark.json"]) if "lan" in entry["name"]]
+
+
+TIMELESS = {"withheld": "under the virtual clock nothing takes time over lan", "timeless": True}
+POOR = {"network": "poor"}
+
+
+@pytest.mark.parametrize(("low", "high", "expected"), [(1.0, 1.04, "passed"), (1.1, 1.2, "failed")])
+def test_a_cell_that_the_clock_cannot_measure_is_no_part_of_a_gate(
+    tmp_path: Path, low: float, high: float, expected: str
+) -> None:
+    """A gate on `quick` under the virtual clock could never pass, because of lan."""
+    outcome = judge(Condition(holds="latency new/base <= 1.05"), [ratio(3, 4, **TIMELESS), ratio(low, high, cell=POOR)])
+    assert (outcome.word, [cell.place for cell in outcome.cells]) == (expected, ["poor"])
+    written = {path.name: path.read_text() for path in write_gate(tmp_path, "c", [outcome])}
+    content = json.loads(written["gate.json"])
+    Draft202012Validator(json.loads(dict(schemas())["gate.schema.json"])).validate(content)
+    assert [row["cell"] for row in content["conditions"][0]["not_checked"]] == [{"network": "lan"}]
+    assert "| lan | – | not checked, nothing takes time there" in written["gate.md"]
+    suite = ElementTree.fromstring(written["gate.xml"])
+    assert (suite.get("tests"), suite.get("skipped"), len(suite.findall("testcase/skipped"))) == ("2", "1", 1)
+
+
+@pytest.mark.parametrize("cells", [[{"network": "lan"}], [{"network": "lan"}, POOR]])
+def test_a_gate_with_nothing_to_check_does_not_pass(cells: list[dict[str, str]]) -> None:
+    outcome = judge(Condition(holds="latency new/base <= 9"), [ratio(1, 1.1, cell=cell, **TIMELESS) for cell in cells])
+    assert (outcome.word, outcome.open, outcome.unmeasured) == ("undecided", False, [])
+    assert len(outcome.cells) == len(cells)
 
 
 @pytest.mark.parametrize("text", PROTOCOL_CONDITIONS)

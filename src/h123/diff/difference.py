@@ -139,7 +139,9 @@ def _rows(before: Treatment, after: Treatment, tolerated: float) -> Iterator[Dif
     for metric, measured in before.metrics.items():
         if metric in after.metrics:
             why = unlike or _excluded(measured, after.metrics[metric]) or failures
-            yield _row(metric, before.cell, measured, after.metrics[metric], why)
+            row = _row(metric, before.cell, measured, after.metrics[metric], why)
+            timeless = measured.timeless and after.metrics[metric].timeless and not unlike
+            yield {**row, "timeless": True} if timeless else row
 
 
 def _excluded(before: TreatmentMetric, after: TreatmentMetric) -> str | None:

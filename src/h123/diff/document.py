@@ -47,6 +47,8 @@ class DiffRow(TypedDict):
     confidence: float
     withheld: str | None
     """Why the row allows no conclusion."""
+    timeless: NotRequired[bool]
+    """True if that is because nothing takes time in either campaign: no gate checks the row then."""
 
 
 class Diff(TypedDict):

@@ -36,6 +36,14 @@ class CellRow(TypedDict):
     is practical."""
 
 
+class UncheckedRow(TypedDict):
+    """A cell that is no part of the outcome."""
+
+    cell: Mapping[str, str]
+    """Levels by factor."""
+    why: str
+
+
 class ConditionRow(TypedDict):
     """The outcome of a condition."""
 
@@ -46,6 +54,8 @@ class ConditionRow(TypedDict):
     verdict: Word
     """The worst verdict of its cells."""
     cells: Sequence[CellRow]
+    not_checked: NotRequired[Sequence[UncheckedRow]]
+    """Cells in which nothing takes time under the virtual clock. If all cells are such, they are undecided instead."""
 
 
 class Gate(TypedDict):

@@ -58,6 +58,11 @@ class GateFigure:
     """The numbers of blocks of earlier looks, because of which the present one requires more."""
 
     @property
+    def place(self) -> str:
+        """`cellular, h3`."""
+        return ", ".join(self.cell.values())
+
+    @property
     def words(self) -> str:
         """`+7.3 % (+6.1 % to +9 %)`, `187 ms (181 ms to 193 ms)`, `187 ms (2 blocks, too few for an interval)`."""
         if self.value is None:
@@ -186,6 +191,7 @@ def _unpaired(row: DiffRow) -> GateFigure:
         reliable=blocks >= FEWEST,
         blocks=blocks,
         withheld=row["withheld"],
+        timeless=row.get("timeless", False),
         needed=lambda bound: blocks_to_part_unpaired(row["before"], row["after"], bound),
     )
 

@@ -15,7 +15,7 @@ from h123.gate.benchmark import benchmark
 from h123.gate.document import CellRow, ConditionRow, Gate, Word
 from h123.gate.exposition import exposition
 from h123.gate.figure import GateFigure
-from h123.gate.outcome import ConditionOutcome, GateCell, worst
+from h123.gate.outcome import UNMEASURED, ConditionOutcome, GateCell, worst
 
 
 class _Measured(TypedDict):
@@ -53,13 +53,15 @@ def _document(campaign: str, outcomes: Sequence[ConditionOutcome]) -> Gate:
 
 
 def _row(outcome: ConditionOutcome) -> ConditionRow:
-    cells = [_cell(cell) for cell in outcome.cells]
-    return {
+    row: ConditionRow = {
         "condition": outcome.condition.holds,
         "by": outcome.condition.by,
         "verdict": outcome.word,
-        "cells": cells,
+        "cells": [_cell(cell) for cell in outcome.cells],
     }
+    if outcome.unmeasured:
+        row["not_checked"] = [{"cell": dict(figure.cell), "why": UNMEASURED} for figure in outcome.unmeasured]
+    return row
 
 
 def _cell(cell: GateCell) -> CellRow:
@@ -87,21 +89,24 @@ def _measured(figure: GateFigure) -> _Measured:
 def _junit(outcomes: Sequence[ConditionOutcome]) -> str:
     cells = [(outcome, cell) for outcome in outcomes for cell in outcome.cells]
     count = {word: str(sum(cell.word == word for _, cell in cells)) for word in _TITLES}
-    suite = Element(
-        "testsuite", name="h123", tests=str(len(cells)), failures=count["failed"], skipped=count["undecided"]
-    )
+    unmeasured = [(outcome, figure) for outcome in outcomes for figure in outcome.unmeasured]
+    tests, skipped = (number + len(unmeasured) for number in (len(cells), int(count["undecided"])))
+    suite = Element("testsuite", name="h123", tests=str(tests), failures=count["failed"], skipped=str(skipped))
     for condition_outcome, cell in cells:
-        attributes = {
-            "classname": in_one_line(str(condition_outcome.condition)),
-            "name": in_one_line(cell.place or "all"),
-        }
-        case = SubElement(suite, "testcase", attributes)
+        case = _testcase(suite, condition_outcome, cell.place)
         why = in_one_line(f"{cell.figures}: {cell.why}")
         if cell.word == "failed":
             SubElement(case, "failure", message=why)
         elif cell.word == "undecided":
             SubElement(case, "skipped", message=why)
+    for outcome, figure in unmeasured:
+        SubElement(_testcase(suite, outcome, figure.place), "skipped", message=f"not checked: {UNMEASURED}")
     return tostring(suite, encoding="unicode", xml_declaration=True)
+
+
+def _testcase(suite: Element, outcome: ConditionOutcome, place: str) -> Element:
+    names = {"classname": in_one_line(str(outcome.condition)), "name": in_one_line(place or "all")}
+    return SubElement(suite, "testcase", names)
 
 
 def _markdown(outcomes: Sequence[ConditionOutcome]) -> str:
@@ -111,5 +116,9 @@ def _markdown(outcomes: Sequence[ConditionOutcome]) -> str:
             f"| {plain(str(outcome.condition))} | {plain(cell.place or 'all')} | {cell.figures} | "
             f"{_TITLES[cell.word]}{plain(f', {cell.why}' if cell.word == 'undecided' else '')} |"
             for cell in outcome.cells
+        ]
+        lines += [
+            f"| {plain(str(outcome.condition))} | {plain(figure.place)} | – | not checked, {UNMEASURED} |"
+            for figure in outcome.unmeasured
         ]
     return "\n".join([f"**h123: {_TITLES[worst([outcome.word for outcome in outcomes])]}**", "", *lines, ""])

@@ -33,7 +33,7 @@ class GateCell:
     @property
     def place(self) -> str:
         """`cellular, h3`."""
-        return ", ".join(self.figure.cell.values())
+        return self.figure.place
 
     @property
     def figures(self) -> str:
@@ -47,6 +47,8 @@ class ConditionOutcome:
 
     condition: Condition
     cells: Sequence[GateCell]
+    unmeasured: Sequence[GateFigure] = ()
+    """The figures of cells that the clock cannot measure. They are no part of the outcome, unless there is no other."""
 
     @property
     def word(self) -> Word:
@@ -65,14 +67,16 @@ def worst(words: Sequence[Word]) -> Word:
 
 
 def judge(condition: Condition, figures: Sequence[GateFigure], *, unfinished: str | None = None) -> ConditionOutcome:
-    """Judge a condition. `unfinished`: why no figure of the campaign can pass yet. Raises UserError if there is no such
-    figure."""
+    """Judge a condition, in the cells that the clock can measure. If it can measure none, the condition is undecided
+    there. `unfinished`: why no figure of the campaign can pass yet. Raises UserError if there is no such figure."""
     if not figures:
         raise UserError(
             f"{condition.holds!r}: the campaign has no trial with such a value",
             remedy="docs/contracts/metrics.md says what each metric needs; `h123 export DIR` writes what there is",
         )
-    return ConditionOutcome(condition, [_cell(condition, figure, unfinished) for figure in figures])
+    measured = [figure for figure in figures if not figure.timeless]
+    cells = [_cell(condition, figure, unfinished) for figure in measured or figures]
+    return ConditionOutcome(condition, cells, [figure for figure in figures if figure.timeless] if measured else [])
 
 
 def _cell(condition: Condition, figure: GateFigure, unfinished: str | None) -> GateCell:
@@ -129,6 +133,8 @@ def _cure(have: int, needed: int | None) -> str:
     return f"about {needed - have} more blocks would probably decide ({needed} in all)"
 
 
+UNMEASURED = "nothing takes time there under the virtual clock"
+"""Why a cell is no part of a gate."""
 _SHOWN = 8
 """Cells of a condition that have a line each, the worst first."""
 
@@ -153,3 +159,5 @@ def _lines(outcome: ConditionOutcome) -> Iterator[str]:
     if more := cells[_SHOWN:]:
         counts = Counter(cell.word for cell in more)
         yield f"and {len(more)} more, {', '.join(f'{count} {word}' for word, count in counts.items())}: gate.json"
+    if outcome.unmeasured:
+        yield f"Not checked: {'; '.join(figure.place for figure in outcome.unmeasured)} ({UNMEASURED})"

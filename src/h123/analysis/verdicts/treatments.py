@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from h123.analysis.audits.exclusions import exclusions
+from h123.analysis.audits.exclusions import TIMELESS, exclusions
 from h123.analysis.case import Case
 from h123.analysis.comparisons.answers import Sent, answers, difference_words, most_unlike
 from h123.analysis.comparisons.comparison import TWINS, Cell, Pair, PairedComparison, Values, compare, in_blocks
@@ -42,6 +42,8 @@ class TreatmentMetric:
     """Logarithms of the values, by block; infinite if the trial failed."""
     withheld: str | None
     """Why the values allow no conclusion."""
+    timeless: bool = False
+    """Whether that is because nothing takes time in its trials."""
 
 
 def treatments(case: Case) -> Iterator[Treatment]:
@@ -65,7 +67,8 @@ def _measured(case: Case, values: Values, cell: Cell, metric: str) -> TreatmentM
     others, level = {name: at for name, at in cell.items() if name != compared}, cell[compared]
     exclusion = exclusions(case).against(PairedComparison(others, "", metric, level, level, False, TWINS, pairs, 0))
     logs = {block: math.log(value) if value > 0 else -math.inf for block, value in had.items()}
-    return TreatmentMetric(logs, exclusion.why if exclusion else None)
+    timeless = exclusion is not None and exclusion.kind == TIMELESS
+    return TreatmentMetric(logs, exclusion.why if exclusion else None, timeless)
 
 
 def _failed(case: Case, cell: Cell) -> float:
