@@ -1,6 +1,9 @@
 """A campaign that lost files: shown with what it still has, and the status says so."""
 
+import os
 import shutil
+
+import pytest
 
 from cli.conftest import Tool
 from synthetic import Scenario, make_campaign
@@ -14,9 +17,24 @@ def test_every_command_names_the_trial_and_how_to_repeat_it(h123: Tool) -> None:
         done = h123(*command)
         assert done.returncode == 1, done.stderr
         assert f"{lost.name}: its folder is gone" in done.stderr
-        assert "h123 run --out c repeats just these trials" in " ".join(done.stderr.split())
+        assert "h123 run --out c repeats just this trial" in " ".join(done.stderr.split())
         assert "Traceback" not in done.stderr
     assert "11 of 12 trials valid" in h123("analyse", "c").stdout
+
+
+@pytest.mark.parametrize("kept", [0, 200, 0.6])
+def test_trials_that_a_cut_journal_lacks_are_reported(h123: Tool, kept: float) -> None:
+    """The trials counted as not run, and nothing said that the journal was damaged."""
+    folder = make_campaign(h123.folder / "c", Scenario(blocks=1))
+    journal = folder.path / "journal.jsonl"
+    os.truncate(journal, int(kept * journal.stat().st_size) if kept < 1 else int(kept))
+    lacking = len(folder.unjournalled())
+    for command in (["analyse", "c"], ["export", "c"], ["report", "c"]):
+        done = h123(*command)
+        said = " ".join(done.stderr.split())
+        assert done.returncode == 1, done.stderr
+        assert f"{lacking} finished trials are left out, because the journal lacks them" in said
+        assert "h123 run --out c puts them into the journal again" in said
 
 
 def test_broken_files_of_a_campaign_are_sentences(h123: Tool) -> None:

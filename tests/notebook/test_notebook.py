@@ -146,7 +146,7 @@ def test_a_trial_whose_files_have_changed_is_left_out_with_a_warning(tmp_path: P
         h.open(folder.path)
     lost = sorted(folder.trials.iterdir())[0]
     (lost / "client.json").write_text("{}")
-    with pytest.warns(UserWarning, match=rf"1 trials are left out.*{lost.name}.*restore the files") as told:
+    with pytest.warns(UserWarning, match=rf"1 trial is left out.*{lost.name}.*restore the files") as told:
         campaign = h.open(folder.path)
     assert told[0].filename == __file__
     assert campaign.trials.num_rows == 11

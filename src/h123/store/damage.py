@@ -6,14 +6,30 @@ from h123.store.folder import CampaignFolder
 
 
 def damage_warning(folder: CampaignFolder) -> UserError | None:
-    """The warning about trials that are left out because their files are changed or missing; None if there are none."""
-    faults = list(folder.damaged_trials().values())
-    if not faults:
+    """The warning about trials that are left out, because their files are changed or missing, or because the journal
+    lacks them. None if there are none."""
+    faults, lacking = list(folder.damaged_trials().values()), len(folder.unjournalled())
+    why, cures = list[str](), list[str]()
+    if faults:
+        trials, its, these = ("1 trial is", "its", "this trial") if len(faults) == 1 else _many(len(faults))
+        more = f"; and {len(faults) - 3} more" if len(faults) > 3 else ""
+        why.append(
+            f"{trials} left out, for {its} files are not those that were measured: {'; '.join(faults[:3])}{more}"
+        )
+        cures.append(f"repeats just {these}")
+    if lacking:
+        trials, it = ("1 finished trial is", "it") if lacking == 1 else (f"{lacking} finished trials are", "them")
+        why.append(f"{trials} left out, because the journal lacks {it}: it was cut short")
+        cures.append(f"puts {it} into the journal again")
+    if not why:
         return None
-    again = f"h123 run --out {typed(folder.path)} repeats just these trials"
+    again = f"h123 run --out {typed(folder.path)} {' and '.join(cures)}"
     return UserError(
-        f"{len(faults)} trials are left out, for their files are not those that were measured: {'; '.join(faults[:3])}"
-        + (f"; and {len(faults) - 3} more" if len(faults) > 3 else ""),
+        ". ".join(why),
         remedy=f"restore the files from a copy; or {'import the samples again' if folder.imported else again}",
         status=1,
     )
+
+
+def _many(faults: int) -> tuple[str, str, str]:
+    return f"{faults} trials are", "their", "these trials"

@@ -34,6 +34,8 @@ class Joined:
     """Blocks that the campaign does not have."""
     unfinished: Mapping[Path, Sequence[int]] = field(default_factory=dict)
     """Blocks among the missing ones that a shard has begun and not finished."""
+    damaged: Mapping[Path, int] = field(default_factory=dict)
+    """Shards whose journal lacks finished trials, and the number of those trials, which are left out."""
     empty: Sequence[Path] = ()
     """Folders in which nothing has begun."""
 
@@ -77,7 +79,8 @@ def join_shards(shards: Sequence[Path], out: Path, report: Callable[[str], None]
         for folder, blocks in zip(begun, theirs, strict=True)
         if (begun_blocks := [n for n, block in blocks.items() if n in missing and not block.finished])
     }
-    return Joined(campaign, plan.planned, added, missing, unfinished, empty)
+    damaged = {folder.path: len(lacking) for folder in begun if (lacking := folder.unjournalled())}
+    return Joined(campaign, plan.planned, added, missing, unfinished, damaged, empty)
 
 
 def _begun(shards: Iterable[Path], out: Path) -> tuple[list[CampaignFolder], list[Path]]:

@@ -46,8 +46,13 @@ def command(
     out_console.print(f"{joined.folder.path} has {have} of {joined.planned} blocks, {added}", soft_wrap=True)
     for path in joined.empty:
         say(f"{path}: nothing has begun there")
+    for path, trials in joined.damaged.items():
+        finished = "a finished trial" if trials == 1 else f"{trials} finished trials"
+        say(f"{path} is damaged: its journal lacks {finished}. To complete it, and join again:")
+        say(f"  h123 run --out {typed(path)}")
     for path, blocks in joined.unfinished.items():
-        say(f"{path} has not finished {_blocks(blocks)}; to go on there:\n  h123 run --out {typed(path)}")
+        if path not in joined.damaged:
+            say(f"{path} has not finished {_blocks(blocks)}; to go on there:\n  h123 run --out {typed(path)}")
     if joined.missing:
         _tell_missing(joined)
         raise typer.Exit(_INCOMPLETE)
