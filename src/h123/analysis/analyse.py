@@ -14,7 +14,7 @@ from h123.analysis.sections import SECTIONS, Verdicts
 from h123.analysis.statistics.looks import Looks, journalled_looks
 from h123.analysis.verdicts.judgement import judge_case
 from h123.analysis.verdicts.width import WidthProgress, campaign_width_progress
-from h123.base.files.durable import write_atomically
+from h123.base.files.durable import is_writable, write_atomically
 from h123.base.garbage import few_collections
 from h123.store import CampaignFolder
 from h123.study import Ledger
@@ -24,7 +24,8 @@ _LAST_DIGITS = 1e-9
 
 
 def analyse(folder: CampaignFolder) -> Verdicts:
-    """Write verdicts.json and return its content. The same folder always gives the same bytes. Raises UserError."""
+    """Write verdicts.json, if the folder can be written to, and return its content. The same folder always gives the
+    same bytes. Raises UserError."""
     with few_collections():
         return _analyse(folder)
 
@@ -32,8 +33,9 @@ def analyse(folder: CampaignFolder) -> Verdicts:
 def _analyse(folder: CampaignFolder) -> Verdicts:
     case = gather(folder)
     verdicts = compute(case)
-    _journal(folder, case.rule.looks)
-    write_atomically(folder.verdicts, _verdicts_text(verdicts))
+    if is_writable(folder.path):
+        _journal(folder, case.rule.looks)
+        write_atomically(folder.verdicts, _verdicts_text(verdicts))
     return verdicts
 
 
@@ -64,10 +66,12 @@ def _is_alike(part: object, other: object) -> bool:
 
 
 def record_gate(folder: CampaignFolder, verdicts: Verdicts, gate: GateRow | None) -> Verdicts:
-    """Add the outcome of the gate's conditions to the verdicts, and write them, so that all readers see the same."""
+    """Add the outcome of the gate's conditions to the verdicts, and write them as `analyse` does, so that all readers
+    see the same."""
     other_parts = cast(Verdicts, {name: part for name, part in verdicts.items() if name != "gate"})
     whole: Verdicts = {**other_parts, "gate": gate} if gate else other_parts
-    write_atomically(folder.verdicts, _verdicts_text(whole))
+    if is_writable(folder.path):
+        write_atomically(folder.verdicts, _verdicts_text(whole))
     return whole
 
 

@@ -2,7 +2,7 @@
 
 from h123.gate.document import Gate
 from h123.gate.figure import GateFigure, GateFigures, spoiled, unpaired_figures
-from h123.gate.files import GATE_FILES, write_gate
+from h123.gate.files import GATE_FILES, gate_document, write_gate
 from h123.gate.outcome import STATUS, ConditionOutcome, GateCell, gate_row, judge, worst
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "GateCell",
     "GateFigure",
     "GateFigures",
+    "gate_document",
     "gate_row",
     "judge",
     "spoiled",

@@ -31,7 +31,7 @@ _TITLES: dict[Word, str] = {"passed": "passed", "failed": "FAILED", "undecided":
 def write_gate(folder: Path, campaign: str, outcomes: Sequence[ConditionOutcome]) -> list[Path]:
     """Write all files and return their paths. Raises OSError."""
     texts = (
-        json.dumps(_document(campaign, outcomes), indent=1) + "\n",
+        json.dumps(gate_document(campaign, outcomes), indent=1) + "\n",
         _junit(outcomes),
         _markdown(outcomes),
         benchmark(outcomes),
@@ -42,7 +42,8 @@ def write_gate(folder: Path, campaign: str, outcomes: Sequence[ConditionOutcome]
     return [folder / name for name in GATE_FILES]
 
 
-def _document(campaign: str, outcomes: Sequence[ConditionOutcome]) -> Gate:
+def gate_document(campaign: str, outcomes: Sequence[ConditionOutcome]) -> Gate:
+    """The content of gate.json."""
     verdict = worst([outcome.word for outcome in outcomes])
     return {
         "h123": "gate/1",

@@ -30,6 +30,11 @@ def sync_tree(folder: Path) -> None:
         sync(Path(root))
 
 
+def is_writable(folder: Path) -> bool:
+    """Whether files can be written into the folder. Not, for example, on a disk that is mounted read-only."""
+    return os.access(folder, os.W_OK)
+
+
 def write_atomically(path: Path, text: str, mode: int = 0o666) -> None:
     """Replace `path` by `text` in one step, with `mode` less the umask. Raises OSError, UserError; the old file
     then stands."""

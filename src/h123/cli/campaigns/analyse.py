@@ -1,7 +1,7 @@
 """`h123 analyse`: computes a campaign's verdicts again from its samples."""
 
 from h123.cli.answer_form import DetailsOption, JsonOption, QuietOption, answer_form, print_in_form
-from h123.cli.campaigns.damage import complain_of_damage
+from h123.cli.campaigns.damage import complain_of_damage, note_unsaved
 from h123.cli.campaigns.report import LINES
 from h123.cli.options import FolderArgument
 
@@ -24,4 +24,5 @@ def command(
     campaign = CampaignFolder.open(folder)
     verdicts = requirements.GateResult(campaign, requirements.standing(campaign)).verdicts
     print_in_form(verdicts, folder, form, most=LINES)
+    note_unsaved(campaign)
     complain_of_damage(campaign)

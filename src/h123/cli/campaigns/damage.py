@@ -1,6 +1,12 @@
-"""The last lines of every command about a campaign: trials whose files have changed since the measurement."""
+"""The last lines of every command about a campaign: what it could not save, and trials whose files have changed since
+the measurement."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from h123.base.errors import UserError
+from h123.base.files.durable import is_writable
+from h123.base.terminal.console import say
 
 if TYPE_CHECKING:
     from h123.store import CampaignFolder
@@ -12,3 +18,16 @@ def complain_of_damage(folder: "CampaignFolder") -> None:
 
     if error := damage_warning(folder):
         raise error
+
+
+def note_unsaved(folder: "CampaignFolder") -> None:
+    """Report that the answer was not saved, because the folder cannot be written to."""
+    if not is_writable(folder.path):
+        say(f"Note: {folder.path} cannot be written to, so nothing was saved.")
+
+
+def require_writable(folder: "CampaignFolder", out: Path | None, option: str) -> None:
+    """Raise UserError if a command would write into a folder that cannot be written to. `option` names another place
+    (`out`)."""
+    if out is None and not is_writable(folder.path):
+        raise UserError(f"{folder.path} cannot be written to", remedy=f"name another place with {option}", status=1)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from h123.base.terminal.console import out_console
-from h123.cli.campaigns.damage import complain_of_damage
+from h123.cli.campaigns.damage import complain_of_damage, require_writable
 from h123.cli.options import FolderArgument, ForceOption
 
 
@@ -44,6 +44,7 @@ def command(
     from h123.store import CampaignFolder
 
     campaign = CampaignFolder.open(folder)
+    require_writable(campaign, out, "--out DIR")
     for path in export(campaign, format.value, out or campaign.path / "export", force=force or out is None):
         out_console.print(str(path), soft_wrap=True)
     complain_of_damage(campaign)

@@ -9,8 +9,8 @@ from h123.base.extras import REPORT
 from h123.base.paths import typed
 from h123.base.terminal.console import out_console, say
 from h123.cli.answer_form import AnswerForm, note_early_look, print_in_form
-from h123.cli.campaigns.damage import complain_of_damage
-from h123.cli.options import FolderArgument
+from h123.cli.campaigns.damage import complain_of_damage, require_writable
+from h123.cli.options import FolderArgument, ForceOption
 
 if TYPE_CHECKING:
     from h123.store import CampaignFolder
@@ -30,6 +30,11 @@ def command(
             show_default=False,
         ),
     ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder to write to. [default: FOLDER]", show_default=False),
+    ] = None,
+    force: ForceOption = False,
 ) -> None:
     """Write a campaign's report.html and its figures again.
 
@@ -39,13 +44,18 @@ def command(
 
     `h123 report campaigns/rest-api --beside campaigns/misplaced-tc`
     """
+    from h123.base.files.output import check_output
     from h123.cli.campaigns import requirements
     from h123.report import write_report
     from h123.store import CampaignFolder
 
     campaign = CampaignFolder.open(folder)
-    note_early_look(requirements.GateResult(campaign, requirements.standing(campaign)).verdicts)
-    out_console.print(str(write_report(campaign, beside)), soft_wrap=True)
+    require_writable(campaign, out, "--out DIR")
+    if out:
+        check_output(out / "report.html", force=force)
+    verdicts = requirements.GateResult(campaign, requirements.standing(campaign)).verdicts
+    note_early_look(verdicts)
+    out_console.print(str(write_report(campaign, beside, verdicts, out)), soft_wrap=True)
     _print_missing_packages()
     complain_of_damage(campaign)
 

@@ -8,9 +8,10 @@ from pydantic import ValidationError
 from h123.analysis import analyse, gather, next_look, record_gate
 from h123.analysis.sections import Verdicts
 from h123.base.errors import UserError
+from h123.base.files.durable import is_writable
 from h123.base.terminal.console import out_console, write
 from h123.documents import read_content
-from h123.gate import STATUS, ConditionOutcome, GateFigures, gate_row, judge, spoiled, worst, write_gate
+from h123.gate import STATUS, ConditionOutcome, GateFigures, gate_document, gate_row, judge, spoiled, worst, write_gate
 from h123.store import CampaignFolder, damage_warning
 from h123.study import Basis, Condition, Study
 
@@ -29,14 +30,16 @@ def required(folder: CampaignFolder) -> list[Condition]:
 
 
 class GateResult:
-    """A campaign's verdicts with the outcome of its conditions, which is also written."""
+    """A campaign's verdicts with the outcome of its conditions, which is also written if the folder can be written
+    to."""
 
     def __init__(self, folder: CampaignFolder, conditions: Sequence[Condition]) -> None:
         verdicts, self.files, self.status = analyse(folder), list[Path](), 0
         outcomes = _outcomes(folder, verdicts, conditions)
         self.verdicts = record_gate(folder, verdicts, gate_row(outcomes) if outcomes else None)
+        self.document = gate_document(folder.name, outcomes) if outcomes else None
         if outcomes:
-            self.files = write_gate(folder.path, folder.name, outcomes)
+            self.files = write_gate(folder.path, folder.name, outcomes) if is_writable(folder.path) else []
             self.status = STATUS[worst([outcome.word for outcome in outcomes])]
 
 

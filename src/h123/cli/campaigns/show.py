@@ -7,6 +7,7 @@ import typer
 
 from h123.base.extras import REPORT
 from h123.base.terminal.console import out_console, say
+from h123.cli.campaigns.damage import require_writable
 from h123.cli.options import FolderArgument, ForceOption
 
 
@@ -44,6 +45,7 @@ def command(
     if out:
         check_output(out, force=force)
     campaign = CampaignFolder.open(folder)
+    require_writable(campaign, out, "--out FILE")
     choices = choose(campaign, trials)
     page = out or campaign.path / "show" / f"{'+'.join(each.name for each in choices)}.html"
     write_trial_view(campaign, choices, page, force=force or out is None)

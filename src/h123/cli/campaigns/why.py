@@ -6,7 +6,7 @@ import typer
 
 from h123.base.terminal.console import out_console, print_json
 from h123.cli.answer_form import JsonOption, note_early_look
-from h123.cli.campaigns.damage import complain_of_damage
+from h123.cli.campaigns.damage import complain_of_damage, note_unsaved
 from h123.cli.options import FolderArgument
 
 
@@ -61,4 +61,5 @@ def command(
         else:
             print_causes(verdicts, out_console, selection)
         note_early_look(verdicts)
+    note_unsaved(campaign)
     complain_of_damage(campaign)

@@ -12,7 +12,7 @@ from h123.base.errors import UserError
 from h123.base.relative import signed
 from h123.base.terminal.console import out_console, print_json, write
 from h123.cli.answer_form import JsonOption
-from h123.cli.campaigns.damage import complain_of_damage
+from h123.cli.campaigns.damage import complain_of_damage, require_writable
 from h123.cli.options import ByOption, ForceOption
 from h123.cli.signals import signals_blocked
 
@@ -88,6 +88,7 @@ def _diff(
             remedy="--fail-if 'latency after/before > 1.05'",
         )
     folders = CampaignFolder.open(before), CampaignFolder.open(after)
+    require_writable(folders[1], out, "--out DIR")
     where = out or folders[1].path / "diff"
     for name in ["diff.json", *(GATE_FILES if conditions else ())]:
         check_output(where / name, force=force or out is None)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import typer
 
 from h123.base.errors import UserError
+from h123.base.files.durable import is_writable
 from h123.base.terminal.console import out_console, print_json, write
 from h123.cli.answer_form import JsonOption, note_early_look
-from h123.cli.campaigns.damage import complain_of_damage
+from h123.cli.campaigns.damage import complain_of_damage, note_unsaved
 from h123.cli.options import ByOption, FailIfOption, FolderArgument
 from h123.cli.signals import signals_blocked
 
@@ -49,7 +50,6 @@ def hold(path: Path, conditions: "Sequence[Condition]", *, as_json: bool = False
     """Check a campaign against the conditions, or if there are none against the requirements of its study; return the
     exit status. Raises UserError."""
     from h123.cli.campaigns.requirements import GateResult, print_gate_files, required
-    from h123.documents import read_content
     from h123.report import caveat_lines, first_lines, print_gate, write_report
     from h123.store import CampaignFolder
     from h123.study import Study
@@ -63,17 +63,18 @@ def hold(path: Path, conditions: "Sequence[Condition]", *, as_json: bool = False
         )
     result = GateResult(folder, requirements)
     if as_json:
-        print_json(read_content(folder.path / "gate.json", "gate/1"))
+        print_json(result.document)
         note_early_look(result.verdicts)
     else:
         print_gate(result.verdicts, out_console, most=_LINES)
         warnings = [*first_lines(result.verdicts), *caveat_lines(result.verdicts, path)]
         for line in warnings[:_CAVEATS]:
             write(out_console, line)
-    if (path / "report.html").exists():
+    if (path / "report.html").exists() and is_writable(path):
         write_report(folder)
     if not as_json:
         print_gate_files(result.files)
+    note_unsaved(folder)
     complain_of_damage(folder)
     return result.status
 

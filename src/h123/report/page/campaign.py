@@ -21,21 +21,28 @@ if TYPE_CHECKING:
     from h123.report.figures.drawing import Figure
 
 
-def write_report(folder: CampaignFolder, other_campaign: Path | None = None) -> Path:
+def write_report(
+    folder: CampaignFolder,
+    other_campaign: Path | None = None,
+    verdicts: Verdicts | None = None,
+    out: Path | None = None,
+) -> Path:
     """Write report.html and figures/ from verdicts.json and the campaign's files; returns the page's path.
 
     `other_campaign`: the folder of a second campaign, whose values the page shows next to the printed ones of a paper.
-    This only reads it. Raises UserError if the campaign has not been analysed, or the two cannot be compared.
+    This only reads it. `verdicts`: what the analysis just found, instead of verdicts.json. `out`: another folder to
+    write to. Raises UserError if the campaign has not been analysed, or the two cannot be compared.
     """
-    verdicts = read_verdicts(folder)
+    verdicts, out = verdicts or read_verdicts(folder), out or folder.path
     sources = _sources(PageFacts.of(folder, verdicts), verdicts, _printed(folder, verdicts, other_campaign))
     figures = _drawn(sources)
     if figures:
         from h123.report.figures.drawing import save  # only now: what draws may not be installed
 
         for figure in (figure_of_section for group in figures.values() for figure_of_section in group):
-            save(figure, folder.path / "figures")
-    page = folder.path / "report.html"
+            save(figure, out / "figures")
+    out.mkdir(parents=True, exist_ok=True)
+    page = out / "report.html"
     write_atomically(page, _rendered(sources, figures))
     return page
 
