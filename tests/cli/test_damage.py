@@ -19,7 +19,10 @@ def test_every_command_names_the_trial_and_how_to_repeat_it(h123: Tool) -> None:
         assert f"{lost.name}: its folder is gone" in done.stderr
         assert "h123 run --out c repeats just this trial" in " ".join(done.stderr.split())
         assert "Traceback" not in done.stderr
-    assert "11 of 12 trials valid" in h123("analyse", "c").stdout
+    said = h123("analyse", "c").stdout
+    assert "11 of 12 trials valid" in said
+    assert "1 of 12 trials has damaged or missing files: h123 run --out c" in said
+    assert "not run" not in said + h123("analyse", "c", "--details").stdout
 
 
 @pytest.mark.parametrize("kept", [0, 200, 0.6])

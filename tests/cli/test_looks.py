@@ -1,5 +1,7 @@
 """When a campaign that goes on until it is decided goes on: where conditions are required, for their sake alone."""
 
+import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,7 @@ import pytest
 
 from cli.conftest import Tool
 from h123.analysis import analyse
+from h123.cli.campaigns.report import conclude
 from h123.cli.campaigns.requirements import later_look, required
 from h123.report import early_look_lines
 from h123.store import CampaignFolder
@@ -81,6 +84,16 @@ def test_a_look_at_an_unfinished_campaign_says_what_it_costs(h123: Tool, command
         assert "at most 0.29 % instead of 4.7 %, so the campaign may need more than 8 blocks. Finish a" in said
 
 
+def test_damage_is_no_further_look(tmp_path: Path) -> None:
+    """A trial whose files were lost made the campaign's next verdicts stricter for good."""
+    folder = _unfinished(tmp_path / "c", blocks=8, done=8)
+    analyse(folder)
+    shutil.rmtree(folder.sealed()[0])
+    verdicts = analyse(CampaignFolder.open(folder.path))
+    assert (verdicts["looks"]["blocks"], verdicts["blocks"]["complete"]) == ([8], 7)
+    assert (verdicts["projection"]["waiting"], verdicts["projection"].get("damaged")) == (0, 1)
+
+
 @pytest.mark.parametrize(("blocks", "done", "looks"), [(8, 5, ()), (8, 8, ()), (12, 8, (8, 12))])
 def test_no_other_look_is_called_early(tmp_path: Path, blocks: int, done: int, looks: tuple[int, ...]) -> None:
     """Nothing can be found in so few blocks; all have run; or the look was planned."""
@@ -94,3 +107,15 @@ def test_a_gate_says_which_confidence_is_needed_and_why(h123: Tool) -> None:
     said = " ".join(h123(*GATE).stdout.split())
     assert "the interval has 99.2 % confidence from 8 blocks, and 99.7 % is needed because of an earlier look" in said
     assert "earlier look with 6 blocks: about " in said
+
+
+def test_a_gate_of_fewer_blocks_does_not_stay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """gate.json and its other forms kept the outcome of 8 blocks when a campaign had got 12."""
+    folder = _unfinished(tmp_path / "c", blocks=12, done=12)
+    old = {"condition": "latency h3/h2 <= 9", "by": "interval", "verdict": "undecided", "cells": []}
+    content = {"h123": "gate/1", "campaign": "c", "verdict": "undecided", "conditions": [old]}
+    (folder.path / "gate.json").write_text(json.dumps(content))
+    assert conclude(folder) == 0
+    assert capsys.readouterr().out.startswith("Gate: passed\n")
+    now = json.loads((folder.path / "gate.json").read_text())
+    assert (now["verdict"], now["conditions"][0]["cells"][0]["blocks"]) == ("passed", 12)

@@ -45,7 +45,7 @@ def _needed(
     if needed is None:
         return None
     outlook = verdicts["projection"]
-    if outlook["failed"] + outlook["waiting"] and max(needed, least) <= planned:
+    if outlook["failed"] + outlook["waiting"] + outlook.get("damaged", 0) and max(needed, least) <= planned:
         return planned
     # A block without a value on both sides does not count: as many more are needed.
     return max(needed, least) + max(0, planned - blocks)

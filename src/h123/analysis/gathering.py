@@ -20,7 +20,8 @@ def gather(folder: CampaignFolder) -> Case:
     plan = make_plan(study, blocks=folder.blocks, seed=folder.seed, level_filter=folder.level_filter)
     folder.examine()
     standing = [e for e in events if e["event"] != "trial" or not (superseded(e) or folder.damage(e))]
-    cure = remedy(plan, standing, imported=folder.imported is not None, shard=folder.shard is not None)
+    imported, shard = folder.imported is not None, folder.shard is not None
+    cure = remedy(plan, standing, imported=imported, shard=shard, damaged=_damaged(folder))
     trials = load_trials(folder, plan)
     # A campaign that still has trials to run is looked at as far as it has come.
     now = complete_blocks(trials.attempts, plan) if cure.waiting else len(plan.blocks)
@@ -33,6 +34,13 @@ def gather(folder: CampaignFolder) -> Case:
     facts = Facts(folder.name, folder.created, folder.seed, events, folder.imported, folder.precision, folder.subjects)
     facts = facts._replace(shard=folder.shard)
     return Case(plan, trials, selection, rule, networks, facts, Evidence(folder))
+
+
+def _damaged(folder: CampaignFolder) -> set[str]:
+    """Trials with a measured attempt whose files are damaged, or which the journal lacks."""
+    attempts = [event for event in folder.events() if event["event"] == "trial" and not superseded(event)]
+    lacking = {attempt.name.partition("~")[0] for attempt in folder.unjournalled()}
+    return {event["trial"] for event in attempts if folder.damage(event)} | lacking
 
 
 def complete_blocks(attempts: Sequence[Attempt], plan: Plan) -> int:

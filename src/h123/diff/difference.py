@@ -13,7 +13,7 @@ from h123.base.paths import real, typed
 from h123.diff.circumstances import changes, unlike
 from h123.diff.document import Diff, DiffRow, DiffSide, LeftOut
 from h123.diff.unpaired import CONFIDENCE, interval
-from h123.store import CampaignFolder
+from h123.store import CampaignFolder, damage_words
 
 _SHOWN = 3
 """Reasons that a refusal names."""
@@ -34,14 +34,15 @@ class _DiffCampaign:
     @property
     def damage(self) -> str | None:
         """Why its remaining data allow no conclusion."""
-        count = len(self.folder.damaged_trials())
-        return f"the files of {count} trials of {self.folder.name} are not those that were measured" if count else None
+        words = damage_words(self.folder)
+        return f"{self.folder.name}: {words}" if words else None
 
     @property
     def unfinished(self) -> str | None:
         """A note that it has trials still to run."""
         waiting = self.case.rule.remedy.waiting
-        return f"{self.folder.name} is not finished: {waiting} trials have not run" if waiting else None
+        trials = "1 trial has" if waiting == 1 else f"{waiting} trials have"
+        return f"{self.folder.name} is not finished: {trials} not run" if waiting else None
 
     @property
     def side(self) -> DiffSide:

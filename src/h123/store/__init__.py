@@ -1,7 +1,7 @@
 """A campaign on disk: its folder and seals, its raw samples, tables over them, and samples of other tools."""
 
 from h123.store.columns import Sample
-from h123.store.damage import damage_warning
+from h123.store.damage import damage_warning, damage_words
 from h123.store.folder import CampaignFolder
 from h123.store.foreign.campaign import import_samples
 from h123.store.new_folder import check_name, check_new
@@ -19,6 +19,7 @@ __all__ = [
     "compact",
     "connect",
     "damage_warning",
+    "damage_words",
     "folder",
     "foreign",
     "import_samples",

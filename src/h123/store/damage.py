@@ -33,3 +33,15 @@ def damage_warning(folder: CampaignFolder) -> UserError | None:
 
 def _many(faults: int) -> tuple[str, str, str]:
     return f"{faults} trials are", "their", "these trials"
+
+
+def damage_words(folder: CampaignFolder) -> str | None:
+    """Why no conclusion may rest on the rest of a damaged campaign. None if it is whole."""
+    faults, lacking = len(folder.damaged_trials()), len(folder.unjournalled())
+    files = f"the files of {_trials(faults)} are not those that were measured"
+    journal = f"the journal lacks {_trials(lacking, 'finished ')}"
+    return " and ".join([files] * bool(faults) + [journal] * bool(lacking)) or None
+
+
+def _trials(count: int, kind: str = "") -> str:
+    return f"{count} {kind}trial{'s' * (count != 1)}"

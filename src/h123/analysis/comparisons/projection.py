@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Literal, NotRequired
 
 import numpy as np
 from typing_extensions import TypedDict
@@ -40,6 +40,8 @@ class Outlook(TypedDict):
     """Trials without a valid attempt."""
     waiting: int
     """Trials that were not tried yet."""
+    damaged: NotRequired[int]
+    """Trials that were measured, and have changed or missing files now. Absent if there is none."""
 
 
 POWER = 0.8
@@ -84,7 +86,7 @@ def outlook(
     """
     blocks = blocks_for_question(projected)
     more = blocks * block_size - valid if blocks else 0
-    return {
+    found: Outlook = {
         "blocks": blocks,
         "seconds": more * pace if blocks and pace is not None else None,
         "power": POWER,
@@ -92,6 +94,7 @@ def outlook(
         "failed": remedy.failed,
         "waiting": remedy.waiting,
     }
+    return {**found, "damaged": remedy.damaged} if remedy.damaged else found
 
 
 def blocks_for_question(projected: Sequence[JudgedComparison]) -> int | None:
@@ -141,7 +144,7 @@ def _projection(comparison: JudgedComparison, levels: Levels | None, level: floa
         # More trials of the same kind would be no better.
         return {"blocks": None, "basis": comparison["withheld"]["kind"]}
     remedy, pairs = rule.remedy, comparison["blocks"]
-    lacking = remedy.failed + remedy.waiting > 0
+    lacking = remedy.failed + remedy.waiting + remedy.damaged > 0
     if levels is None or comparison["p"] is None:
         return {"blocks": None, "basis": TRIALS} if lacking else None
     ratios = [math.log(pair["ratio"]) for pair in comparison["pairs"] if pair["ratio"]]

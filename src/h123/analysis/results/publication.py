@@ -22,7 +22,7 @@ from h123.base.paths import typed
 from h123.base.terminal.redaction import holds_secrets
 from h123.documents.events import TrialEvent, superseded
 from h123.documents.result_file import FORMAT, RESULTS, SUFFIX, PublishedResult, rounded, write_result
-from h123.store import CampaignFolder
+from h123.store import CampaignFolder, damage_words
 
 _VALUE_DIGITS = 4
 """Significant digits of each trial's metrics."""
@@ -76,6 +76,11 @@ def _refuse_unfit(folder: CampaignFolder, verdicts: Verdicts) -> None:
         raise UserError(
             f"{folder.path} cannot be published: "
             + ("its samples were imported" if folder.imported else "its study has secrets in it")
+        )
+    if folder.unjournalled():
+        raise UserError(
+            f"{folder.path} cannot be published: {damage_words(folder)}",
+            remedy=f"`h123 run --out {typed(folder.path)}` puts them into the journal again",
         )
     if waiting := verdicts["projection"]["waiting"]:
         raise UserError(

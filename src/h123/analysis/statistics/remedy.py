@@ -1,6 +1,6 @@
 """Help for a campaign that has too little data for a verdict: more blocks, or the trials that are missing."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
 from h123.documents.events import Event, TrialEvent
@@ -17,6 +17,8 @@ class Remedy:
     """Trials without a valid attempt for which another attempt may be valid."""
     waiting: int = 0
     """Trials that have not been tried."""
+    damaged: int = 0
+    """Trials that were measured, and have changed or missing files now, or are missing in the journal."""
     imported: bool = False
     shard: bool = False
     """Whether other folders have the rest of the campaign."""
@@ -37,8 +39,10 @@ class Remedy:
 
     def trials(self) -> str | None:
         """How to get the missing trials. None if none is missing, or nothing can help."""
-        if self.imported or not self.failed + self.waiting:
+        if self.imported or not self.failed + self.waiting + self.damaged:
             return None
+        if self.damaged:
+            return f"{_have(self.damaged)} damaged or missing files: `h123 run --out DIR` repeats them"
         if self.failed:
             return f"{_have(self.failed)} no valid attempt: `h123 run --out DIR --retry` tries them again"
         if self.shard:
@@ -46,17 +50,23 @@ class Remedy:
         return f"{_have(self.waiting)} not been run: `h123 run --out DIR` goes on with them"
 
 
-def remedy(plan: Plan, events: Iterable[Event], *, imported: bool, shard: bool = False) -> Remedy:
-    """The remedy of a campaign with this plan and journal."""
+def remedy(
+    plan: Plan, events: Iterable[Event], *, imported: bool, shard: bool = False, damaged: Container[str] = ()
+) -> Remedy:
+    """The remedy of a campaign with this plan and journal. `damaged`: trials whose measured attempts are damaged, and
+    are not among the events."""
     if imported:
         return Remedy(len(plan.blocks), imported=True)
     by_trial: dict[str, list[TrialEvent]] = {trial.id: [] for trial in plan.trials()}
     for event in events:
         if event["event"] == "trial" and event["trial"] in by_trial:
             by_trial[event["trial"]].append(event)
-    failed = [attempts for attempts in by_trial.values() if attempts and not any(event["valid"] for event in attempts)]
-    hopeful = sum(not _unsupported(attempts[-1]) for attempts in failed)
-    return Remedy(len(plan.blocks), hopeful, sum(not attempts for attempts in by_trial.values()), shard=shard)
+    lacking = {trial: tried for trial, tried in by_trial.items() if not any(event["valid"] for event in tried)}
+    lost = {trial for trial in lacking if trial in damaged}
+    failed = [tried for trial, tried in lacking.items() if tried and trial not in lost]
+    waiting = sum(not tried and trial not in lost for trial, tried in lacking.items())
+    hopeful = sum(not _unsupported(tried[-1]) for tried in failed)
+    return Remedy(len(plan.blocks), hopeful, waiting, len(lost), shard=shard)
 
 
 def _unsupported(attempt: TrialEvent) -> bool:

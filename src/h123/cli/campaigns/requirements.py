@@ -12,7 +12,7 @@ from h123.base.files.durable import is_writable
 from h123.base.terminal.console import out_console, write
 from h123.documents import read_content
 from h123.gate import STATUS, ConditionOutcome, GateFigures, gate_document, gate_row, judge, spoiled, worst, write_gate
-from h123.store import CampaignFolder, damage_warning
+from h123.store import CampaignFolder, damage_words
 from h123.study import Basis, Condition, Study
 
 
@@ -81,14 +81,9 @@ def later_look(folder: CampaignFolder) -> int | None:
 
 
 def _outcomes(folder: CampaignFolder, verdicts: Verdicts, conditions: Sequence[Condition]) -> list[ConditionOutcome]:
-    figures, damage = GateFigures(verdicts, lambda: gather(folder)), _damage(folder)
+    figures, damage = GateFigures(verdicts, lambda: gather(folder)), damage_words(folder)
     unfinished = _unfinished(verdicts)
     return [judge(condition, spoiled(figures.of(condition), damage), unfinished=unfinished) for condition in conditions]
-
-
-def _damage(folder: CampaignFolder) -> str | None:
-    damaged = len(folder.damaged_trials()) if damage_warning(folder) else 0
-    return f"the files of {damaged} trials are not those that were measured" if damaged else None
 
 
 def _unfinished(verdicts: Verdicts) -> str | None:

@@ -54,7 +54,11 @@ def _addressed(line: str, folder: Path | None) -> str:
 def _missing(verdicts: Verdicts) -> Iterator[str]:
     trials, outlook = verdicts["trials"], verdicts["projection"]
     if outlook["waiting"]:
-        yield f"{outlook['waiting']} of {trials['planned']} trials have not run yet: h123 run --out DIR"
+        verb = "has" if outlook["waiting"] == 1 else "have"
+        yield f"{outlook['waiting']} of {trials['planned']} trials {verb} not run yet: h123 run --out DIR"
+    if damaged := outlook.get("damaged"):
+        verb = "has" if damaged == 1 else "have"
+        yield f"{damaged} of {trials['planned']} trials {verb} damaged or missing files: h123 run --out DIR"
     if outlook["failed"]:
         yield f"{outlook['failed']} of {trials['planned']} trials failed: h123 run --out DIR --retry"
 

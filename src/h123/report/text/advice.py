@@ -26,7 +26,12 @@ def advice(verdicts: Verdicts) -> list[str]:
             f"{_comparison_names(beyond)} would need more than {outlook['limit']} blocks: the machine or the link "
             "varies more than the levels differ."
         )
-    missing = Remedy(failed=outlook["failed"], waiting=outlook["waiting"], shard="shard" in verdicts).trials()
+    missing = Remedy(
+        failed=outlook["failed"],
+        waiting=outlook["waiting"],
+        damaged=outlook.get("damaged", 0),
+        shard="shard" in verdicts,
+    ).trials()
     return [*lines, f"{_unbroken(missing)}."] if missing else lines
 
 
