@@ -84,7 +84,7 @@ def _inline(figure: Figure, svg: str, size: str) -> str:
     # Identifiers are the document's, not the picture's: without a prefix the second picture would use the first's.
     prefix = f"{figure.name}-{size}-"
     svg = re.sub(r'\bid="', f'id="{prefix}', svg).replace("url(#", f"url(#{prefix}")
-    svg = _shared(_compact(_titled(svg)), prefix)
+    svg = _shared(compact(_titled(svg)), prefix)
     label = escape(visible(f"{figure.title}. {figure.caption}{_values(svg)}").replace("`", ""), quote=True)
     return svg.replace("<svg ", f'<svg role="img" aria-label="{label}" data-size="{size}" font-size="12px" ', 1)
 
@@ -101,7 +101,7 @@ def _titled(svg: str) -> str:
     return re.sub(r'<(path|line|rect)( [^>]*?)aria-label="([^"]*)"([^>]*?)/>', r"<\1\2\4><title>\3</title></\1>", svg)
 
 
-def _compact(svg: str) -> str:
+def compact(svg: str) -> str:
     """Remove browsers' defaults and invisible fractions of pixels: half of the bytes."""
     svg = re.sub(r'<path class="(background|foreground)"[^>]*/>', "", svg)
     svg = re.sub(r' (xmlns(:xlink)?|version|class|font-family|pointer-events|aria-[a-z]+|role)="[^"]*"', "", svg)
