@@ -53,7 +53,7 @@ def test_no_answer_is_longer_than_it_may_be(verdicts: dict[str, Any], most: int)
     assert len(lines) <= max(most - 3, 12 + most // 3 + 8)
     if most == 30:
         assert len(lines) <= 27
-    assert any(re.fullmatch(r"  and \d+ more", line) for line in lines)
+    assert any(re.fullmatch(r"  and \d+ more \(--details\)(: .*)?", line) for line in lines)
 
 
 def caused(c: dict[str, Any]) -> dict[str, Any]:
@@ -86,7 +86,34 @@ def test_what_answers_the_question_comes_before_everything_else(verdicts: dict[s
     lines = printed(one, print_answer, None, most=31)
     assert len(lines) <= 31
     assert sum(bool(re.search(r"\([−+]200 ms from slow start", line)) for line in lines) == 4
-    assert re.fullmatch(r"  and \d+ more", lines[-1])
+    assert re.fullmatch(r"  and \d+ more \(--details\)(: .*)?", lines[-1])
+
+
+def test_an_answer_that_finds_no_room_is_named(verdicts: dict[str, Any]) -> None:
+    """`and 2 more` hid differences that the forecast below counted."""
+    lines = printed(verdicts, print_answer, None, most=25)
+    (rest,) = [line for line in lines if " more (--details): HTTP/" in line]
+    assert re.search(r"more \(--details\): HTTP/\S+ v HTTP/\S+ on \w+, (faster|slower|cannot tell yet)", rest)
+    assert len(rest) <= 100
+
+
+def test_each_number_says_which_requests_it_is_about(verdicts: dict[str, Any]) -> None:
+    """0.009 % slower (of medians) stood next to +1.07 ms (of means), and nothing said why they differ."""
+    one = json.loads(json.dumps(verdicts))
+    one["causes"] = [caused(c) for c in one["comparisons"] if c["metric"] == "latency" and not c["twin"]]
+    lines = printed(one, print_answer, None, most=40)
+    assert "Differences of the median request (95 % confidence):" in lines
+    assert sum("200 ms per mean request (" in line for line in lines) >= 4
+
+
+def test_a_gate_has_the_only_forecast(tmp_path: Path) -> None:
+    """A gate's 7 blocks stood above the 8 that the study's question needs, and nothing said which was which."""
+    found = analyse(make_campaign(tmp_path / "c", Scenario(blocks=4, effects={})))
+    assert any("would decide" in line or "can decide" in line for line in caveat_lines(found))
+    gated: Any = {**found, "gate": {"verdict": "undecided", "lines": ["Gate: undecided"]}}
+    assert not any("would decide" in line or "can decide" in line for line in caveat_lines(gated))
+    details = " ".join(printed(gated, print_summary))
+    assert "For the study's own question, not for the gate: " in details
 
 
 def test_values_of_networks_that_take_no_time_are_left_out(tmp_path: Path) -> None:

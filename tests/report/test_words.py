@@ -125,7 +125,7 @@ HIGHER = {"verdict": "higher"}
         ),
         (
             {"ratio": 1.04, "low": 1.03, "high": 1.045, "verdict": "equivalent", "small": "slower"},
-            "On poor, HTTP/3 is 4 % slower than HTTP/2 (3 to 4.5 %), within the margin of 5 %.",
+            "On poor, no difference above the margin of 5 %: HTTP/3 is 4 % slower than HTTP/2 (3 to 4.5 %).",
         ),
         (
             {"withheld": {"kind": "failures", "why": "45.0% of h3's requests failed"}, **UNDECIDED},

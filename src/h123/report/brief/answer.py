@@ -23,6 +23,8 @@ from h123.report.text.outcomes import gate_lines
 from h123.report.text.sections import first_lines, further
 from h123.report.text.trust.completeness import count_lines
 from h123.report.text.words import unbroken
+from h123.study import metric
+from h123.study.metrics.quantity import RequestTime
 
 WIDTH = 100
 MOST = 30
@@ -44,6 +46,8 @@ class _Group:
     """Lines that come before all other groups' lines."""
     least: int
     """Lines that come before the rest of any group."""
+    short: Sequence[str] = ()
+    """The lines in a few words, for those that find no room."""
     shown: int = field(default=1)
 
 
@@ -94,10 +98,11 @@ def print_answer(
     differences, others = comparison_lines(verdicts), cold_lines(verdicts)
     groups = [
         _Group(
-            f"Differences ({sure} confidence):" if sure else "Differences:",
+            f"Differences{_statistic(verdicts)}{f' ({sure} confidence)' if sure else ''}:",
             [(finding.text, _STYLES[finding.standing]) for finding in [*differences, *others]],
             len(differences),
             len(differences),
+            short=[finding.short for finding in differences],
         ),
         _Group("Why (first minus second):", [(line, "") for line in cause_lines(verdicts, width - 2)], 1, 4),
         _Group("Also found:", [(line, "") for line in further(verdicts)], 1, 2),
@@ -105,6 +110,13 @@ def print_answer(
     ]
     for group in _fitted([group for group in groups if group.lines], most - used, width):
         _print_group(group, console, width)
+
+
+def _statistic(verdicts: Verdicts) -> str:
+    """Which requests the differences are about, because causes are about the mean request."""
+    asked = [metric(name).of for name in dict.fromkeys(c["metric"] for c in headline(verdicts["comparisons"]))]
+    medians = [isinstance(of, RequestTime) and of.share == 0.5 for of in asked]
+    return " of the median request" if medians and all(medians) else ""
 
 
 def _width(console: Console) -> int:
@@ -160,8 +172,18 @@ def _height(groups: Sequence[_Group], width: int) -> int:
 def _lines(group: _Group, width: int) -> list[tuple[list[str], str]]:
     """Physical lines and style of what is shown."""
     shown = [(_wrapped(text, width, "  "), style) for text, style in group.lines[: group.shown]]
-    more = len(group.lines) - group.shown
-    return [*shown, ([f"  and {more} more"], "dim")] if more else shown
+    return [*shown, ([_rest(group, width)], "dim")] if group.shown < len(group.lines) else shown
+
+
+def _rest(group: _Group, width: int) -> str:
+    """What finds no room: `  and 3 more (--details): HTTP/3 v HTTP/2 on poor, slower; ...`, in one line."""
+    line = f"  and {len(group.lines) - group.shown} more (--details)"
+    lead = ": "
+    for short in group.short[group.shown :]:
+        if len(line) + len(lead) + len(short) > width - len("; ..."):
+            return f"{line}; ..." if lead == "; " else line
+        line, lead = f"{line}{lead}{short}", "; "
+    return line
 
 
 def _print_group(group: _Group, console: Console, width: int) -> None:

@@ -159,7 +159,7 @@ def _undecided(verdicts: Verdicts) -> Iterator[str]:
     open_ones = [c for c in comparisons if c["metric"] in metrics and c.get("projection") and not c["withheld"]]
     within = [projection for c in open_ones if (projection := c.get("projection")) and projection["blocks"]]
     blocks = outlook["blocks"]
-    if not within or not blocks:
+    if not within or not blocks or verdicts.get("gate"):  # a gate has its own forecast, for its conditions
         return
     how = f"measure and import {blocks} blocks" if verdicts.get("origin") else f"h123 run --out DIR --blocks {blocks}"
     if all(projection["basis"] == "fewest" for projection in within):

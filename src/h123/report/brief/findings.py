@@ -12,7 +12,18 @@ from h123.report.text.difference import sentence, sentence_of_several, timeless,
 from h123.report.text.explanations import causes
 from h123.report.text.explanations.reasons import reason_rows
 from h123.report.text.headline import headline_sentences
-from h123.report.text.words import cause, cell_name, decided, level, listed, opened, place, standing, withheld
+from h123.report.text.words import (
+    cause,
+    cell_name,
+    decided,
+    level,
+    listed,
+    opened,
+    place,
+    standing,
+    verdict_word,
+    withheld,
+)
 from h123.study import METRICS
 
 _ONE_BY_ONE = 9
@@ -24,6 +35,8 @@ class AnswerLine(NamedTuple):
 
     standing: str
     text: str
+    short: str = ""
+    """The same in a few words."""
 
 
 def comparison_lines(verdicts: Verdicts) -> list[AnswerLine]:
@@ -32,8 +45,14 @@ def comparison_lines(verdicts: Verdicts) -> list[AnswerLine]:
     if len(asked) > _ONE_BY_ONE:
         lines = [AnswerLine(*line) for line in headline_sentences(asked)]
         return [*lines, *_unjudged(list(filter(timeless, asked)))]
-    lines = [AnswerLine(standing(c), sentence(c, verdicts["margin"])) for c in asked if not unfit(c)]
+    lines = [AnswerLine(standing(c), sentence(c, verdicts["margin"]), _short(c)) for c in asked if not unfit(c)]
     return [*lines, *_unjudged([c for c in asked if unfit(c)])]
+
+
+def _short(c: JudgedComparison) -> str:
+    """`HTTP/3 v HTTP/2 on poor, slower`."""
+    where = place(c["cell"])
+    return f"{level(c['a'])} v {level(c['b'])}{f' {where}' if where else ''}, {verdict_word(c)}"
 
 
 def _unjudged(comparisons: Sequence[JudgedComparison]) -> Iterator[AnswerLine]:
@@ -74,7 +93,7 @@ def _cold_lines(comparisons: Sequence[JudgedComparison]) -> Iterator[AnswerLine]
 
 
 def cause_lines(verdicts: Verdicts, width: int) -> list[str]:
-    """`medium, HTTP/3 v HTTP/2: −135 ms per request (−120 ms from a congestion window cut by losses)`, for each
+    """`medium, HTTP/3 v HTTP/2: −135 ms per mean request (−120 ms from a congestion window cut by losses)`, for each
     difference; with as many parts as fit into a line of `width` columns."""
     comparisons = [c for c in verdicts["comparisons"] if not c["twin"]]
     rows = reason_rows(causes.cause_rows(verdicts), headline(comparisons), comparisons)
@@ -89,7 +108,7 @@ def _cause_line(row: CausesRow, width: int) -> str:
         f"{causes.signed(part['difference']['seconds'])} from {cause(part['cause'], part['words'])}" for part in parts
     ]
     where = ", ".join(filter(None, [cell_name(row["cell"]), f"{level(row['a'])} v {level(row['b'])}"]))
-    whole = f"{where}: {causes.signed(row['difference']['seconds'])} per {causes.kind(row)} ("
+    whole = f"{where}: {causes.signed(row['difference']['seconds'])} per {causes.typical(row)} ("
     shown = 1
     while shown < len(named) and len(whole) + len(", ".join(named[: shown + 1])) < width:
         shown += 1

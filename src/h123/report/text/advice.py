@@ -64,9 +64,11 @@ def _blocks(within: Sequence[JudgedComparison], count: int, verdicts: Verdicts) 
     else:
         command = _unbroken(f"`h123 run --out DIR --blocks {blocks}`")
     time = f", +{_roughly(seconds)}" if seconds is not None else ""
+    own = "For the study's own question, not for the gate: " if verdicts.get("gate") else ""
     if all(projection["basis"] == "fewest" for c in within if (projection := c.get("projection"))):
-        return f"{blocks} blocks are the fewest that can decide the question{time}: {command}."
-    return f"About {blocks} blocks would decide {_what(within, count)}{time}: {command}."
+        return f"{own}{blocks} blocks are the fewest that can decide the question{time}: {command}."
+    about = "about" if own else "About"
+    return f"{own}{about} {blocks} blocks would decide {_what(within, count)}{time}: {command}."
 
 
 def _what(within: Sequence[JudgedComparison], count: int) -> str:

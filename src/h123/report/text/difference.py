@@ -54,10 +54,8 @@ def sentence(comparison: VerdictRow, margin: float) -> str:
         return opened(where, f"{phrases.by_failures()}.")
     if comparison["verdict"] == "equivalent":
         if comparison["small"]:
-            small = (
-                f"{phrases.difference(estimate)}{phrases.interval(estimate)}, within the margin of {percent(margin)}"
-            )
-            return unbroken(opened(where, f"{small}."))
+            small = f"{phrases.difference(estimate)}{phrases.interval(estimate)}"
+            return unbroken(opened(where, f"no difference above the margin of {percent(margin)}: {small}."))
         return unbroken(opened(where, f"{phrases.same()} within {percent(margin)}."))
     if comparison["verdict"] != "inconclusive":
         return opened(where, f"{phrases.difference(estimate)}{phrases.interval(estimate)}.")

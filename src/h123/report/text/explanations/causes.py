@@ -58,16 +58,16 @@ def sentence(row: CausesRow) -> str:
     a, b, whole = level(row["a"]), level(row["b"]), row["difference"]["seconds"]
     if row["difference"]["confidence"] < CONFIDENCE:
         few = f"{row['blocks']} {'blocks are' if row['blocks'] > 1 else 'block is'} too few to say"
-        text = f"a {_typical(row)} of {a} takes {amount(whole)} than one of {b} so far ({few}"
+        text = f"a {typical(row)} of {a} takes {amount(whole)} than one of {b} so far ({few}"
         return unbroken(opened(place(row["cell"]), f"{text} what makes the difference)."))
     if _alike(row):
-        text = f"a {_typical(row)} of {a} takes as long as one of {b}, within {_percent(NOTICED)}"
+        text = f"a {typical(row)} of {a} takes as long as one of {b}, within {_percent(NOTICED)}"
         return unbroken(opened(place(row["cell"]), f"{text}."))
     if row["difference"]["low"] * row["difference"]["high"] <= 0:
-        text = f"the {_typical(row)} of {a} and that of {b} do not differ by more than chance"
+        text = f"the {typical(row)} of {a} and that of {b} do not differ by more than chance"
         medians = "; the answer compares medians" if observation(row).typical == "mean" else ""
         return unbroken(opened(place(row["cell"]), f"{text} ({between(row['difference'])}{medians})."))
-    text = f"a {_typical(row)} of {a} takes {amount(whole)} than one of {b}"
+    text = f"a {typical(row)} of {a} takes {amount(whole)} than one of {b}"
     if not row.get("told", True):
         return unbroken(
             opened(place(row["cell"]), f"{text}. The packets do not show why: {_most(row)} is unattributed.")
@@ -230,7 +230,7 @@ def which(rows: Sequence[CausesRow]) -> str:
     return " ".join(f"From each trial: {of.which}." for of in dict.fromkeys(map(observation, rows)))
 
 
-def _typical(row: CausesRow) -> str:
+def typical(row: CausesRow) -> str:
     """`mean request`; of visits and recoveries the one in the middle."""
     return f"{observation(row).typical} {kind(row)}"
 
