@@ -381,4 +381,4 @@ def test_summary_verdicts_and_report_name_the_machines_where_there_are_several(
             r"trials ran in 2 places, each block whole in one \(fast: blocks [\d, ]+; slow: block 2\)", text
         )
     assert "Old One" in page
-    assert "its block was done again in another place" in page
+    assert "its block ran again on a different machine" in page
