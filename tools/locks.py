@@ -1,0 +1,46 @@
+"""Drops from requirements/*.txt the hashes of wheels that h123 cannot use. Run it after uv has locked versions.
+
+uv lists the hashes of all of a release's wheels. A quarter of them are for Windows, phones, PyPy, or versions of Python
+that are too old for h123.
+"""
+
+import json
+import re
+import urllib.request
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parents[1] / "requirements"
+_PIN = re.compile(r"^([\w.-]+)==")
+_HASH = re.compile(r"^ +--hash=sha256:(\w+)")
+_UNUSABLE = re.compile(
+    r"-win(32|_\w+)\.whl|-ios_|-android_|emscripten|pyodide|wasm"  # other systems
+    r"|-pp\d|graalpy|-cp3([0-9]|10)-(?!abi3)"  # other Pythons
+)
+_FEW = 6
+"""A release with no more files than this stays as it is."""
+
+
+def main() -> None:
+    for lock in sorted(FOLDER.glob("*.txt")):
+        lock.write_text("".join(map(_pruned, re.split(r"(?m)^(?=\S)", lock.read_text()))))
+
+
+def _pruned(entry: str) -> str:
+    pin, lines = _PIN.match(entry), entry.replace(" \\\n", "\n").splitlines()
+    if not pin or len(lines) <= 1 + _FEW:
+        return entry
+    unusable = _unusable(pin[1])
+    kept = [line for line in lines if not ((found := _HASH.match(line)) and found[1] in unusable)]
+    return " \\\n".join(kept) + "\n"
+
+
+def _unusable(name: str) -> set[str]:
+    """Return the hashes of a project's files that h123 cannot use, from the index's JSON (PEP 691)."""
+    accept = {"Accept": "application/vnd.pypi.simple.v1+json"}
+    with urllib.request.urlopen(urllib.request.Request(f"https://pypi.org/simple/{name}/", headers=accept)) as answer:
+        files = json.load(answer)["files"]
+    return {file["hashes"].get("sha256", "") for file in files if _UNUSABLE.search(file["filename"])}
+
+
+if __name__ == "__main__":
+    main()
